@@ -1,0 +1,116 @@
+import { isIP } from "node:net";
+
+/** Kinds of values a setting may take. Sizes read `10`, `512K`, `5 GiB`; durations `250ms`, `30s`, `24h`. */
+type Reader<T> = (raw: string) => T;
+
+interface Setting<T> { read: Reader<T>; default: T; about: string; secret?: true }
+
+const setting = <T>(read: Reader<T>, fallback: T, about: string): Setting<T> => ({ read, default: fallback, about });
+
+const SIZES: Record<string, number> = { "": 1, B: 1, K: 2 ** 10, KIB: 2 ** 10, M: 2 ** 20, MIB: 2 ** 20, G: 2 ** 30, GIB: 2 ** 30, T: 2 ** 40, TIB: 2 ** 40 };
+const TIMES: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const size: Reader<number> = (raw) => {
+  const match = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(raw);
+  const unit = match && SIZES[match[2]!.toUpperCase()];
+  if (!match || !unit) throw new Error("a size such as 1048576, 512K or 5GiB");
+  return Math.floor(Number(match[1]) * unit);
+};
+const duration: Reader<number> = (raw) => {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
+  if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
+  return Math.round(Number(match[1]) * TIMES[match[2]!]!);
+};
+const whole = (from: number, to: number): Reader<number> => (raw) => {
+  const value = Number(raw);
+  if (!/^\d+$/.test(raw) || value < from || value > to) throw new Error(`a whole number from ${from} to ${to}`);
+  return value;
+};
+const oneOf = <const T extends string>(...values: T[]): Reader<T> => (raw) => {
+  if (!values.includes(raw as T)) throw new Error(`one of ${values.join(", ")}`);
+  return raw as T;
+};
+const matching = (pattern: RegExp, what: string): Reader<string> => (raw) => {
+  if (!pattern.test(raw)) throw new Error(what);
+  return raw;
+};
+const url: Reader<string> = (raw) => {
+  if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("an http or https URL");
+  return raw.replace(/\/+$/, "");
+};
+const host: Reader<string> = (raw) => {
+  if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
+  return raw;
+};
+const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
+const secret: Reader<string> = (raw) => {
+  if (Buffer.byteLength(raw) < 32) throw new Error("at least 32 bytes");
+  if (/^(.)\1*$/.test(raw) || /^(change.?me|secret|your.?secret|example|password|test)/i.test(raw)) throw new Error("a secret of your own, not a sample value");
+  return raw;
+};
+
+/** Every setting once: its name in the environment, how it is read, its default, one sentence. */
+export const SETTINGS = {
+  PORT: setting(whole(0, 65535), 8080, "Port to listen on; 0 picks a free one and prints it."),
+  HOST: setting(host, "127.0.0.1", "Address to listen on; 0.0.0.0 for all."),
+  DATA_DIR: setting(matching(/^[^\0]+$/, "a folder"), "./data", "Folder that holds everything the registry stores."),
+  BASE_URL: setting<string | null>(url, null, "Public address of the registry, used in links; by default the address it listens on."),
+  ARK_NAAN: setting(matching(/^[0-9]{5,16}$/, "five digits or more"), "99999", "Name Assigning Authority Number for new identifiers; 99999 is reserved for tests."),
+  GLOBAL_RESOLVER: setting(url, "https://n2t.net", "Where identifiers of other authorities are redirected to."),
+  ACCEPTED_NAANS: setting(matching(/^(\*|[0-9]{5,16}(,[0-9]{5,16})*)$/, "* or a list of NAANs with commas"), "*", "Authorities whose identifiers crates may bring along."),
+  JWT_SECRET: { ...setting<string | null>(secret, null, "Key that signs tokens; by default one is made at the first start and kept in DATA_DIR."), secret: true },
+  TOKEN_LIFETIME: setting(duration, 86_400_000, "How long a token is valid."),
+  REGISTRATION: setting(oneOf("open", "admin"), "open", "Who may create accounts: anyone, or administrators only."),
+  LOGIN_RATE: setting(rate, 20, "Login attempts per minute per address and account; off for no limit."),
+  WRITE_RATE: setting(rate, 0, "Writes per minute per account; off for no limit."),
+  LOG_LEVEL: setting(oneOf("fatal", "error", "warn", "info", "debug", "silent"), "info", "Least severity that is logged."),
+  MAX_BODY_BYTES: setting(size, 10 * 2 ** 20, "Largest JSON body of a request."),
+  MAX_JSON_DEPTH: setting(whole(10, 10_000), 200, "Deepest nesting of a JSON body or of crate metadata."),
+  MAX_UPLOAD_BYTES: setting(size, 5 * 2 ** 30, "Largest file or archive of an upload."),
+  MAX_CRATE_ENTRIES: setting(whole(1, 10_000_000), 200_000, "Most members of a crate's archive."),
+  MAX_CRATE_INFLATED_BYTES: setting(size, 50 * 2 ** 30, "Most bytes of all members of an archive together."),
+  MAX_CRATE_RATIO: setting(whole(1, 100_000), 200, "Largest inflated/compressed ratio of one member, once 16 MiB of it are out."),
+  MAX_MEMBER_NAME_BYTES: setting(whole(1, 65_535), 1024, "Longest name of a member of an archive."),
+  MAX_METADATA_BYTES: setting(size, 256 * 2 ** 20, "Largest crate metadata file."),
+  MAX_CRATE_ENTITIES: setting(whole(1, 10_000_000), 100_000, "Most entities of a crate, sub-crates included."),
+  INTAKE_TIMEOUT: setting(duration, 3_600_000, "Longest time one attempt at a crate may take."),
+  UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
+  MAX_ATTEMPTS: setting(whole(1, 100), 3, "How often background work is begun before it fails."),
+  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time."),
+  INTENT_LIFETIME: setting(duration, 86_400_000, "How long bytes wait for the record that was announced for them."),
+  SWEEP_INTERVAL: setting(duration, 3_600_000, "How often objects that nothing refers to are removed."),
+  INDEX_WAIT: setting(duration, 2_000, "How long an answer from the graph waits for the latest commit."),
+  QUERY_TIMEOUT: setting(duration, 30_000, "Longest time of one of the service's own graph queries."),
+  BACKLINK_LIMIT: setting(whole(1, 100_000), 1000, "Most derived entries in one list of a record."),
+  EVIDENCE_LIMIT: setting(whole(1, 100_000), 10_000, "Nodes in one evidence graph answer when no limit is asked for."),
+  GRAPHQL_MAX_DEPTH: setting(whole(3, 100), 15, "Deepest nesting of a GraphQL document."),
+  GRAPHQL_MAX_COST: setting(whole(100, 10_000_000), 50_000, "Most records a GraphQL document may ask for."),
+  SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
+} satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Config = { readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never };
+
+export class ConfigError extends Error {}
+
+/**
+ * Reads every setting from the environment.
+ * @throws ConfigError one line that names the wrong setting and what it takes; the value of a secret is not shown
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const config: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
+    const raw = env[name]?.trim();
+    if (raw === undefined || raw === "") {
+      config[name] = spec.default;
+      continue;
+    }
+    try {
+      config[name] = spec.read(raw);
+    } catch (cause) {
+      const shown = spec.secret ? "" : ` "${raw.slice(0, 80)}"`;
+      throw new ConfigError(`${name}${shown} is not valid: it takes ${(cause as Error).message}`);
+    }
+  }
+  return config as Config;
+}

@@ -1,0 +1,76 @@
+/**
+ * The one table of errors: stable code → HTTP status, for every door.
+ * REST answers `{"detail","code"}` with the status; GraphQL puts the code into `extensions.code`.
+ */
+export const ERRORS = {
+  BAD_REQUEST: { status: 400, meaning: "The URL, a header or the GraphQL document is malformed." },
+  NOT_AUTHENTICATED: { status: 401, meaning: "The operation needs a token and none was sent." },
+  INVALID_TOKEN: { status: 401, meaning: "The token is malformed, expired, or was ended by a password change." },
+  BAD_CREDENTIALS: { status: 401, meaning: "User name and password do not belong together." },
+  FORBIDDEN: { status: 403, meaning: "The caller may not do this; the sentence says which rule refuses it." },
+  NOT_FOUND: { status: 404, meaning: "Nothing is stored under this identifier or path." },
+  AMBIGUOUS: { status: 404, meaning: "Several identifiers differ from this one in hyphens only." },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: "The path exists, the method does not; see the Allow header." },
+  NOT_ACCEPTABLE: { status: 406, meaning: "None of the media types in Accept can be produced." },
+  DUPLICATE: { status: 409, meaning: "The identifier, or one that differs in hyphens only, is taken." },
+  EMAIL_TAKEN: { status: 409, meaning: "An account with this e-mail address exists." },
+  WRONG_KIND: { status: 409, meaning: "The identifier belongs to a record of another kind." },
+  CRATE_EXISTS: { status: 409, meaning: "The crate's identifier exists and belongs to the uploader." },
+  NOT_CANCELLABLE: { status: 409, meaning: "The submission has already ended." },
+  GONE: { status: 410, meaning: "The record was deleted; a tombstone says by whom and when." },
+  CONTENT_DELETED: { status: 410, meaning: "The stored content was deleted; its metadata is kept." },
+  REVISION_MISMATCH: { status: 412, meaning: "The record has changed since the revision that If-Match names." },
+  TOO_LARGE: { status: 413, meaning: "The body is larger than the setting that the sentence names." },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "The body's media type is not one the operation reads." },
+  RANGE_NOT_SATISFIABLE: { status: 416, meaning: "The requested byte range lies outside the content." },
+  VALIDATION: { status: 422, meaning: "The input breaks the rules listed in `detail`." },
+  TOO_MANY_REQUESTS: { status: 429, meaning: "Too many attempts; Retry-After says when to come back." },
+  INTERNAL: { status: 500, meaning: "A fault of the service; the id in the sentence stands in its log." },
+  INDEX_LOADING: { status: 503, meaning: "The graph index is being loaded; records are served meanwhile." },
+  INDEX_BEHIND: { status: 503, meaning: "The graph index did not reach the asked-for state within INDEX_WAIT." },
+  QUERY_TIMEOUT: { status: 503, meaning: "The query ran into its time limit and was ended." },
+  STORE_UNAVAILABLE: { status: 503, meaning: "A store cannot be reached; nothing was changed." },
+  NO_CONTAINER_ENGINE: { status: 503, meaning: "No container engine is configured; nothing was changed." },
+  SHUTTING_DOWN: { status: 503, meaning: "The service is stopping and takes no new work." },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A refusal with a stable code and one sentence that names the place and the fix. */
+export class ServiceError extends Error {
+  readonly status: number;
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    /** Members added to the error body, e.g. the candidates of an ambiguous identifier. */
+    readonly extra: Readonly<Record<string, unknown>> = {},
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.name = "ServiceError";
+    this.status = ERRORS[code].status;
+  }
+}
+
+/** One broken rule, in the vocabulary of pydantic 2 that existing clients know; never echoes the input. */
+export interface ValidationItem {
+  /** Where: `body`, `query`, `path` or `header` first; array indexes are integers. */
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  /** The limit that was broken, e.g. `{ max_length: 200 }`. */
+  ctx?: Record<string, unknown>;
+}
+
+/** All errors of one input at once: HTTP 422, or `extensions.detail` in GraphQL. */
+export class ValidationError extends ServiceError {
+  constructor(readonly items: ValidationItem[]) {
+    super("VALIDATION", items.map((item) => `${item.loc.join(".")}: ${item.msg}`).join("; "));
+    this.name = "ValidationError";
+  }
+}
+
+/** Shorthand for a {@link ValidationError} with one item. */
+export function invalid(loc: (string | number)[], msg: string, type = "value_error", ctx?: Record<string, unknown>): ValidationError {
+  return new ValidationError([ctx ? { loc, msg, type, ctx } : { loc, msg, type }]);
+}

@@ -1,0 +1,85 @@
+/**
+ * Archival Resource Keys, after draft-kunze-ark: `[https://NMA/]ark:[/]NAAN/Name[Qualifiers]`.
+ *
+ * An identifier has two forms here. The *stored form* is what records carry: label `ark:`, resolver prefix
+ * off, NAAN in lower case, `%xx` in upper case, no trailing `/` or `.`; hyphens and the case of letters stay.
+ * The *key* is what identity is decided by: stored form without hyphens (identity-inert by the standard),
+ * doubled structural characters collapsed, percent-decoded.
+ */
+export interface Ark {
+  /** Name Assigning Authority Number, lower case. */
+  naan: string;
+  /** All after the NAAN's slash, e.g. `crate/data/a.csv`. */
+  name: string;
+  /** `ark:<naan>/<name>`. */
+  stored: string;
+}
+
+/** Betanumeric: digits and consonants without `l`, the NAAN alphabet of the standard. */
+const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
+const LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?/i;
+/** Characters that may not stand in an identifier: controls, space, and what an IRI refuses (RFC 3987). */
+// eslint-disable-next-line no-control-regex
+const REFUSED = /[\u0000-\u0020\u007f<>"{}|\\^`\u00a0\u2028\u2029\ufffd]/;
+
+/**
+ * Reads any accepted spelling of an ARK; anything else gives `undefined`.
+ * A query (`?info`) or fragment is not part of the identifier and must be removed before: `#` and `?` refuse.
+ */
+export function parseArk(text: string): Ark | undefined {
+  const label = LABEL.exec(text);
+  if (!label) return undefined;
+  const rest = text.slice(label[0].length);
+  const slash = rest.indexOf("/");
+  if (slash < 1) return undefined;
+  const naan = rest.slice(0, slash).toLowerCase();
+  if (!NAAN.test(naan)) return undefined;
+  let name = rest.slice(slash + 1);
+  if (name.includes("%")) name = name.replace(/%[0-9a-fA-F]{2}/g, (hex) => hex.toUpperCase());
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === "/" || name[end - 1] === ".")) end--;
+  name = name.slice(0, end);
+  if (name === "" || /[?#]/.test(name) || REFUSED.test(name) || !name.isWellFormed()) return undefined;
+  return { naan, name, stored: `ark:${naan}/${name}` };
+}
+
+/** Stored form of any accepted spelling, or `undefined`. */
+export function storedArk(text: string): string | undefined {
+  return parseArk(text)?.stored;
+}
+
+/**
+ * The draft's comparison form (its nine normalization steps): hyphens and look-alikes removed, doubled
+ * structural characters collapsed to the first of them.
+ */
+export function normalizeArk(text: string): string | undefined {
+  const query = text.search(/[?#]/);
+  const parsed = parseArk((query < 0 ? text : text.slice(0, query)).replace(/[\u2010-\u2015]/g, ""));
+  if (!parsed) return undefined;
+  const name = collapse(parsed.name.replaceAll("-", ""));
+  return name === "" ? undefined : `ark:${parsed.naan}/${name}`;
+}
+
+/** Structural characters in a row count as the first of them; leading and trailing ones as none. */
+function collapse(name: string): string {
+  return name.replace(/([/.])[/.]+/g, "$1").replace(/^[/.]+|[/.]+$/g, "");
+}
+
+/** Key of a stored form: equal keys mean one identity. Total: what cannot be decoded stays as it is. */
+export function arkKey(stored: string): string {
+  const name = stored.replace(/[-\u2010-\u2015]/g, "");
+  const slash = name.indexOf("/");
+  const head = name.slice(0, slash + 1);
+  const tail = collapse(name.slice(slash + 1));
+  if (!tail.includes("%")) return head + tail;
+  try {
+    return head + decodeURIComponent(tail);
+  } catch {
+    return head + tail;
+  }
+}
+
+/** True for `ark:` in any case, with or without the old slash; cheap test before {@link parseArk}. */
+export function looksLikeArk(text: string): boolean {
+  return LABEL.test(text);
+}

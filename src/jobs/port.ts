@@ -1,0 +1,31 @@
+import type { Submission } from "../stores/records/submissions-port.js";
+
+export interface Progress { stage: string; done: number; total: number | null; unit: string }
+
+/** What a handler is given for one attempt at one submission. */
+export interface Job {
+  submission: Submission;
+  /** Aborted when the submission is cancelled or the service stops. */
+  signal: AbortSignal;
+  /** Tells how far the work is; a change of stage is stored, the rest is kept in memory only. */
+  report(progress: Progress): void;
+}
+/** Does the work and ends the submission itself (by commit or close); throwing means: try again. */
+export type JobHandler = (job: Job) => Promise<void>;
+
+/**
+ * Runs submissions. The submissions table is the truth; a queue only says which are next. A submission is
+ * tried at most MAX_ATTEMPTS times, then fails with `CRASHED_REPEATEDLY`.
+ */
+export interface JobQueue {
+  /** Begins to work, first on what an earlier process left unfinished. */
+  start(handler: JobHandler): Promise<void>;
+  enqueue(submission: string): Promise<void>;
+  cancel(submission: string): Promise<void>;
+  progress(submission: string): Progress | null;
+  /** Every change of progress or state of a submission until it has ended. */
+  watch(submission: string): AsyncIterable<void>;
+  /** Takes no new work, waits up to `grace` ms for what runs, then leaves it for the next start. */
+  close(grace: number): Promise<void>;
+  health(): Promise<void>;
+}

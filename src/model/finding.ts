@@ -1,0 +1,9 @@
+/** One thing found in the input of a job: where, what, and the fix. */
+export interface Finding {
+  /** Name of the member of the archive, or null for the archive itself. */
+  file: string | null;
+  /** JSON pointer (RFC 6901) inside the file, or null. */
+  pointer: string | null;
+  message: string;
+  code: string;
+}

@@ -1,0 +1,83 @@
+import { expandCurie } from "./field.js";
+
+/**
+ * Provenance statements the graph knows. Each recognised way of saying one (EVI, PROV-O, schema.org actions,
+ * RO-Crate) is normalised to the `evi` and `prov` terms below when a record is written.
+ */
+export interface ProvenanceTerm {
+  /** Canonical EVI property. */
+  readonly evi: string;
+  /** PROV-O property that says the same, where there is one. */
+  readonly prov?: string;
+  /** `object`: the object supports the subject (`generatedBy`); `subject`: the subject supports the object (`generated`). */
+  readonly support: "object" | "subject";
+}
+
+const supportedBy = (evi: string, prov?: string): ProvenanceTerm => (prov ? { evi, prov, support: "object" } : { evi, support: "object" });
+const supports = (evi: string, prov?: string): ProvenanceTerm => (prov ? { evi, prov, support: "subject" } : { evi, support: "subject" });
+
+/** By the name that GraphQL connections and documents use. */
+export const PROVENANCE = {
+  used: supportedBy("evi:used", "prov:used"),
+  usedDataset: supportedBy("evi:usedDataset", "prov:used"),
+  usedSoftware: supportedBy("evi:usedSoftware", "prov:used"),
+  usedSample: supportedBy("evi:usedSample", "prov:used"),
+  usedInstrument: supportedBy("evi:usedInstrument", "prov:used"),
+  usedStain: supportedBy("evi:usedStain", "prov:used"),
+  usedTreatment: supportedBy("evi:usedTreatment", "prov:used"),
+  usedReagent: supportedBy("evi:usedReagent", "prov:used"),
+  usedMLModel: supportedBy("evi:usedMLModel", "prov:used"),
+  usedService: supportedBy("evi:usedService", "prov:used"),
+  generatedBy: supportedBy("evi:generatedBy", "prov:wasGeneratedBy"),
+  derivedFrom: supportedBy("evi:derivedFrom", "prov:wasDerivedFrom"),
+  associatedWith: supportedBy("evi:associatedWith", "prov:wasAssociatedWith"),
+  createdBy: supportedBy("evi:createdBy", "prov:wasAttributedTo"),
+  informedBy: supportedBy("evi:directlySupportedBy", "prov:wasInformedBy"),
+  generated: supports("evi:generated", "prov:generated"),
+  usedBy: supports("evi:usedBy"),
+  datasetUsedBy: supports("evi:datasetUsedBy"),
+  softwareUsedBy: supports("evi:softwareUsedBy"),
+  sampleUsedBy: supports("evi:sampleUsedBy"),
+  instrumentUsedBy: supports("evi:instrumentUsedBy"),
+  reagentUsedBy: supports("evi:reagentUsedBy"),
+  mlModelUsedBy: supports("evi:mlModelUsedBy"),
+  serviceUsedBy: supports("evi:serviceUsedBy"),
+  derivedTo: supports("evi:derivedTo"),
+} as const satisfies Record<string, ProvenanceTerm>;
+export type ProvenanceName = keyof typeof PROVENANCE;
+
+/** Other ways to say the same, as property IRIs after schema.org was made https. */
+const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
+  "prov:used": "used", "prov:wasGeneratedBy": "generatedBy", "prov:generated": "generated",
+  "prov:wasDerivedFrom": "derivedFrom", "prov:wasAssociatedWith": "associatedWith",
+  "prov:wasAttributedTo": "createdBy", "prov:wasInformedBy": "informedBy",
+  "schema:isBasedOn": "derivedFrom",
+};
+
+/** Ways that count on an activity only: a schema.org action, a computation. Inputs and outputs in three RO-Crate generations. */
+const ON_ACTIVITIES: Readonly<Record<string, ProvenanceName>> = {
+  "schema:object": "usedDataset", "schema:result": "generated", "schema:instrument": "usedSoftware", "schema:agent": "associatedWith",
+};
+const INPUTS = ["https://bioschemas.org/ComputationalWorkflow#input", "https://bioschemas.org/properties/input", "https://bioschemas.org/terms/input"];
+const OUTPUTS = ["https://bioschemas.org/ComputationalWorkflow#output", "https://bioschemas.org/properties/output", "https://bioschemas.org/terms/output"];
+
+/** Property IRI → statement, for any subject. The plain names count in every vocabulary a crate may have put them in. */
+export const ANY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([
+  ...(Object.keys(PROVENANCE) as ProvenanceName[]).flatMap((name): [string, ProvenanceName][] => [
+    [expandCurie(`evi:${name}`), name], [expandCurie(`schema:${name}`), name],
+  ]),
+  ...Object.entries(SYNONYMS).map(([curie, name]): [string, ProvenanceName] => [expandCurie(curie), name]),
+]);
+
+/** Property IRI → statement, for activities. */
+export const ACTIVITY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([
+  ...Object.entries(ON_ACTIVITIES).map(([curie, name]): [string, ProvenanceName] => [expandCurie(curie), name]),
+  ...INPUTS.map((iri): [string, ProvenanceName] => [iri, "usedDataset"]),
+  ...OUTPUTS.map((iri): [string, ProvenanceName] => [iri, "generated"]),
+]);
+
+/** The one inferred predicate: from what is supported to what directly supports it. Kept in {@link inferredGraph}. */
+export const SUPPORTED_BY = expandCurie("evi:directlySupportedBy");
+
+/** Graph of what was inferred from one record's statements; never mixed with the statements themselves. */
+export const inferredGraph = (ark: string): string => `${ark}#inferred`;

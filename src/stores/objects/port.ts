@@ -1,0 +1,39 @@
+import type { Readable } from "node:stream";
+
+/** Bytes received and hashed, not yet under their key. Either {@link publish} or {@link discard} ends it. */
+export interface StagedObject {
+  readonly sha256: string;
+  readonly size: number;
+  /** Further digests asked for, lower-case hex. */
+  readonly digests: Readonly<Partial<Record<"md5" | "sha512", string>>>;
+  /** Puts the object under its key, durably; putting the same bytes twice is one object. Record an intent before. */
+  publish(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Random access to one object, for archives. */
+export interface ObjectReader { readonly size: number; read(buffer: Uint8Array, position: number): Promise<number>; close(): Promise<void> }
+
+/**
+ * Content-addressed bytes: the key of an object is its SHA-256. Callable from any thread; several processes
+ * may share one store.
+ */
+export interface ObjectStore {
+  /**
+   * Streams to a temporary place while hashing. Ends with `TOO_LARGE` past `limit` bytes.
+   * When the source fails or ends early nothing stays behind.
+   */
+  stage(source: Readable | AsyncIterable<Uint8Array>, options?: { limit?: number; limitName?: string; digests?: ("md5" | "sha512")[]; signal?: AbortSignal }): Promise<StagedObject>;
+  /** Size in bytes, or `undefined` when not stored. */
+  size(sha256: string): Promise<number | undefined>;
+  /** Streams bytes `start` to `end` (inclusive, as in HTTP). @throws ServiceError `NOT_FOUND` */
+  open(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
+  reader(sha256: string): Promise<ObjectReader>;
+  remove(sha256: string): Promise<void>;
+  /** Every key, in any order. */
+  list(): AsyncIterable<string>;
+  /** Removes temporary places older than `age` ms, left by a process that died. Answers how many. */
+  removeStale(age: number): Promise<number>;
+  /** Rejects when the store cannot be written. */
+  health(): Promise<void>;
+}

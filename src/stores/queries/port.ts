@@ -1,0 +1,37 @@
+/** One row of a SELECT: variable → term in SPARQL 1.1 JSON results form. */
+export type Term = { type: "uri"; value: string } | { type: "bnode"; value: string } | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
+export type Row = Record<string, Term>;
+
+export interface IndexState {
+  state: "loading" | "ready" | "stopped";
+  /** The index holds every commit up to this one. */
+  sequence: number;
+  /** While loading: graphs done and in all. */
+  done?: number;
+  total?: number;
+}
+
+/**
+ * The projection: one named graph per record (its IRI is the record's ARK) and its inferred graph. It reads
+ * changes itself from the feed it was opened with; everything in it can be rebuilt from the truth.
+ *
+ * @throws {import("../../errors.js").ServiceError} `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`,
+ * `STORE_UNAVAILABLE`.
+ */
+export interface QueryEngine {
+  /** SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they are as of. */
+  select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
+  /** Tells that the truth has reached this sequence; cheap, returns at once. */
+  advance(sequence: number): void;
+  /** Resolves when the index has reached the sequence. @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms */
+  reach(sequence: number, wait: number): Promise<void>;
+  state(): IndexState;
+  /** Digest of every stored quad, independent of order; compare with that of the truth. */
+  digest(): Promise<{ digest: string; quads: number; sequence: number }>;
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
+export interface QueryOptions {
+  /** ms after which the query is ended for certain; the engine comes back by itself. */
+  timeout?: number;
+}

@@ -1,0 +1,149 @@
+import type { MessagePort } from "node:worker_threads";
+import type { KindName } from "../../model/kind.js";
+import type { Link } from "../../model/link.js";
+import type { AccountChange, AccountStore } from "./accounts-port.js";
+import type { ObjectReference, ObjectBookkeeping } from "./objects-port.js";
+import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
+
+export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
+
+/** A record as the truth holds it. Times are milliseconds since 1970, UTC. */
+export interface StoredRecord {
+  /** Stored form of the identifier. */
+  ark: string;
+  /** Identity key of the identifier ({@link import("../../identifiers/ark.js").arkKey}). */
+  key: string;
+  kind: KindName;
+  name: string | null;
+  /** Stored form of the owner's ARK; null for users (each owns itself) and for records without one. */
+  owner: string | null;
+  revision: number;
+  createdAt: number;
+  modifiedAt: number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil: string | null;
+  /** The crate this record was minted for, or null. */
+  crate: string | null;
+  tombstone: Tombstone | null;
+  /** Change-log sequence of the newest link of another record that points here; 0 when there is none. Part of the ETag. */
+  newestBacklink: number;
+  /** The document, UTF-8 JSON, as answered to clients (derived entries not included). */
+  document: Uint8Array;
+}
+
+export interface Tombstone { at: number; by: string | null; reason: string | null; successor: string | null }
+
+export interface FoundLink extends Link { source: string; sourceKind: KindName; position: string }
+
+export interface Revision { revision: number; at: number; by: string | null; action: "create" | "update" | "delete" | "publish"; changed: string[] }
+
+export interface ListQuery {
+  kind?: KindName;
+  /** Case-insensitive part of the name. */
+  name?: string;
+  /** Stored form or alias of the owner's ARK. */
+  ownerKey?: string;
+  /** A keyword, compared without case. */
+  keyword?: string;
+  crate?: string;
+  order?: "created" | "-created" | "name";
+  /** Opaque position after which to go on, from {@link Page.next}. */
+  after?: string;
+  limit: number;
+}
+/** A page by key; `next` is absent on the last one. */
+export interface Page<T> { items: T[]; next?: string }
+
+export type Found = { record: StoredRecord } | { ambiguous: string[] };
+
+/** What is written for one state of a record. */
+export interface RecordState {
+  kind: KindName;
+  name: string | null;
+  owner: string | null;
+  document: Uint8Array;
+  /** Canonical N-Quads of the public view: the record's graph and its inferred graph. */
+  quads: string;
+  links: Link[];
+  /** What keyword search sees. */
+  text: SearchText;
+  keywords: string[];
+}
+export interface SearchText { name: string; description: string; keywords: string; other: string }
+
+export type RecordWrite =
+  | ({ op: "create"; ark: string; key: string; crate?: string; publicationStatus?: PublicationStatus; objects?: ObjectReference[];
+      /** Crate members may share a key (`a-b.csv` and `ab.csv`); others may not. */
+      mayShareKey?: boolean } & RecordState)
+  | ({ op: "replace"; ark: string; /** 412 when the stored revision differs. */ ifRevision: number;
+      /** JSON pointers of what differs, for the history; empty makes no revision. */ changed: string[]; objects?: ObjectReference[] } & RecordState)
+  | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; dropObjects?: boolean }
+  | { op: "publish"; ark: string; status: PublicationStatus; embargoedUntil: string | null };
+
+/** One atomic step: all of it becomes visible, durably, or nothing. */
+export interface Commit {
+  /** ARK of who did it, or null for the service itself. */
+  by: string | null;
+  at: number;
+  records: RecordWrite[];
+  account?: AccountChange;
+  /** Guards the commit by `running AND attempt = mine`, and ends the submission in the same step. */
+  submission?: SubmissionClose;
+}
+export interface Committed { sequence: number; records: { ark: string; revision: number }[] }
+
+/**
+ * The truth. Reads are always current; a write is one {@link Commit}.
+ *
+ * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark, kind of the
+ * holder), `EMAIL_TAKEN`, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), and from any call
+ * `STORE_UNAVAILABLE`. A commit that throws changed nothing, and leaves commits of others alone.
+ */
+export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping {
+  /** By stored form first, then by key; tombstones included. */
+  find(ark: string): Promise<Found | undefined>;
+  /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
+  findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
+  list(query: ListQuery): Promise<Page<StoredRecord>>;
+  count(query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number>;
+  atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
+  /** Newest first. */
+  history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;
+  /** Links stated by each source, in the order stated; sources of tombstones have none. */
+  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  /** Links that point to each target key, oldest first. */
+  linksTo(keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  /** Current canonical N-Quads of a record. */
+  quads(ark: string): Promise<string | undefined>;
+  commit(commit: Commit): Promise<Committed>;
+  /** Number of the last commit that changed records. */
+  sequence(): Promise<number>;
+  /** Opens a {@link GraphFeed} that a query engine in another thread reads from without touching this one. */
+  openFeed(): MessagePort;
+  /** Called after each durable commit that changed records. */
+  onCommit(listener: (sequence: number) => void): void;
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Protocol of {@link RecordStore.openFeed}: post a {@link FeedRequest}, receive one {@link FeedAnswer}.
+ * `all` pages through every live graph (start with `after: 0`, go on with `next`); `since` gives the current
+ * graph of every record changed after a sequence, oldest change first.
+ */
+export type FeedRequest = { id: number; all: { after: number; limit: number } } | { id: number; since: { sequence: number; limit: number } };
+export interface FeedAnswer {
+  id: number;
+  error?: string;
+  graphs: FeedGraph[];
+  /** For `all`: position to go on after, absent at the end. */
+  next?: number;
+  /** For `all`: the last sequence before reading began. For `since`: the sequence these graphs bring the reader to. */
+  sequence: number;
+  /** For `since`: more is waiting. */
+  more?: boolean;
+  /** For `all`: live records in all, for progress. */
+  total?: number;
+}
+/** `nquads` is canonical N-Quads text; null when the record was deleted. */
+export interface FeedGraph { ark: string; nquads: string | null }

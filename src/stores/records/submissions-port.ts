@@ -1,0 +1,59 @@
+import type { Finding } from "../../model/finding.js";
+
+/** A unit of background work as the truth holds it. Times are milliseconds since 1970, UTC. */
+export interface Submission {
+  id: string;
+  type: SubmissionType;
+  /** ARK of the user who asked for it. */
+  user: string;
+  status: "queued" | "running" | "finished" | "failed";
+  stage: string | null;
+  /** Raised durably before work begins. */
+  attempt: number;
+  timeCreated: number;
+  timeStarted: number | null;
+  timeFinished: number | null;
+  error: Finding[] | null;
+  warnings: Finding[];
+  identifiersMinted: number;
+  rocrateIdentifier: string | null;
+  /** SHA-256 of the archive, lower-case hex. */
+  sha256: string | null;
+  /** Input of the work, by type. */
+  input: Record<string, unknown>;
+  /** True once somebody asked to cancel. */
+  cancelled: boolean;
+}
+export type SubmissionType = "crate";
+
+/** Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored unless running with this attempt. */
+export interface SubmissionClose {
+  id: string;
+  attempt: number;
+  status: "finished" | "failed";
+  error?: Finding[];
+  warnings?: Finding[];
+  identifiersMinted?: number;
+  rocrateIdentifier?: string;
+}
+
+export interface SubmissionStore {
+  /**
+   * Stores a new queued submission; when the same user has one for the same `sha256` and `type` that is
+   * queued, running, or finished with its crate not deleted, answers that one instead and stores nothing.
+   */
+  submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; at: number }): Promise<{ submission: Submission; existing: boolean }>;
+  submission(id: string): Promise<Submission | undefined>;
+  /** Newest first. */
+  submissionsOf(user: string | null, options: { after?: string; limit: number }): Promise<{ items: Submission[]; next?: string }>;
+  /** Queued and running ones, oldest first: what a start must resume or fail. */
+  unfinished(): Promise<Submission[]>;
+  /** Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled meanwhile. */
+  beginAttempt(id: string, at: number): Promise<Submission | undefined>;
+  /** Stores a change of stage; false when this attempt is no longer the one. */
+  setStage(id: string, attempt: number, stage: string): Promise<boolean>;
+  /** Ends a submission without a commit of records; false when this attempt is no longer the one. */
+  closeSubmission(close: SubmissionClose, at: number): Promise<boolean>;
+  /** Sets the cancelled mark; ends a queued one at once. */
+  cancelSubmission(id: string, at: number): Promise<Submission | undefined>;
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  // Vite would pick graphql's ES module build for our files while Apollo and type-graphql get the
+  // CommonJS one; two copies of graphql refuse each other's types.
+  resolve: { alias: [{ find: /^graphql$/, replacement: "graphql/index.js" }] },
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/build.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
