@@ -1,10 +1,11 @@
 import jsonld from "jsonld";
-import { expandCurie, type Field, type JsonObject, type JsonValue } from "../model/field.js";
+import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds/index.js";
 import type { KindName } from "../model/kind.js";
 import { bundledLoader } from "./contexts.js";
 import { Emitter, type Expanded } from "./emit.js";
 import { FALLBACK_VOCABULARY } from "./iri.js";
+import { isPublic, publicView } from "../model/view.js";
 import type { GraphInput, RecordGraph } from "./record-graph.js";
 
 /** The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is wrong. */
@@ -17,8 +18,6 @@ export class JsonLdError extends Error {
 }
 
 const FALLBACK = { "@vocab": FALLBACK_VOCABULARY };
-const reads = (field: Field): boolean => !field.secret && !field.private;
-
 /** Terms of a kind's declared fields: they mean what the model says, whatever the document's context maps them to. */
 const declaredContext = new Map<KindName, JsonObject>();
 /** Properties whose text may be an ARK, over all kinds. */
@@ -26,7 +25,7 @@ const references = new Set<string>();
 for (const kind of Object.values(KINDS)) {
   const terms: JsonObject = {};
   for (const [name, field] of Object.entries(kind.fields)) {
-    if (name.startsWith("@") || !reads(field)) continue;
+    if (name.startsWith("@") || !isPublic(field)) continue;
     terms[name] = { "@id": expandCurie(field.term), ...(field.json === "object" ? { "@type": "@json" } : {}) };
     if (field.ark || field.link) references.add(expandCurie(field.term));
   }
@@ -40,7 +39,8 @@ for (const name of ["hasPart", "isPartOf", "about", "mainEntity", "mentions", "a
  * @throws UnknownContext for a remote context that is not bundled; JsonLdError for malformed JSON-LD
  */
 export async function graphOf(input: GraphInput): Promise<RecordGraph> {
-  const { "@context": context, ...body } = bodyOf(input);
+  const { "@context": context, ...said } = bodyOf(input);
+  const body = { ...said, "@id": SELF };
   const contexts = [FALLBACK, ...contextList(context)];
   const nodes = input.fromCrate ? await expand(body, contexts) : await expandDeclared(body, contexts, input.kind);
   return emit(input, nodes);
@@ -72,7 +72,7 @@ export async function graphsOf(context: JsonValue | undefined, inputs: readonly 
   });
 }
 
-/** Stands for the record's own id during expansion. */
+/** Stands for the record's own id during expansion: also an otherwise empty document expands to a node then. */
 const SELF = "urn:arkgraph:self:";
 
 function contextList(context: JsonValue | undefined): JsonValue[] {
@@ -82,8 +82,7 @@ function contextList(context: JsonValue | undefined): JsonValue[] {
 
 /** What of the document is public. */
 function bodyOf(input: GraphInput): JsonObject {
-  const { "@id": _id, ...body } = input.document;
-  for (const [name, field] of Object.entries(KINDS[input.kind].fields)) if (!reads(field)) delete body[name];
+  const { "@id": _id, ...body } = publicView(KINDS[input.kind], input.document);
   return body;
 }
 
@@ -108,9 +107,7 @@ async function expandDeclared(body: JsonObject, contexts: JsonValue[], kind: Kin
 
 async function expand(body: JsonObject, contexts: JsonValue[]): Promise<Expanded[]> {
   try {
-    // A name that cannot occur marks the node as one, so that an otherwise empty document expands to it.
-    const marked = "@graph" in body ? body : { ...body, "@id": SELF };
-    const nodes = (await jsonld.expand({ "@context": contexts, ...marked } as never, { documentLoader: bundledLoader as never, base: "" })) as Expanded[];
+    const nodes = (await jsonld.expand({ "@context": contexts, ...body } as never, { documentLoader: bundledLoader as never, base: "" })) as Expanded[];
     return nodes.map((node) => {
       if (node["@id"] !== SELF) return node;
       const { "@id": _self, ...said } = node;
