@@ -105,6 +105,8 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
   findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
   list(query: ListQuery): Promise<Page<StoredRecord>>;
+  /** Position of a listed record, as {@link ListQuery.after} takes it. */
+  cursorOf(record: StoredRecord, order?: ListQuery["order"]): string;
   count(query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number>;
   atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
