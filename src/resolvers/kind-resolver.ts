@@ -75,7 +75,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       const checked = checkedPage(page);
       const wanted = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as ListFilter;
       const found = await resolver.page(wanted, checked, context);
-      const items = found.views.map((view) => ({ node: nodeOf(view.record), cursor: context.deps.records.cursorOf(view.record, wanted.order) }));
+      const items = found.views.map((view, index) => ({ node: nodeOf(view.record), cursor: found.positions[index]! }));
       return connectionOf(items, found.next !== undefined, checked.after, async () => found.total);
     }
   }

@@ -54,6 +54,9 @@ export interface ListQuery {
 /** A page by key; `next` is absent on the last one. */
 export interface Page<T> { items: T[]; next?: string }
 
+/** `positions[i]` is where to go on after `items[i]`. */
+export interface ListedPage extends Page<StoredRecord> { positions: string[] }
+
 export type Found = { record: StoredRecord } | { ambiguous: string[] };
 
 /** What is written for one state of a record. */
@@ -114,9 +117,7 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
   findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
-  list(query: ListQuery): Promise<Page<StoredRecord>>;
-  /** Position of a listed record, as {@link ListQuery.after} takes it. */
-  cursorOf(record: StoredRecord, order?: ListQuery["order"]): string;
+  list(query: ListQuery): Promise<ListedPage>;
   count(query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number>;
   atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */

@@ -9,7 +9,7 @@ import { viewsOf, type RecordView } from "./view.js";
 
 /** What narrows and orders a list. */
 export interface ListFilter { name?: string; owner?: string; keyword?: string; order?: "created" | "-created" | "name"; crate?: string }
-export interface ListPage { views: RecordView[]; next?: string; total: number }
+export interface ListPage { views: RecordView[]; /** Where to go on after each. */ positions: string[]; next?: string; total: number }
 
 /** Records read at a time while a whole list is streamed: one page is in memory, no cursor stays open meanwhile. */
 const STREAM_PAGE = 200;
@@ -30,7 +30,7 @@ export async function listPage(deps: Deps, kind: KindName | undefined, filter: L
     deps.records.count(query),
   ]);
   const views = await viewsOf(deps, found.items, caller);
-  return { views, total, ...(found.next === undefined ? {} : { next: found.next }) };
+  return { views, positions: found.positions, total, ...(found.next === undefined ? {} : { next: found.next }) };
 }
 
 /** The whole list, in constant memory. */

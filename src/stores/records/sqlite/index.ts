@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { KindName } from "../../../model/kind.js";
 import type { Account } from "../accounts-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
-import type { Commit, Committed, Found, FoundLink, ListQuery, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
 import { exactCommit } from "./exact-bytes.js";
@@ -39,7 +39,7 @@ class SqliteRecordStore implements RecordStore {
 
   find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
   findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => read(() => this.#records.findMany(arks));
-  list = async (query: ListQuery): Promise<Page<StoredRecord>> => read(() => this.#lists.list(query));
+  list = async (query: ListQuery): Promise<ListedPage> => read(() => this.#lists.list(query));
   count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => read(() => this.#lists.count(query));
   atRevision = async (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => read(() => this.#records.atRevision(ark, revision));
   history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));

@@ -1,5 +1,5 @@
 import { arkKey } from "../../../identifiers/ark.js";
-import type { ListQuery, Page, StoredRecord } from "../port.js";
+import type { ListQuery, ListedPage } from "../port.js";
 import { fold } from "./fold.js";
 import { readNamePosition, readNumbers, writeNamePosition } from "./positions.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "./record-row.js";
@@ -25,10 +25,10 @@ export class ListReads {
   }
 
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
-  list(query: ListQuery): Page<StoredRecord> {
+  list(query: ListQuery): ListedPage {
     const { order = "created", after, limit } = query;
     const chosen = choose(query, order === "name");
-    if (!chosen) return { items: [] };
+    if (!chosen) return { items: [], positions: [] };
     const { from, where, values } = chosen;
     if (after !== undefined) {
       if (order === "name") {
@@ -43,10 +43,13 @@ export class ListReads {
     const by = order === "name" ? "r.folded, r.id" : order === "created" ? chosen.id : `${chosen.id} DESC`;
     const rows = this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`)
       .all([...values, limit + 1]);
-    const items = rows.slice(0, limit).map((row) => recordOf(row as unknown as RecordRow));
-    if (rows.length <= limit) return { items };
-    const [id, folded] = rows[limit - 1]!.slice(-2) as [number, string];
-    return { items, next: order === "name" ? writeNamePosition(folded, id) : String(id) };
+    const page = rows.slice(0, limit);
+    const items = page.map((row) => recordOf(row as unknown as RecordRow));
+    const positions = page.map((row) => {
+      const [id, folded] = row.slice(-2) as [number, string];
+      return order === "name" ? writeNamePosition(folded, id) : String(id);
+    });
+    return { items, positions, ...(rows.length > limit ? { next: positions.at(-1)! } : {}) };
   }
 
   /** Kept ready for all and for a kind; counted for other filters. */
