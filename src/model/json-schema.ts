@@ -24,8 +24,8 @@ export function inputSchema(kind: Kind): JsonSchema {
   const required: string[] = [];
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.computed) continue;
-    properties[name] = fieldSchema(field);
-    if (field.required) required.push(name);
+    properties[name] = kind.loose ? { description: field.description } : fieldSchema(field);
+    if (field.required && !kind.loose) required.push(name);
   }
   return objectSchema(kind, properties, required);
 }
