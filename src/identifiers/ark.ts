@@ -18,9 +18,9 @@ export interface Ark {
 /** Betanumeric: digits and consonants without `l`, the NAAN alphabet of the standard. */
 const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
 const LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?/i;
-/** Characters that may not stand in an identifier: controls, space, and what an IRI refuses (RFC 3987). */
+/** Characters that may not stand in an identifier: what an IRI refuses (RFC 3987), brackets, and `%` that begins no escape. */
 // eslint-disable-next-line no-control-regex
-const REFUSED = /[\u0000-\u0020\u007f<>"{}|\\^`\u00a0\u2028\u2029\ufffd]/;
+const REFUSED = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]\u2028\u2029\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/u;
 
 /**
  * Reads any accepted spelling of an ARK; anything else gives `undefined`.
@@ -39,7 +39,7 @@ export function parseArk(text: string): Ark | undefined {
   let end = name.length;
   while (end > 0 && (name[end - 1] === "/" || name[end - 1] === ".")) end--;
   name = name.slice(0, end);
-  if (name === "" || /[?#]/.test(name) || REFUSED.test(name) || !name.isWellFormed()) return undefined;
+  if (name === "" || /[?#]/.test(name) || REFUSED.test(name)) return undefined;
   return { naan, name, stored: `ark:${naan}/${name}` };
 }
 
@@ -77,6 +77,20 @@ export function arkKey(stored: string): string {
   } catch {
     return head + tail;
   }
+}
+
+/**
+ * What to look up for a path or a reference that was percent-decoded already: as {@link parseArk}, but
+ * characters that a stored form holds encoded (a space) are let through, since the key is compared decoded.
+ */
+export function lookupArk(text: string): string | undefined {
+  const label = LABEL.exec(text);
+  if (!label || text.includes("\0") || !text.isWellFormed()) return undefined;
+  const rest = text.slice(label[0].length);
+  const slash = rest.indexOf("/");
+  const naan = rest.slice(0, Math.max(slash, 0)).toLowerCase();
+  const name = rest.slice(slash + 1).replace(/%[0-9a-fA-F]{2}/g, (hex) => hex.toUpperCase()).replace(/[/.]+$/, "");
+  return NAAN.test(naan) && name !== "" ? `ark:${naan}/${name}` : undefined;
 }
 
 /** True for `ark:` in any case, with or without the old slash; cheap test before {@link parseArk}. */

@@ -12,6 +12,8 @@ export interface Kind {
   /** Class of the record in the graph, as a CURIE; added to what the document states. */
   readonly rdfClass: string;
   readonly description: string;
+  /** Only its declared fields are shown to others: what else a user says of itself stays private. */
+  readonly closed?: true;
   /** Keys in the order of the contract; `@context` and `@type` among them. */
   readonly fields: Readonly<Record<string, Field>>;
 }

@@ -10,6 +10,8 @@ export interface GraphInput {
   document: JsonObject;
   /** IRI that the statements are about, when it is not the ARK: a crate entity known by its URL. The ARK then names it by `schema:sameAs`. */
   subject?: string;
+  /** The document comes from a crate: its own context alone says what its terms mean. Else declared fields mean what the model says. */
+  fromCrate?: boolean;
 }
 export interface RecordGraph {
   /** Canonical N-Quads (sorted lines): the record's graph, and its inferred graph. */

@@ -16,7 +16,7 @@ const holdings = {
 };
 
 export const user: Kind = {
-  name: "user", typeName: "User", plural: "users", path: "user", rdfClass: "schema:Person",
+  name: "user", typeName: "User", plural: "users", path: "user", rdfClass: "schema:Person", closed: true,
   description: "A person with an account. E-mail address and account data are shown to the person and administrators only.",
   fields: {
     "@context": context(),

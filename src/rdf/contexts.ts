@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../package-root.js";
+
+/** A JSON-LD document names a context that is not bundled; the service opens no connection for it. */
+export class UnknownContext extends Error {
+  constructor(readonly url: string) {
+    super(`The context <${url.slice(0, 200)}> is not known here and is not fetched; write its terms into @context, or use an RO-Crate context (1.0 to 1.3).`);
+    this.name = "UnknownContext";
+  }
+}
+
+/** Which bundled file explains a remote context. Mirrors and drafts of a version count as that version. */
+const BUNDLED: readonly [RegExp, string][] = [
+  [/^https?:\/\/w3id\.org\/ro\/crate\/(1\.[0-4])(?:-DRAFT)?\/context(?:\.jsonld)?$/, "ro-crate"],
+  [/^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?(1\.[0-4])(?:-DRAFT)?\/context(?:\.jsonld)?$/, "ro-crate"],
+  [/^https?:\/\/raw\.githubusercontent\.com\/ResearchObject\/ro-crate\/.*\/(0\.[23]|1\.[0-4])(?:-DRAFT)?\/context\.jsonld$/i, "ro-crate"],
+  [/^https?:\/\/w3id\.org\/ro\/terms\/workflow-run(?:\/context)?$/, "workflow-run"],
+  [/^https?:\/\/(?:www\.)?schema\.org(?:\/docs\/jsonldcontext\.json(?:ld)?)?\/?$/, "schema-org"],
+];
+const VERSIONS: Readonly<Record<string, string>> = { "0.2": "1.0", "0.3": "1.0", "1.0": "1.0", "1.1": "1.1", "1.2": "1.2", "1.3": "1.3", "1.4": "1.3" };
+
+const loaded = new Map<string, object>();
+
+/** The bundled copy of a remote context, parsed once. @throws UnknownContext */
+export function bundledContext(url: string): object {
+  const known = loaded.get(url);
+  if (known) return known;
+  for (const [pattern, name] of BUNDLED) {
+    const match = pattern.exec(url);
+    if (!match) continue;
+    const document = name === "schema-org" ? { "@context": { "@vocab": "https://schema.org/" } } : readContext(name === "ro-crate" ? `ro-crate-${VERSIONS[match[1]!]}` : name);
+    loaded.set(url, document);
+    return document;
+  }
+  throw new UnknownContext(url);
+}
+
+const files = new Map<string, object>();
+function readContext(name: string): object {
+  let document = files.get(name);
+  if (!document) {
+    document = JSON.parse(readFileSync(join(packageRoot, "ontology", "contexts", `${name}.jsonld`), "utf8")) as object;
+    files.set(name, document);
+  }
+  return document;
+}
+
+/** Document loader for jsonld.js that answers from bundled copies only. */
+export async function bundledLoader(url: string): Promise<{ contextUrl: undefined; documentUrl: string; document: object }> {
+  return { contextUrl: undefined, documentUrl: url, document: bundledContext(url) };
+}

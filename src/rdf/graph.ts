@@ -1,0 +1,122 @@
+import jsonld from "jsonld";
+import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
+import { KINDS } from "../model/kinds/index.js";
+import type { KindName } from "../model/kind.js";
+import { bundledLoader } from "./contexts.js";
+import { Emitter, type Expanded } from "./emit.js";
+import { FALLBACK_VOCABULARY } from "./iri.js";
+import { isPublic, publicView } from "../model/view.js";
+import type { GraphInput, RecordGraph } from "./record-graph.js";
+
+/** The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is wrong. */
+export class JsonLdError extends Error {
+  /** @param entity index of the entity of a crate that cannot be read */
+  constructor(message: string, readonly entity?: number) {
+    super(message);
+    this.name = "JsonLdError";
+  }
+}
+
+const FALLBACK = { "@vocab": FALLBACK_VOCABULARY };
+/** Terms of a kind's declared fields: they mean what the model says, whatever the document's context maps them to. */
+const declaredContext = new Map<KindName, JsonObject>();
+/** Properties whose text may be an ARK, over all kinds. */
+const references = new Set<string>();
+for (const kind of Object.values(KINDS)) {
+  const terms: JsonObject = {};
+  for (const [name, field] of Object.entries(kind.fields)) {
+    if (name.startsWith("@") || !isPublic(field)) continue;
+    terms[name] = { "@id": expandCurie(field.term), ...(field.json === "object" ? { "@type": "@json" } : {}) };
+    if (field.ark || field.link) references.add(expandCurie(field.term));
+  }
+  declaredContext.set(kind.name, terms);
+}
+for (const name of ["hasPart", "isPartOf", "about", "mainEntity", "mentions", "author", "creator", "schema", "distribution"]) references.add(`https://schema.org/${name}`);
+
+/**
+ * The statements of one record, as canonical N-Quads, and its links. Opens no connection: contexts come from
+ * bundled copies.
+ * @throws UnknownContext for a remote context that is not bundled; JsonLdError for malformed JSON-LD
+ */
+export async function graphOf(input: GraphInput): Promise<RecordGraph> {
+  const { "@context": context, ...said } = bodyOf(input);
+  const body = { ...said, "@id": SELF };
+  const contexts = [FALLBACK, ...contextList(context)];
+  const nodes = input.fromCrate ? await expand(body, contexts) : await expandDeclared(body, contexts, input.kind);
+  return emit(input, nodes);
+}
+
+/**
+ * The same for many entities of one crate in one expansion: a large context is processed once.
+ * @param context the crate's `@context`; a document's own `@context` counts in addition
+ * @throws as {@link graphOf}; a {@link JsonLdError} carries the index of the entity
+ */
+export async function graphsOf(context: JsonValue | undefined, inputs: readonly GraphInput[]): Promise<RecordGraph[]> {
+  const contexts = [FALLBACK, ...contextList(context)];
+  let nodes: Expanded[];
+  try {
+    nodes = await expand({ "@graph": inputs.map((input, index) => ({ ...bodyOf(input), "@id": SELF + index })) }, contexts);
+  } catch (error) {
+    if (!(error instanceof JsonLdError) || inputs.length === 1) throw error;
+    for (const [index, input] of inputs.entries()) {
+      await expand({ "@graph": [bodyOf(input)] }, contexts).catch((cause: Error) => {
+        throw cause instanceof JsonLdError ? new JsonLdError(cause.message, index) : cause;
+      });
+    }
+    throw error;
+  }
+  const found = new Map(nodes.map((node) => [node["@id"] as string, node]));
+  return inputs.map((input, index) => {
+    const { "@id": _self, ...said } = found.get(SELF + index) ?? {};
+    return emit(input, [said]);
+  });
+}
+
+/** Stands for the record's own id during expansion: also an otherwise empty document expands to a node then. */
+const SELF = "urn:arkgraph:self:";
+
+function contextList(context: JsonValue | undefined): JsonValue[] {
+  if (context === undefined || context === null) return [];
+  return Array.isArray(context) ? context : [context];
+}
+
+/** What of the document is public. */
+function bodyOf(input: GraphInput): JsonObject {
+  const { "@id": _id, ...body } = publicView(KINDS[input.kind], input.document);
+  return body;
+}
+
+function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
+  const subject = input.subject ?? input.ark;
+  const emitter = new Emitter({ ark: input.ark, subject, references, activity: input.kind === "computation" });
+  for (const [index, node] of nodes.entries()) emitter.node(index === 0 ? { "@id": subject, ...node } : node);
+  emitter.state(input.ark, expandCurie("rdf:type"), expandCurie(KINDS[input.kind].rdfClass));
+  if (subject !== input.ark) emitter.state(input.ark, expandCurie("schema:sameAs"), subject);
+  return emitter.result();
+}
+
+async function expandDeclared(body: JsonObject, contexts: JsonValue[], kind: KindName): Promise<Expanded[]> {
+  try {
+    return await expand(body, [...contexts, declaredContext.get(kind)!]);
+  } catch (error) {
+    // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stands as it is.
+    if (/protected/i.test((error as Error).message)) return expand(body, contexts);
+    throw error;
+  }
+}
+
+async function expand(body: JsonObject, contexts: JsonValue[]): Promise<Expanded[]> {
+  try {
+    const nodes = (await jsonld.expand({ "@context": contexts, ...body } as never, { documentLoader: bundledLoader as never, base: "" })) as Expanded[];
+    return nodes.map((node) => {
+      if (node["@id"] !== SELF) return node;
+      const { "@id": _self, ...said } = node;
+      return said;
+    });
+  } catch (error) {
+    const cause = (error as { details?: { cause?: Error } }).details?.cause;
+    if (cause?.name === "UnknownContext") throw cause;
+    if ((error as Error).name === "UnknownContext") throw error;
+    throw new JsonLdError(`The document is not valid JSON-LD: ${(error as Error).message.split("\n")[0]!.slice(0, 300)}`);
+  }
+}
