@@ -1,0 +1,106 @@
+import type { JsonObject } from "../../../model/field.js";
+import type { Findings, Place } from "../findings.js";
+import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
+import { referencesIn } from "../json-path.js";
+import { typeNames } from "../kinds.js";
+import type { CrateFile, FileTree } from "./tree.js";
+
+export const EMBARGOED = "Embargoed";
+
+/** What an entity says about its file, to be compared with the bytes. */
+export interface FileClaims {
+  place: Place;
+  /** Bytes. */
+  size?: number;
+  md5?: string;
+  sha256?: string;
+  sha512?: string;
+}
+export interface MatchedFile { file: CrateFile; claims: FileClaims }
+
+export interface MatchOptions {
+  /** The crate came as metadata alone: no file can be there. */
+  withoutFiles?: boolean;
+}
+
+/**
+ * The archive's file that holds an entity's content: the one its relative `@id` names, else the one its
+ * `contentUrl` names. Tells what is missing.
+ */
+export function matchFile(entity: IdentifiedEntity, tree: FileTree, findings: Findings, { withoutFiles }: MatchOptions = {}): MatchedFile | undefined {
+  for (const part of entity.parts) {
+    const file = fileOf(part, tree);
+    if (file) return { file, claims: claimsOf(part) };
+  }
+  for (const part of entity.parts) if (missing(part, tree, findings, withoutFiles === true)) break;
+  return undefined;
+}
+
+export function isEmbargoed({ parts }: IdentifiedEntity): boolean {
+  return parts.some(({ entity }) => contentUrls(entity.value).includes(EMBARGOED));
+}
+
+function fileOf({ scope, entity }: Part, tree: FileTree): CrateFile | undefined {
+  const { folder } = scope.description;
+  const id = scope.of(entity.id);
+  if (id.rule === "path" && id.path !== "") {
+    const file = tree.find(entity.id, folder);
+    if (file) return file;
+  } else if (id.rule === "other" && !id.absolute && !entity.id.startsWith("#") && !entity.id.startsWith("_:")) {
+    // A file whose name holds `#`, written as it is.
+    const file = tree.find(entity.id, folder);
+    if (file) return file;
+  }
+  for (const url of contentUrls(entity.value)) {
+    const path = localPath(url);
+    // Relative to the crate's folder; the older tools wrote it from the folder above.
+    const file = path === undefined ? undefined : (tree.find(path, folder) ?? tree.find(path, ""));
+    if (file) return file;
+  }
+  return undefined;
+}
+
+/** True when something was found to be missing. */
+function missing({ scope, entity }: Part, tree: FileTree, findings: Findings, withoutFiles: boolean): boolean {
+  const place = { file: scope.description.file, pointer: entity.pointer };
+  const urls = contentUrls(entity.value);
+  if (urls.includes(EMBARGOED)) return false;
+  const id = scope.of(entity.id);
+  const isFile = typeNames(entity.value, scope.description.context, entity.value["@context"]).some((type) => type === "File" || type === "MediaObject");
+  const elsewhere = [...urls, ...referencesIn(entity.value["url"])].some((url) => localPath(url) === undefined);
+  if (isFile && id.rule === "path" && id.path !== "" && !elsewhere && !tree.hasFolder(entity.id, scope.description.folder)) {
+    if (withoutFiles) findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${entity.id} was not sent; the record has no content.`, place);
+    else findings.error("FILE_MISSING", `The file ${entity.id} is not in the archive; add it, or give it a contentUrl.`, place);
+    return true;
+  }
+  const local = urls.find((url) => localPath(url) !== undefined);
+  if (local === undefined || id.rule === "path" && tree.hasFolder(entity.id, scope.description.folder)) return false;
+  findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${local.slice(0, 300)} is not in the archive; the record is kept without content.`, place);
+  return true;
+}
+
+/** Path of a `contentUrl` that means a file of the crate: relative, or `file:` with up to three slashes. */
+function localPath(url: string): string | undefined {
+  const file = /^file:\/{0,3}(.*)$/i.exec(url);
+  if (file) return file[1];
+  return url === "" || url === EMBARGOED || /^[a-zA-Z][a-zA-Z0-9+.-]+:/.test(url) || url.startsWith("//") ? undefined : url;
+}
+
+function contentUrls(value: JsonObject): string[] {
+  return ["contentUrl", "schema:contentUrl", "evi:contentUrl", "EVI:contentUrl"].flatMap((key) => referencesIn(value[key]));
+}
+
+const HEX_LENGTH = { md5: 32, sha256: 64, sha512: 128 } as const;
+
+function claimsOf({ scope, entity }: Part): FileClaims {
+  const claims: FileClaims = { place: { file: scope.description.file, pointer: entity.pointer } };
+  for (const [key, value] of Object.entries(entity.value)) {
+    const name = key.slice(key.lastIndexOf(":") + 1).toLowerCase().replace("-", "");
+    if (name === "contentsize" && (typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)))) claims.size = Number(value);
+    if ((name === "md5" || name === "sha256" || name === "sha512") && typeof value === "string") {
+      const hex = value.toLowerCase();
+      if (hex.length === HEX_LENGTH[name] && /^[0-9a-f]+$/.test(hex)) claims[name] = hex;
+    }
+  }
+  return claims;
+}

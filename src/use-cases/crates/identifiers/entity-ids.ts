@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
+import { slug } from "../../../identifiers/mint.js";
+import { bareId } from "../layout/descriptor.js";
+
+/** What an `@id` of a crate stands for. */
+export type EntityId =
+  /** Rule (a): an ARK, in its stored form. */
+  | { rule: "ark"; ark: string; naan: string }
+  /** Rule (b): a relative path; `path` is relative to the crate's folder, percent-encoded. */
+  | { rule: "path"; ark: string; path: string }
+  /** Rule (d): an http(s) URL, which stays the node's IRI. */
+  | { rule: "url"; ark: string; url: string }
+  /** Rule (c): a fragment, a blank node, another scheme. */
+  | { rule: "other"; ark: string; absolute: boolean }
+  | { rule: "refused"; reason: string };
+
+const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
+/** What a stored form cannot hold; see {@link parseArk}. */
+// eslint-disable-next-line no-control-regex
+const NOT_KEPT = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]?#\u2028\u2029\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+
+/** Gives every `@id` of one crate, its nested crates included, the identifier it has here. */
+export class EntityIds {
+  private readonly made = new Map<string, string>();
+  private readonly madeFor = new Map<string, string>();
+
+  /** @param crate ARK of the crate itself */
+  constructor(private readonly crate: string) {}
+
+  /**
+   * @param id `@id` as written
+   * @param folder folder of the metadata file below the crate's folder: empty, or with `/` at the end
+   */
+  of(id: string, folder: string): EntityId {
+    if (looksLikeArk(id)) {
+      const ark = parseArk(id);
+      if (ark) return { rule: "ark", ark: ark.stored, naan: ark.naan };
+    }
+    if (/^https?:\/\//i.test(id)) return { rule: "url", ark: this.make(id, id.replace(/^https?:\/\/(?:www\.)?/i, "")), url: id };
+    if (SCHEME.test(id)) return { rule: "other", ark: this.make(id, id), absolute: true };
+    if (id.startsWith("_:") || id.includes("#")) return { rule: "other", ark: this.make(folder + id, id), absolute: false };
+    return this.path(id, folder);
+  }
+
+  private path(id: string, folder: string): EntityId {
+    const bare = bareId(id.replace(/^\/+/, ""));
+    const parts = bare.split("/").filter((part) => part !== "." && part !== "");
+    if (parts.includes("..")) return { rule: "refused", reason: "leads out of the crate (..)" };
+    const path = parts.join("/");
+    const encoded = (folder + path).replace(/\/+$/, "").replace(NOT_KEPT, (character) => (character === "%" ? "%25" : encodeURIComponent(character))).replace(/\.+$/, (dots) => "%2E".repeat(dots.length));
+    if (encoded === "") return { rule: "path", ark: this.crate, path };
+    const ark = parseArk(`${this.crate}/${encoded}`)?.stored;
+    return ark === undefined ? { rule: "other", ark: this.make(folder + id, id), absolute: false } : { rule: "path", ark, path };
+  }
+
+  /** `<crate>/entity/<slug>-<8 characters of the hash>`; more of the hash where two would be equal. */
+  private make(identity: string, words: string): string {
+    const known = this.made.get(identity);
+    if (known !== undefined) return known;
+    const hash = createHash("sha256").update(identity).digest("hex");
+    const start = slug(words);
+    let ark = "";
+    for (let length = 8; ark === "" || (this.madeFor.has(ark) && length <= 64); length += 8) ark = `${this.crate}/entity/${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
+    this.made.set(identity, ark);
+    this.madeFor.set(ark, identity);
+    return ark;
+  }
+}

@@ -1,0 +1,83 @@
+import { parseArk } from "../../../identifiers/ark.js";
+import { mintArk } from "../../../identifiers/mint.js";
+import type { Findings } from "../findings.js";
+import type { CrateDescription, CrateEntity } from "../layout/description.js";
+import { EntityIds, type EntityId } from "./entity-ids.js";
+import { IdScope } from "./scope.js";
+
+export interface IdentifySettings {
+  /** Setting ARK_NAAN: authority of a minted crate. */
+  naan: string;
+  /** Setting ACCEPTED_NAANS; `*` accepts all. */
+  acceptedNaans: string;
+}
+
+/** One statement about an entity. */
+export interface Part { scope: IdScope; entity: CrateEntity }
+/** An entity of the crate under the identifier it gets, with all that is said of it. */
+export interface IdentifiedEntity {
+  ark: string;
+  /** The URL that the crate knows it by, when its `@id` is one. */
+  url?: string;
+  role: "root" | "nestedRoot" | "member";
+  /** Deepest nested crate first. */
+  parts: Part[];
+}
+
+/**
+ * Gives every entity of a crate and its nested crates its identifier, and brings together what is said under
+ * one identifier.
+ * @param descriptions the crate's own first
+ */
+export function identify(descriptions: readonly CrateDescription[], settings: IdentifySettings, findings: Findings): IdentifiedEntity[] {
+  const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
+  const rootId = crateId(crate, settings);
+  const ids = new EntityIds(rootId.ark);
+  const entities = new Map<string, IdentifiedEntity>();
+  for (const description of descriptions) {
+    const folder = description.folder.slice(crate.folder.length);
+    const scope = new IdScope(ids, description, folder, description === crate ? rootId : nestedRootId(ids, description, folder));
+    const own = new Map<string, CrateEntity>();
+    for (const entity of description.entities) {
+      const place = { file: description.file, pointer: entity.pointer };
+      const id = scope.of(entity.id);
+      if (id.rule === "refused") {
+        findings.error("INVALID_ID", `The \`@id\` ${id.reason}; name entities inside the crate.`, place);
+        continue;
+      }
+      if (id.rule === "ark" && !isAccepted(id.naan, settings.acceptedNaans))
+        findings.error("NAAN_NOT_ACCEPTED", `Identifiers of authority ${id.naan} are not accepted (ACCEPTED_NAANS=${settings.acceptedNaans}).`, place);
+      if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
+        findings.warn("ARK_MALFORMED", `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ${id.ark}.`, place);
+      if (own.has(id.ark) && !entity.embedded)
+        findings.warn("DUPLICATE_ENTITY", `Another entity (${own.get(id.ark)!.pointer}) has the identifier ${id.ark}; both are merged.`, place);
+      if (!own.has(id.ark)) own.set(id.ark, entity);
+      const known = entities.get(id.ark);
+      if (known) known.parts.push({ scope, entity });
+      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), role: "member", parts: [{ scope, entity }] });
+    }
+    const root = scope.of(description.root.id);
+    const found = root.rule === "refused" ? undefined : entities.get(root.ark);
+    if (found && found.role !== "root") found.role = description === crate ? "root" : "nestedRoot";
+  }
+  for (const { parts } of entities.values()) if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
+  return [...entities.values()];
+}
+
+/** The crate's own identifier: its root's `@id` when that is an ARK, else a new one. */
+function crateId({ root }: CrateDescription, { naan }: IdentifySettings): Extract<EntityId, { ark: string }> {
+  const given = parseArk(root.id);
+  if (given) return { rule: "ark", ark: given.stored, naan: given.naan };
+  const { name } = root.value;
+  const ark = mintArk(naan, "rocrate", typeof name === "string" ? name : null);
+  return /^https?:\/\//i.test(root.id) ? { rule: "url", ark, url: root.id } : { rule: "path", ark, path: "" };
+}
+
+/** A nested root with a relative `@id` is its folder, however it is spelt. */
+function nestedRootId(ids: EntityIds, { root }: CrateDescription, folder: string): EntityId | undefined {
+  const id = ids.of(root.id, folder);
+  return id.rule === "path" ? ids.of("./", folder) : undefined;
+}
+
+const isAccepted = (naan: string, accepted: string): boolean => accepted === "*" || accepted.split(",").includes(naan);
+const depthOf = ({ scope }: Part): number => scope.folder.split("/").length;

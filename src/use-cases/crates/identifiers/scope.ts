@@ -1,0 +1,37 @@
+import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
+import type { CrateDescription } from "../layout/description.js";
+import { bareId } from "../layout/descriptor.js";
+import type { EntityId, EntityIds } from "./entity-ids.js";
+
+/** What the `@id`s of one metadata file stand for. */
+export class IdScope {
+  private readonly described = new Set<string>();
+
+  /**
+   * @param folder the metadata file's folder below the crate's folder
+   * @param root identifier of this description's root, when it is not what the rules say
+   */
+  constructor(private readonly ids: EntityIds, readonly description: CrateDescription, readonly folder: string, private readonly root: EntityId | undefined) {
+    for (const { id } of description.entities) this.described.add(id).add(bareId(id));
+  }
+
+  /** Identifier of an entity of this description. */
+  of(id: string): EntityId {
+    if (this.root && (id === this.description.root.id || bareId(id) === bareId(this.description.root.id))) return this.root;
+    return this.ids.of(id, this.folder);
+  }
+
+  /** What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay. */
+  reference(id: string): string {
+    const found = this.of(id);
+    if (found.rule === "refused" || found.rule === "url") return id;
+    if (found.rule === "other" && found.absolute && !this.described.has(id)) return id;
+    return found.ark;
+  }
+
+  /** The same for a text in a field of references: only what is an ARK or names a described entity. */
+  textReference(text: string): string {
+    if (looksLikeArk(text)) return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
+    return this.described.has(text) || (text !== "" && this.described.has(bareId(text))) ? this.reference(text) : text;
+  }
+}

@@ -1,0 +1,44 @@
+import { isObject, listOf, referencesIn } from "../json-path.js";
+import type { CrateEntity } from "./description.js";
+
+const NAMES = ["ro-crate-metadata.json", "ro-crate-metadata.jsonld"];
+const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
+
+/** `./a/` and `a` name one thing; `./`, `.` and nothing name the folder itself. */
+export const bareId = (id: string): string => id.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "").replace(/^\.$/, "");
+
+/**
+ * The entity that describes the metadata file itself: by its name (RO-Crate 1.2 and later, the `.jsonld` of
+ * 1.0 as fallback), by a URL that ends in it, or by what it conforms to (RO-Crate 1.1, "Finding the root").
+ */
+export function findDescriptor(entities: readonly CrateEntity[]): CrateEntity | undefined {
+  const pointing = entities.filter(({ value }) => referencesIn(value["about"]).length > 0 || referencesIn(value["schema:about"]).length > 0);
+  for (const name of NAMES) {
+    const named = pointing.find(({ id }) => bareId(id) === name);
+    if (named) return named;
+  }
+  return (
+    pointing.find(({ id }) => NAMES.some((name) => id.endsWith(`/${name}`)) && listOf(id).length > 0) ??
+    pointing.find(({ value }) => referencesIn(value["conformsTo"]).some((iri) => SPECIFICATION.test(iri)) && isMetadata(value["@type"]))
+  );
+}
+
+/** The root entity: what the descriptor is about. Never found by position. */
+export function findRoot(descriptor: CrateEntity, entities: readonly CrateEntity[]): CrateEntity | undefined {
+  const ids = [...referencesIn(descriptor.value["about"]), ...referencesIn(descriptor.value["schema:about"])];
+  for (const id of ids) {
+    const exact = entities.find((entity) => entity.id === id && entity !== descriptor);
+    if (exact) return exact;
+  }
+  for (const id of ids) {
+    const bare = entities.find((entity) => bareId(entity.id) === bareId(id) && entity !== descriptor);
+    if (bare) return bare;
+  }
+  // The descriptor may hold the root instead of naming it.
+  const held = listOf(descriptor.value["about"]).find((value) => isObject(value) && Object.keys(value).length > 1);
+  return isObject(held) && typeof held["@id"] === "string" ? { id: held["@id"], pointer: `${descriptor.pointer}/about`, value: held } : undefined;
+}
+
+function isMetadata(type: unknown): boolean {
+  return listOf(type as string | string[] | undefined).some((name) => typeof name === "string" && /(?:^|[/:#])CreativeWork$/.test(name));
+}

@@ -1,0 +1,18 @@
+import type { Config } from "../../config.js";
+
+/** Settings that bound what a crate may cost. */
+export type CrateLimits = Pick<
+  Config,
+  | "MAX_CRATE_ENTRIES" | "MAX_CRATE_INFLATED_BYTES" | "MAX_CRATE_RATIO" | "MAX_MEMBER_NAME_BYTES"
+  | "MAX_METADATA_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
+>;
+
+const NAMES: (keyof CrateLimits)[] = [
+  "MAX_CRATE_ENTRIES", "MAX_CRATE_INFLATED_BYTES", "MAX_CRATE_RATIO", "MAX_MEMBER_NAME_BYTES",
+  "MAX_METADATA_BYTES", "MAX_JSON_DEPTH", "MAX_CRATE_ENTITIES",
+];
+
+/** The limits alone: what is handed to a thread holds no secret. */
+export function crateLimits(config: Config): CrateLimits {
+  return Object.fromEntries(NAMES.map((name) => [name, config[name]])) as unknown as CrateLimits;
+}

@@ -1,0 +1,66 @@
+import yauzl, { type Entry, type ZipFile } from "yauzl";
+import type { ObjectReader } from "../../../stores/objects/port.js";
+import { CrateError, crateError } from "../findings.js";
+import type { CrateLimits } from "../limits.js";
+import { checkDirectory } from "./check-directory.js";
+import { inflateMember } from "./inflate.js";
+import type { Member } from "./member.js";
+import { ObjectAccess } from "./object-access.js";
+
+/** A zip archive whose directory has been checked. Closing it closes the reader. */
+export class Archive {
+  /** Bytes inflated so far, over all members. */
+  private inflated = 0;
+
+  private constructor(private readonly zip: ZipFile, private readonly access: ObjectAccess, private readonly reader: ObjectReader, readonly members: readonly Member[], private readonly limits: CrateLimits) {}
+
+  /** @throws CrateError for what is no zip, is damaged, or breaks a rule or limit */
+  static async open(reader: ObjectReader, limits: CrateLimits): Promise<Archive> {
+    const access = new ObjectAccess(reader);
+    // yauzl closes its reader with the last reference; ours stays open as long as the archive.
+    (access as unknown as { ref(): void }).ref();
+    const zip = await openZip(access, reader.size);
+    if (zip.entryCount > limits.MAX_CRATE_ENTRIES)
+      throw crateError("TOO_MANY_ENTRIES", `The archive has ${zip.entryCount} members; MAX_CRATE_ENTRIES=${limits.MAX_CRATE_ENTRIES}.`);
+    const directoryStart = Number(zip.readEntryCursor);
+    const entries: Entry[] = [];
+    try {
+      for await (const entry of zip.eachEntry()) entries.push(entry);
+    } catch (error) {
+      throw crateError("CORRUPT_ARCHIVE", `The archive's directory cannot be read: ${(error as Error).message}.`);
+    }
+    return new Archive(zip, access, reader, checkDirectory(entries, directoryStart, limits), limits);
+  }
+
+  /**
+   * The bytes of a member, checked while they come: size, ratio, checksum, and the total of all members.
+   * @throws CrateError while being read
+   */
+  async *read(member: Member): AsyncGenerator<Buffer> {
+    for await (const chunk of inflateMember(this.zip, this.access, member, this.limits)) {
+      this.inflated += chunk.byteLength;
+      if (this.inflated > this.limits.MAX_CRATE_INFLATED_BYTES)
+        throw crateError("INFLATED_TOO_LARGE", `The members together have more than MAX_CRATE_INFLATED_BYTES=${this.limits.MAX_CRATE_INFLATED_BYTES} bytes.`, { file: member.name });
+      yield chunk;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.reader.close();
+  }
+}
+
+async function openZip(access: ObjectAccess, size: number): Promise<ZipFile> {
+  const start = await access.bytes(0, 4);
+  try {
+    return await yauzl.fromRandomAccessReaderPromise(access, size, { autoClose: false, decodeStrings: false, validateEntrySizes: false });
+  } catch (error) {
+    if (error instanceof CrateError) throw error;
+    const message = (error as Error).message;
+    if (/signature not found|out of range/i.test(message)) {
+      const begins = start.length === 4 && start.readUInt32LE(0) === 0x04034b50;
+      throw crateError("NOT_A_ZIP", begins ? "The archive is truncated: it begins like a zip and its end is missing; send it again." : "The upload is no zip archive.");
+    }
+    throw crateError("CORRUPT_ARCHIVE", `The archive cannot be read: ${message}`);
+  }
+}

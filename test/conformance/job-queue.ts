@@ -1,0 +1,246 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Job, JobQueue } from "../../src/jobs/port.js";
+import type { SubmissionStore } from "../../src/stores/records/submissions-port.js";
+import { MemorySubmissions } from "../support/memory-submissions.js";
+
+export interface QueueOptions { maxAttempts: number; concurrency: number; backOff: () => number }
+type Open = (store: SubmissionStore, options: QueueOptions) => JobQueue | Promise<JobQueue>;
+
+/** What every job queue must do; run by each adapter. */
+export function jobQueueConformance(name: string, open: Open): void {
+  describe(`job queue: ${name}`, () => {
+    let store: MemorySubmissions;
+    let queues: JobQueue[];
+    beforeEach(() => {
+      store = new MemorySubmissions();
+      queues = [];
+    });
+    afterEach(() => Promise.all(queues.map((queue) => queue.close(0))));
+
+    const openQueue = async (options: Partial<QueueOptions> = {}) => {
+      const queue = await open(store, { maxAttempts: 3, concurrency: 1, backOff: () => 5, ...options });
+      queues.push(queue);
+      return queue;
+    };
+    const submit = async (id: string) => (await store.submit({ id, type: "crate", user: "ark:99999/u", sha256: null, input: {}, at: 1 })).submission.id;
+    const finish = ({ submission }: Job) => store.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "finished" }, 2).then(() => {});
+    const until = async (queue: JobQueue, id: string) => {
+      for await (const _ of queue.watch(id)) void _;
+      return (await store.submission(id))!;
+    };
+
+    it("runs a submission once and leaves it finished", async () => {
+      const queue = await openQueue();
+      let runs = 0;
+      await queue.start(async (job) => {
+        runs++;
+        expect(job.submission).toMatchObject({ id: "a", status: "running", attempt: 1 });
+        await finish(job);
+      });
+      await queue.enqueue(await submit("a"));
+      await queue.enqueue("a");
+      expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 1 });
+      expect(runs).toBe(1);
+    });
+
+    it("begins with what an earlier process left unfinished, oldest first", async () => {
+      await submit("left running");
+      await store.beginAttempt("left running", 1);
+      await submit("left queued");
+      const queue = await openQueue();
+      const order: string[] = [];
+      await queue.start(async (job) => {
+        order.push(`${job.submission.id} ${job.submission.attempt}`);
+        await finish(job);
+      });
+      await until(queue, "left queued");
+      expect(order).toEqual(["left running 2", "left queued 1"]);
+    });
+
+    it("works on no more submissions at a time than it may", async () => {
+      const queue = await openQueue({ concurrency: 2 });
+      let now = 0;
+      let most = 0;
+      await queue.start(async (job) => {
+        most = Math.max(most, ++now);
+        await pause(10);
+        now--;
+        await finish(job);
+      });
+      const ids = ["a", "b", "c", "d", "e"];
+      for (const id of ids) await queue.enqueue(await submit(id));
+      for (const id of ids) expect((await until(queue, id)).status).toBe("finished");
+      expect(most).toBe(2);
+    });
+
+    it("tries again after a fault, and goes on with the others meanwhile", async () => {
+      const queue = await openQueue({ backOff: () => 30 });
+      const order: string[] = [];
+      await queue.start(async (job) => {
+        order.push(`${job.submission.id} ${job.submission.attempt}`);
+        if (job.submission.id === "a" && job.submission.attempt < 3) throw new Error("the store was away");
+        await finish(job);
+      });
+      await queue.enqueue(await submit("a"));
+      await queue.enqueue(await submit("b"));
+      expect((await until(queue, "a")).status).toBe("finished");
+      expect(order).toEqual(["a 1", "b 1", "a 2", "a 3"]);
+    });
+
+    it("fails a submission that was begun too often, without showing the fault's text", async () => {
+      const queue = await openQueue();
+      let runs = 0;
+      await queue.start(async () => {
+        runs++;
+        throw new Error("password=hunter2");
+      });
+      await queue.enqueue(await submit("a"));
+      const ended = await until(queue, "a");
+      expect(ended).toMatchObject({ status: "failed", error: [{ code: "CRASHED_REPEATEDLY" }] });
+      expect(ended.error![0]!.message).toContain("MAX_ATTEMPTS");
+      expect(JSON.stringify(ended.error)).not.toContain("hunter2");
+      expect(runs).toBe(3);
+    });
+
+    it("fails a submission at the start that brought earlier processes down", async () => {
+      await submit("a");
+      for (let n = 0; n < 3; n++) await store.beginAttempt("a", 1);
+      const queue = await openQueue();
+      await queue.start(async () => expect.unreachable());
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CRASHED_REPEATEDLY" }] });
+    });
+
+    it("ends a submission whose handler forgot to", async () => {
+      const queue = await openQueue();
+      await queue.start(async () => {});
+      await queue.enqueue(await submit("a"));
+      expect((await until(queue, "a")).status).toBe("failed");
+    });
+
+    it("keeps progress in memory and stores only a change of stage", async () => {
+      const queue = await openQueue();
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      await queue.start(async (job) => {
+        for (let done = 0; done <= 100; done++) job.report({ stage: "one", done, total: 100, unit: "bytes" });
+        job.report({ stage: "two", done: 0, total: null, unit: "records" });
+        await gone;
+        await pause(10);
+        await finish(job);
+      });
+      await queue.enqueue(await submit("a"));
+      const seen: unknown[] = [];
+      for await (const _ of queue.watch("a")) {
+        seen.push(queue.progress("a"));
+        go();
+      }
+      expect(seen).toContainEqual({ stage: "two", done: 0, total: null, unit: "records" });
+      expect(store.stages).toEqual(["one", "two"]);
+      expect(queue.progress("a")).toBeNull();
+    });
+
+    it("ends the watch of a submission that has ended, or was never there", async () => {
+      const queue = await openQueue();
+      await queue.start(finish);
+      await queue.enqueue(await submit("a"));
+      await until(queue, "a");
+      await until(queue, "a");
+      for await (const _ of queue.watch("unknown")) void _;
+    });
+
+    it("cancels what waits at once, and what runs through its signal", async () => {
+      const queue = await openQueue();
+      let started = () => {};
+      const running = new Promise<void>((resolve) => (started = resolve));
+      await queue.start(async ({ signal }) => {
+        started();
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+      });
+      await queue.enqueue(await submit("runs"));
+      await queue.enqueue(await submit("waits"));
+      await running;
+      await queue.cancel("waits");
+      expect((await store.submission("waits"))!.status).toBe("failed");
+      await queue.cancel("runs");
+      expect(await until(queue, "runs")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    });
+
+    it("cancels between two attempts", async () => {
+      const queue = await openQueue({ backOff: () => 60_000 });
+      await queue.start(async () => {
+        throw new Error("not now");
+      });
+      await queue.enqueue(await submit("a"));
+      while ((await store.submission("a"))!.attempt === 0) await pause(1);
+      await pause(10);
+      await queue.cancel("a");
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    });
+
+    it("ends what was cancelled while a process died over it", async () => {
+      await submit("a");
+      await store.beginAttempt("a", 1);
+      await store.cancelSubmission("a", 1);
+      const queue = await openQueue();
+      await queue.start(async () => expect.unreachable());
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    });
+
+    it("waits for running work when it closes, and leaves the rest for the next start", async () => {
+      const queue = await openQueue();
+      await queue.start(async (job) => {
+        await pause(30);
+        await finish(job);
+      });
+      await queue.enqueue(await submit("runs"));
+      await queue.enqueue(await submit("waits"));
+      await queue.health();
+      await queue.close(5000);
+      expect((await store.submission("runs"))!.status).toBe("finished");
+      expect((await store.submission("waits"))!.status).toBe("queued");
+      await expect(queue.health()).rejects.toThrow();
+    });
+
+    it("leaves work that does not end within the grace for the next start", async () => {
+      const queue = await openQueue();
+      await queue.start(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
+      await queue.enqueue(await submit("a"));
+      while ((await store.submission("a"))!.attempt === 0) await pause(1);
+      await queue.close(10);
+      expect((await store.submission("a"))!.status).toBe("running");
+      const next = await openQueue();
+      await next.start(finish);
+      expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 2 });
+    });
+
+    it("stops a handler whose attempt is no longer the one", async () => {
+      const queue = await openQueue();
+      let reason: unknown;
+      await queue.start(async (job) => {
+        await store.beginAttempt(job.submission.id, 1);
+        job.report({ stage: "late", done: 0, total: null, unit: "" });
+        await new Promise<void>((resolve) => job.signal.addEventListener("abort", () => resolve()));
+        reason = job.signal.reason;
+        throw reason;
+      });
+      await queue.enqueue(await submit("a"));
+      while (reason === undefined) await pause(1);
+      expect(String(reason)).toContain("superseded");
+      expect((await store.submission("a"))!).toMatchObject({ status: "running", attempt: 2 });
+    });
+
+    it("survives a store that is away for a moment", async () => {
+      const begin = store.beginAttempt.bind(store);
+      let away = 2;
+      store.beginAttempt = async (...input) => {
+        if (away-- > 0) throw new Error("store is away");
+        return begin(...input);
+      };
+      const queue = await openQueue();
+      await queue.start(finish);
+      await queue.enqueue(await submit("a"));
+      expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 1 });
+    });
+  });
+}

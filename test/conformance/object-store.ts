@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ObjectStore } from "../../src/stores/objects/port.js";
+
+export interface OpenedObjects {
+  store: ObjectStore;
+  /** How many temporary places exist, where the adapter can tell. */
+  staged?: () => Promise<number>;
+  close: () => Promise<void>;
+}
+
+const hash = (name: string, bytes: Uint8Array) => createHash(name).update(bytes).digest("hex");
+const bytesOf = async (stream: Readable) => Buffer.concat((await stream.toArray()) as Buffer[]);
+
+async function keysOf(store: ObjectStore): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of store.list()) keys.push(key);
+  return keys;
+}
+
+/** What every object store must do; run by each adapter. */
+export function objectStoreConformance(name: string, open: () => Promise<OpenedObjects>): void {
+  describe(`object store: ${name}`, () => {
+    let opened: OpenedObjects;
+    let store: ObjectStore;
+    beforeAll(async () => {
+      opened = await open();
+      store = opened.store;
+    });
+    afterAll(() => opened.close());
+    const put = async (bytes: Uint8Array) => {
+      const staged = await store.stage(Readable.from([bytes]));
+      await staged.publish();
+      return staged.sha256;
+    };
+    const nothingStaged = async () => {
+      if (opened.staged) expect(await opened.staged()).toBe(0);
+    };
+
+    it("keeps bytes under their SHA-256 and gives them back", async () => {
+      const bytes = randomBytes(300_000);
+      const staged = await store.stage(Readable.from([bytes.subarray(0, 1), bytes.subarray(1, 200_000), bytes.subarray(200_000)]), { digests: ["md5", "sha512"] });
+      expect(staged).toMatchObject({ sha256: hash("sha256", bytes), size: 300_000, digests: { md5: hash("md5", bytes), sha512: hash("sha512", bytes) } });
+      expect(await store.size(staged.sha256)).toBeUndefined();
+      await staged.publish();
+      expect(await store.size(staged.sha256)).toBe(300_000);
+      expect(await bytesOf(await store.open(staged.sha256))).toEqual(bytes);
+      await nothingStaged();
+    });
+
+    it("takes an async iterable as well, and the empty object", async () => {
+      const staged = await store.stage((async function* () {})());
+      await staged.publish();
+      expect(staged.sha256).toBe(hash("sha256", Buffer.alloc(0)));
+      expect(await bytesOf(await store.open(staged.sha256))).toHaveLength(0);
+    });
+
+    it("stores the same bytes once, also when they come at the same time", async () => {
+      const bytes = randomBytes(1000);
+      const keys = await Promise.all(Array.from({ length: 8 }, () => put(bytes)));
+      expect(new Set(keys).size).toBe(1);
+      expect((await keysOf(store)).filter((key) => key === keys[0])).toHaveLength(1);
+      await nothingStaged();
+    });
+
+    it("refuses bytes beyond the limit, naming the setting, and keeps none of them", async () => {
+      const refused = store.stage(Readable.from([randomBytes(60), randomBytes(60)]), { limit: 100, limitName: "MAX_UPLOAD_BYTES" });
+      await expect(refused).rejects.toMatchObject({ code: "TOO_LARGE", message: expect.stringContaining("MAX_UPLOAD_BYTES=100") });
+      await nothingStaged();
+      const exact = await store.stage(Readable.from([randomBytes(100)]), { limit: 100 });
+      await exact.discard();
+      await nothingStaged();
+    });
+
+    it("keeps nothing of a source that fails, ends early or is given up", async () => {
+      const failing = Readable.from((async function* () {
+        yield randomBytes(10);
+        throw new Error("line is dead");
+      })());
+      await expect(store.stage(failing)).rejects.toThrow("line is dead");
+      const early = new Readable({ read() {} });
+      early.push(randomBytes(10));
+      const cut = store.stage(early);
+      setTimeout(() => early.destroy(), 20);
+      await expect(cut).rejects.toThrow();
+      const silent = new Readable({ read() {} });
+      const given = new AbortController();
+      const waiting = store.stage(silent, { signal: given.signal });
+      setTimeout(() => given.abort(new Error("no longer wanted")), 20);
+      await expect(waiting).rejects.toThrow("no longer wanted");
+      expect(silent.destroyed).toBe(true);
+      await nothingStaged();
+    });
+
+    it("gives a range of bytes, both ends included, and refuses one outside", async () => {
+      const bytes = randomBytes(1000);
+      const key = await put(bytes);
+      expect(await bytesOf(await store.open(key, { start: 10, end: 19 }))).toEqual(bytes.subarray(10, 20));
+      expect(await bytesOf(await store.open(key, { start: 990, end: 5000 }))).toEqual(bytes.subarray(990));
+      await expect(store.open(key, { start: 1000, end: 1001 })).rejects.toMatchObject({ code: "RANGE_NOT_SATISFIABLE" });
+    });
+
+    it("reads anywhere in an object", async () => {
+      const bytes = randomBytes(5000);
+      const reader = await store.reader(await put(bytes));
+      expect(reader.size).toBe(5000);
+      const buffer = new Uint8Array(100);
+      expect(await reader.read(buffer, 4000)).toBe(100);
+      expect(Buffer.from(buffer)).toEqual(bytes.subarray(4000, 4100));
+      expect(await reader.read(buffer, 4950)).toBe(50);
+      expect(await reader.read(buffer, 6000)).toBe(0);
+      await reader.close();
+    });
+
+    it("says that nothing is stored under an unknown or malformed key", async () => {
+      for (const key of ["0".repeat(64), "../../etc/passwd", "", "A".repeat(64)]) {
+        expect(await store.size(key)).toBeUndefined();
+        await expect(store.open(key)).rejects.toMatchObject({ code: "NOT_FOUND" });
+        await expect(store.reader(key)).rejects.toMatchObject({ code: "NOT_FOUND" });
+        await store.remove(key);
+      }
+    });
+
+    it("lists every key, and no longer those that were removed", async () => {
+      const keys = await Promise.all([1, 2, 3].map(() => put(randomBytes(20))));
+      expect(await keysOf(store)).toEqual(expect.arrayContaining(keys));
+      await store.remove(keys[0]!);
+      expect(await keysOf(store)).not.toContain(keys[0]);
+      expect(await store.size(keys[0]!)).toBeUndefined();
+    });
+
+    it("removes what a dead process left behind, not what is still being written", async () => {
+      const left = await store.stage(Readable.from([randomBytes(10)]));
+      expect(await store.removeStale(60_000)).toBe(0);
+      await pause(20);
+      expect(await store.removeStale(1)).toBeGreaterThanOrEqual(opened.staged ? 1 : 0);
+      await left.discard();
+      await nothingStaged();
+    });
+
+    it("is healthy when it can be written", async () => {
+      await store.health();
+    });
+  });
+}
