@@ -1,4 +1,4 @@
-import type { IndexState, QueryEngine, QueryOptions, Row } from "../port.js";
+import type { GraphDigest, IndexState, QueryEngine, QueryOptions, Row } from "../port.js";
 import { Arrivals } from "./arrivals.js";
 import { Threads } from "./threads.js";
 import type { Job } from "./thread-handle.js";
@@ -34,7 +34,7 @@ export class OxigraphEngine implements QueryEngine {
     return reply as Extract<typeof reply, { op: "answer" }>;
   }
 
-  async digest(): Promise<{ digest: string; quads: number; sequence: number }> {
+  async digest(): Promise<GraphDigest> {
     const reply = await this.#run({ op: "digest" }, DIGEST_TIMEOUT);
     const { digest, quads, sequence } = reply as Extract<typeof reply, { op: "digested" }>;
     return { digest, quads, sequence };

@@ -3,6 +3,7 @@ import type { OxigraphOptions } from "./options.js";
 
 export { OxigraphEngine } from "./engine.js";
 export type { EngineLog } from "./log.js";
+export { openTruthDigester } from "./truth-digester.js";
 export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./options.js";
 
 /**

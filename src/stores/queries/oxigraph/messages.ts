@@ -21,3 +21,7 @@ export type ThreadReply =
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }
   | { op: "refused"; id: number; message: string }
   | { op: "log"; level: "info" | "warn" | "error"; message: string; fields: Record<string, unknown> };
+
+/** Asked of the thread that digests the truth: a digest as of a commit not before `atLeast`. */
+export interface TruthRequest { atLeast: number }
+export interface TruthReply { digest: string; quads: number; sequence: number; leftOut: number }
