@@ -1,3 +1,5 @@
+import { ServiceError } from "../../errors.js";
+import { lookupArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
@@ -7,7 +9,7 @@ import { revisionParameter } from "../../use-cases/records/read.js";
 import type { RecordView } from "../../use-cases/records/view.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
-import { sendBytes, streamJsonArray } from "../reply.js";
+import { SAFE_HEADERS, sendBytes, streamJsonArray } from "../reply.js";
 import { sendRecord } from "../represent.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
 import { authenticated } from "../../use-cases/access/caller.js";
@@ -77,12 +79,26 @@ function locationOf(request: RestRequest, view: RecordView): string | undefined 
   return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
 }
 
+/** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
+function globalResolver({ params, context, path }: RestRequest): string | undefined {
+  const { ARK_NAAN, GLOBAL_RESOLVER } = context.deps.config;
+  const ark = lookupArk(path.slice(1));
+  if (ark === undefined || params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
+  return `${GLOBAL_RESOLVER}/${ark.split("/").map(encodeURIComponent).join("/").replace(/^ark%3A/, "ark:")}`;
+}
+
 /** The resolver: any kind, any accepted spelling. */
 export const resolverOperations: Operations = {
   resolve_ark: async (request) => {
     const { req, res, context, query } = request;
-    const view = query["revision"] === undefined ? await records.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
-    await sendRecord(context.deps, req, res, view, locationOf(request, view));
+    try {
+      const view = query["revision"] === undefined ? await records.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+      await sendRecord(context.deps, req, res, view, locationOf(request, view));
+    } catch (error) {
+      const elsewhere = error instanceof ServiceError && error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
+      if (elsewhere === undefined) throw error;
+      res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
+    }
   },
   delete_ark: async (request) => {
     const expected = expectedRevision(request.req);
