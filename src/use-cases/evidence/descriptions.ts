@@ -9,10 +9,11 @@ export interface Description { types: Set<string>; name?: string; description?: 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
 
-const QUERY = (values: string): string => `SELECT ?n ?g ?p ?v { VALUES (?n ?g) { ${values} } {
-  { GRAPH ?g { ?n ${iriTerm(IRIS.type)} ?o } BIND("type" AS ?p) BIND(STR(?o) AS ?v) } UNION
-  { GRAPH ?g { ?n ${iriTerm(IRIS.name)} ?o } BIND("name" AS ?p) BIND(STR(?o) AS ?v) } UNION
-  { GRAPH ?g { ?n ${iriTerm(IRIS.description)} ?o } BIND("description" AS ?p) BIND(SUBSTR(STR(?o), 1, ${DESCRIPTION_LENGTH + 1}) AS ?v) } } }`;
+/** Three variables and no BIND but one: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
+const said = (values: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string => `SELECT ${keys} ?type ?name ?description { VALUES (${keys}) { ${values} } {
+  { GRAPH ${graph} { ?n ${iriTerm(IRIS.type)} ?type } } UNION
+  { GRAPH ${graph} { ?n ${iriTerm(IRIS.name)} ?name } } UNION
+  { GRAPH ${graph} { ?n ${iriTerm(IRIS.description)} ?long } BIND(SUBSTR(STR(?long), 1, ${DESCRIPTION_LENGTH + 1}) AS ?description) } } }`;
 
 /**
  * What records say about the nodes that are theirs: a record about itself and the objects inside it, a crate's
@@ -21,6 +22,7 @@ const QUERY = (values: string): string => `SELECT ?n ?g ?p ?v { VALUES (?n ?g) {
  * describes is missing from the answer.
  */
 export async function describe(ask: Asking, nodes: readonly string[]): Promise<Map<string, Description>> {
+  const selves: [string][] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
   const found = new Map<string, Description>();
@@ -31,28 +33,31 @@ export async function describe(ask: Asking, nodes: readonly string[]): Promise<M
       // Only a statement of its record can have led here.
       found.set(node, { types: new Set(), records: new Set() });
     } else if (storedArk(node) === node) {
-      homes.push([node, node]);
+      selves.push([node]);
     } else {
       urls.push(node);
     }
   }
   const named = await ask.each(urls.map((url) => [url]), (values) => `SELECT ?n ?g { VALUES (?n) { ${values} } GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`);
   for (const row of named) homes.push([row.n!.value, row.g!.value]);
-  // In a fixed order, so that of several names the same one is shown each time.
-  const rows = (await ask.each(homes, QUERY)).map((row) => ({ node: row.n!.value, record: row.g!.value, key: row.p!.value, value: row.v!.value }))
-    .sort((a, b) => (a.value < b.value ? -1 : 1));
-  for (const { node, record, key, value } of rows) {
+  const rows = await ask.each(selves, (values) => said(values, "?n", "?n"));
+  for (const row of rows.concat(await ask.each(homes, (values) => said(values, "?n ?g", "?g")))) {
+    const node = row.n!.value;
     let known = found.get(node);
     if (!known) found.set(node, (known = { types: new Set(), records: new Set() }));
-    if (record !== node && !node.includes(EMBEDDED)) known.records.add(record);
-    if (key === "type") known.types.add(compactType(value));
-    else if (key === "name") known.name ??= value;
-    else known.description ??= shorten(value);
+    if (row.g && !node.includes(EMBEDDED)) known.records.add(row.g.value);
+    // Of several names the least, so that it is the same one each time.
+    if (row.type) known.types.add(compactType(row.type.value));
+    else if (row.name) known.name = least(known.name, row.name.value);
+    else if (row.description) known.description = least(known.description, shorten(row.description.value));
   }
   return found;
 }
 
 function shorten(text: string): string {
+  if (text.length <= DESCRIPTION_LENGTH) return text;
   const characters = [...text];
   return characters.length > DESCRIPTION_LENGTH ? `${characters.slice(0, DESCRIPTION_LENGTH - 1).join("")}…` : text;
 }
+
+const least = (a: string | undefined, b: string): string => (a === undefined || b < a ? b : a);
