@@ -8,9 +8,9 @@ const object = (letter: string, role: ObjectReference["role"] = "content"): Obje
 const DAY = 86_400_000;
 
 export function objectsConform({ store, reopen }: Setting): void {
-  describe("objects", () => {
-    const claim = (...letters: string[]): Promise<string[]> => store().claimUnreferenced(letters.map(hash), { now: 10 * DAY, intentLifetime: DAY });
+  const claim = (...letters: string[]): Promise<string[]> => store().claimUnreferenced(letters.map(hash), { now: 10 * DAY, intentLifetime: DAY });
 
+  describe("objects", () => {
     test("are those of the revision asked for; a record that says nothing of them keeps them", async () => {
       await write(store(), create(A, {}, { objects: [object("a"), object("b", "metadata")] }));
       await write(store(), replace(A, 1, { name: "two" }));
