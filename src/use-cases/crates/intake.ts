@@ -1,0 +1,1 @@
+export const intakeHandler = (..._: unknown[]) => async () => { throw new Error("not here yet"); };
