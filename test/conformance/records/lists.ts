@@ -27,6 +27,18 @@ export function listsConform({ store }: Setting): void {
       expect(await names(store(), {})).toHaveLength(5);
     });
 
+    test("goes on after any record of a page, in every order", async () => {
+      await write(store(), create(ark(2), { name: "b" }), create(ark(1), { name: "C" }), create(ark(3), { name: "a" }));
+      for (const order of ["created", "-created", "name"] as const) {
+        const whole = await store().list({ order, limit: 10 });
+        expect(whole.positions).toHaveLength(3);
+        for (const [index, after] of whole.positions.entries()) {
+          const rest = await store().list({ order, after, limit: 10 });
+          expect(rest.items.map((record) => record.ark)).toEqual(whole.items.slice(index + 1).map((record) => record.ark));
+        }
+      }
+    });
+
     test("is narrowed by name, owner, keyword and crate, in every order and together", async () => {
       const other = "ark:99999/user-bob";
       await write(store(),

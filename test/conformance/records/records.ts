@@ -31,7 +31,7 @@ export function recordsConform({ store, reopen }: Setting): void {
         expect(await store().history(strange, { limit: 5 })).toEqual([]);
         expect(await store().linksFrom([strange], { limit: 5 })).toEqual([{ items: [] }]);
         expect(await store().linksTo([strange], { limit: 5 })).toEqual([{ items: [] }]);
-        expect(await store().list({ name: strange || "x", limit: 5 })).toEqual({ items: [] });
+        expect(await store().list({ name: strange || "x", limit: 5 })).toEqual({ items: [], positions: [] });
         expect(await store().objectsOf(strange)).toEqual([]);
       }
     });
