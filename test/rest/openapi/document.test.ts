@@ -3,7 +3,7 @@ import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { OPERATIONS, openApiDocument } from "../../../src/rest/openapi/document.js";
 
-type Node = { [key: string]: Node } & unknown[];
+interface Node { readonly [key: string]: Node }
 const document = openApiDocument() as unknown as Node;
 const METHODS = ["get", "post", "put", "delete"];
 const operations = Object.entries(document["paths"]!).flatMap(([path, item]) =>
