@@ -49,6 +49,17 @@ export function storedArk(text: string): string | undefined {
 }
 
 /**
+ * The ARK that a field of the contract's ARK type refers to: any accepted spelling, and what the published
+ * pattern `ark:?/?[0-9]{5,}/.*` finds inside a text (the label without its colon, a resolver's URL).
+ */
+export function referencedArk(text: string): string | undefined {
+  const whole = parseArk(text);
+  if (whole) return whole.stored;
+  const at = text.search(/ark:?\/?[0-9]{5,}\//i);
+  return at < 0 ? undefined : parseArk(text.slice(at).replace(/^ark:?\/?/i, "ark:"))?.stored;
+}
+
+/**
  * The draft's comparison form (its nine normalization steps): hyphens and look-alikes removed, doubled
  * structural characters collapsed to the first of them.
  */

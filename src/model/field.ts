@@ -34,7 +34,8 @@ export interface Field {
   readonly computed?: boolean;
 }
 
-export type JsonType = "string" | "stringList" | "stringOrList" | "object" | "stringMap" | "boolean" | "types";
+/** `types` is the string of an `@type`; `list` an array of anything. */
+export type JsonType = "string" | "stringList" | "stringOrList" | "list" | "object" | "stringMap" | "boolean" | "types";
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 

@@ -14,6 +14,10 @@ export interface Kind {
   readonly description: string;
   /** Only its declared fields are shown to others: what else a user says of itself stays private. */
   readonly closed?: true;
+  /** Written by crates only: a record holds whatever JSON-LD its crate states, and the table names what is usual. */
+  readonly loose?: true;
+  /** Crates bring records of this kind too; their required fields and limits are warnings there. */
+  readonly fromCrates?: true;
   /** Keys in the order of the contract; `@context` and `@type` among them. */
   readonly fields: Readonly<Record<string, Field>>;
 }

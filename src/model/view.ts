@@ -6,11 +6,11 @@ export const isPublic = (field: Field): boolean => !field.secret && !field.priva
 
 /** What of a document anyone may see: resolver, lists, graph, search and GraphQL show no more than this. */
 export function publicView(kind: Kind, document: JsonObject): JsonObject {
-  if (!Object.values(kind.fields).some((field) => !isPublic(field)) && !kind.closed) return document;
-  const view: JsonObject = {};
-  for (const [name, value] of Object.entries(document)) {
-    const field = kind.fields[name];
-    if (name === "@id" || (field ? isPublic(field) : !kind.closed)) view[name] = value;
-  }
-  return view;
+  if (Object.values(kind.fields).every(isPublic) && !kind.closed) return document;
+  // Keys are the client's: `constructor` and `__proto__` must find no field and must not set a prototype.
+  return Object.fromEntries(Object.entries(document).filter(([name]) => {
+    if (name === "@id") return true;
+    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+    return field ? isPublic(field) : !kind.closed;
+  }));
 }

@@ -1,4 +1,4 @@
-import { arkKey, parseArk } from "../identifiers/ark.js";
+import { arkKey, parseArk, referencedArk } from "../identifiers/ark.js";
 import { expandCurie } from "../model/field.js";
 import type { Link } from "../model/link.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT, PROVENANCE, SUPPORTED_BY, inferredGraph, type ProvenanceName } from "../model/provenance.js";
@@ -108,7 +108,7 @@ export class Emitter {
     if (typeof text !== "string" || value["@language"] !== undefined) return undefined;
     const provenance = ANY_SUBJECT.has(property) || (activity && ACTIVITY_SUBJECT.has(property));
     if (!provenance && !this.options.references.has(property)) return undefined;
-    return parseArk(text)?.stored ?? (provenance && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined);
+    return referencedArk(text) ?? (provenance && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined);
   }
 
   private literalOf(property: string, value: Expanded): string {

@@ -19,7 +19,7 @@ export const user: Kind = {
   name: "user", typeName: "User", plural: "users", path: "user", rdfClass: "schema:Person", closed: true,
   description: "A person with an account. E-mail address and account data are shown to the person and administrators only.",
   fields: {
-    "@context": context(),
+    "@context": context("object"),
     "@type": defaultType("Person"),
     name: text("schema:name", "Name of the person, at most 200 characters.", { maxLength: 200 }),
     email: text("schema:email", "E-mail address; unique, also the login name.", { required: true, minLength: 3, maxLength: 254, private: true }),

@@ -23,9 +23,12 @@ export const common = {
   owner: ark("schema:owner", "User, group, organization or project that owns the record.", { required: true }),
 } as const;
 
-/** The same fields where nothing is required: crate entities keep what they say. */
+/** The same fields for what crates bring: nothing is required and nothing filled in, so a crate's entities keep what they say. */
 export const optionalCommon = {
-  ...common,
+  url: text("schema:url", "Web page of the object."),
   name: text("schema:name", "Name."),
+  keywords: custom("stringList", "schema:keywords", "Keywords."),
   description: text("schema:description", "Description."),
+  license: text("schema:license", "URL of the licence."),
+  owner: ark("schema:owner", "User, group, organization or project that owns the record."),
 } as const;

@@ -10,7 +10,7 @@ const users: Backlink = {
 const catalog = "Data catalog that lists the record.";
 
 export const dataset: Kind = {
-  name: "dataset", typeName: "Dataset", plural: "datasets", path: "dataset", rdfClass: "evi:Dataset",
+  name: "dataset", typeName: "Dataset", plural: "datasets", path: "dataset", rdfClass: "evi:Dataset", fromCrates: true,
   description: "A set of data; its files are data downloads.",
   fields: {
     "@context": context(), "@type": constantType("evi:Dataset"), ...common,
@@ -25,7 +25,7 @@ export const dataset: Kind = {
 };
 
 export const software: Kind = {
-  name: "software", typeName: "Software", plural: "softwareList", path: "software", rdfClass: "evi:Software",
+  name: "software", typeName: "Software", plural: "softwareList", path: "software", rdfClass: "evi:Software", fromCrates: true,
   description: "A program, script or workflow.",
   fields: {
     "@context": context(),
@@ -39,7 +39,7 @@ export const software: Kind = {
 };
 
 export const computation: Kind = {
-  name: "computation", typeName: "Computation", plural: "computations", path: "computation", rdfClass: "evi:Computation",
+  name: "computation", typeName: "Computation", plural: "computations", path: "computation", rdfClass: "evi:Computation", fromCrates: true,
   description: "One run of software: what it used and what it generated.",
   fields: {
     "@context": context(), "@type": constantType("evi:Computation"), ...common,
@@ -58,7 +58,7 @@ export const computation: Kind = {
 };
 
 export const datadownload: Kind = {
-  name: "datadownload", typeName: "DataDownload", plural: "dataDownloads", path: "datadownload", rdfClass: "evi:DataDownload",
+  name: "datadownload", typeName: "DataDownload", plural: "dataDownloads", path: "datadownload", rdfClass: "evi:DataDownload", fromCrates: true,
   description: "A file: its metadata, and its content when it is stored here.",
   fields: {
     "@context": context("object"), "@type": constantType("evi:DataDownload"), ...common,

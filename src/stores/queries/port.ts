@@ -19,7 +19,10 @@ export interface IndexState {
  * `STORE_UNAVAILABLE`.
  */
 export interface QueryEngine {
-  /** SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they are as of. */
+  /**
+   * SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they are as of.
+   * A statement that two graphs hold may come twice: say DISTINCT where that matters.
+   */
   select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
   /** Tells that the truth has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
@@ -27,11 +30,26 @@ export interface QueryEngine {
   reach(sequence: number, wait: number): Promise<void>;
   state(): IndexState;
   /** Digest of every stored quad, independent of order; compare with that of the truth. */
-  digest(): Promise<{ digest: string; quads: number; sequence: number }>;
+  digest(): Promise<GraphDigest>;
   health(): Promise<void>;
   close(): Promise<void>;
 }
 export interface QueryOptions {
   /** ms after which the query is ended for certain; the engine comes back by itself. */
   timeout?: number;
+}
+
+/** What a set of quads comes down to: 64 hexadecimal digits that do not depend on order. */
+export interface GraphDigest {
+  digest: string;
+  quads: number;
+  /** Commit it is as of. */
+  sequence: number;
+}
+
+/** Digests the truth as an engine would keep it (engines rewrite some literals), for comparison with {@link QueryEngine.digest}. */
+export interface TruthDigester {
+  /** As of a commit not before `atLeast`. `leftOut`: lines of the truth that the engine cannot hold. */
+  digest(atLeast: number): Promise<GraphDigest & { leftOut: number }>;
+  close(): Promise<void>;
 }

@@ -54,6 +54,9 @@ export interface ListQuery {
 /** A page by key; `next` is absent on the last one. */
 export interface Page<T> { items: T[]; next?: string }
 
+/** `positions[i]` is where to go on after `items[i]`. */
+export interface ListedPage extends Page<StoredRecord> { positions: string[] }
+
 export type Found = { record: StoredRecord } | { ambiguous: string[] };
 
 /** What is written for one state of a record. */
@@ -76,8 +79,16 @@ export type RecordWrite =
       /** Crate members may share a key (`a-b.csv` and `ab.csv`); others may not. */
       mayShareKey?: boolean } & RecordState)
   | ({ op: "replace"; ark: string; /** 412 when the stored revision differs. */ ifRevision: number;
-      /** JSON pointers of what differs, for the history; empty makes no revision. */ changed: string[]; objects?: ObjectReference[] } & RecordState)
-  | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; dropObjects?: boolean }
+      /** JSON pointers of what differs, for the history; empty makes no revision. */
+      changed: string[];
+      /** What the record refers to from this revision on; earlier revisions keep theirs. Absent: unchanged. */
+      objects?: ObjectReference[];
+      /** Takes the objects so far from earlier revisions too, so that their bytes may go; `objects` are those that are new. */
+      dropObjects?: boolean;
+      /** Brings a deleted record back as its next revision; without it a deleted one is `GONE`. */
+      revive?: boolean } & RecordState)
+  | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** Takes its objects from earlier revisions too. */ dropObjects?: boolean }
+  /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
   | { op: "publish"; ark: string; status: PublicationStatus; embargoedUntil: string | null };
 
 /** One atomic step: all of it becomes visible, durably, or nothing. */
@@ -96,15 +107,17 @@ export interface Committed { sequence: number; records: { ark: string; revision:
  * The truth. Reads are always current; a write is one {@link Commit}.
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark, kind of the
- * holder), `EMAIL_TAKEN`, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), and from any call
- * `STORE_UNAVAILABLE`. A commit that throws changed nothing, and leaves commits of others alone.
+ * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
+ * (extra: revision), from lists `BAD_REQUEST` for a position they did not give, and from any call
+ * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
+ * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
  */
 export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping {
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
   findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
-  list(query: ListQuery): Promise<Page<StoredRecord>>;
+  list(query: ListQuery): Promise<ListedPage>;
   count(query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number>;
   atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
@@ -129,7 +142,8 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
 /**
  * Protocol of {@link RecordStore.openFeed}: post a {@link FeedRequest}, receive one {@link FeedAnswer}.
  * `all` pages through every live graph (start with `after: 0`, go on with `next`); `since` gives the current
- * graph of every record changed after a sequence, oldest change first.
+ * graph of every record changed after a sequence, oldest change first. A commit is never cut: `limit` ends an
+ * answer after the commit that reaches it, so one answer holds at least one whole commit.
  */
 export type FeedRequest = { id: number; all: { after: number; limit: number } } | { id: number; since: { sequence: number; limit: number } };
 export interface FeedAnswer {

@@ -1,0 +1,14 @@
+import type { GraphQLSchema } from "graphql";
+import { buildSchema, type NonEmptyArray } from "type-graphql";
+import { AccountResolver } from "../resolvers/account-resolver.js";
+import { CrateResolver } from "../resolvers/crate-resolver.js";
+import { EvidenceResolver } from "../resolvers/evidence-resolver.js";
+import { KIND_FIELDS } from "../resolvers/kind-resolver.js";
+import { RecordResolver } from "../resolvers/record-resolver.js";
+import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
+
+/** The schema of every type and resolver; the model validates inputs itself, with the rules of REST. */
+export function graphqlSchema(): Promise<GraphQLSchema> {
+  const resolvers = [RecordResolver, AccountResolver, CrateResolver, EvidenceResolver, ...KIND_FIELDS];
+  return buildSchema({ resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false });
+}

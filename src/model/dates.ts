@@ -1,0 +1,56 @@
+const SHORT = "input is too short";
+const EXTRA = "unexpected extra characters at the end of the input";
+
+/** Date in extended or basic form, time, zone (ISO 8601-1 5.2, 5.3; RFC 3339 section 5.6). */
+const BASIC_DATE = /^([0-9]{4})([0-9]{2})([0-9]{2})(?=$|[Tt ])/;
+const TIME = /^[Tt ](?:([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?|([0-9]{2})([0-9]{2})(?:([0-9]{2})(?:[.,]([0-9]+))?)?)(?:([Zz])|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/;
+
+/**
+ * What is wrong with a date or date-time, in the words that pydantic 2 has for it; `undefined` when it is right.
+ * Takes RFC 3339 and ISO 8601 calendar dates, with or without time, with or without zone; the day must exist.
+ */
+export function dateProblem(text: string): string | undefined {
+  const basic = BASIC_DATE.exec(text);
+  const date = basic ? `${basic[1]}-${basic[2]}-${basic[3]}` : text.slice(0, 10);
+  const problem = calendarProblem(date);
+  if (problem !== undefined) return problem;
+  const rest = text.slice(basic ? 8 : 10);
+  return rest === "" || isTime(rest) ? undefined : EXTRA;
+}
+
+function calendarProblem(date: string): string | undefined {
+  if (date.length < 10) return SHORT;
+  if (!/^[0-9]{4}/.test(date)) return "invalid character in year";
+  if (date[4] !== "-") return "invalid date separator, expected `-`";
+  if (!/^[0-9]{2}/.test(date.slice(5))) return "invalid character in month";
+  const month = Number(date.slice(5, 7));
+  if (month < 1 || month > 12) return "month value is outside expected range of 1-12";
+  if (date[7] !== "-") return "invalid date separator, expected `-`";
+  if (!/^[0-9]{2}$/.test(date.slice(8))) return "invalid character in day";
+  const day = Number(date.slice(8));
+  if (day < 1 || day > daysIn(Number(date.slice(0, 4)), month)) return "day value is outside expected range";
+  return undefined;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function isTime(text: string): boolean {
+  const found = TIME.exec(text);
+  if (!found) return false;
+  const [hour, minute, second] = [found[1] ?? found[5], found[2] ?? found[6], found[3] ?? found[7] ?? "0"].map(Number) as [number, number, number];
+  const fraction = Number(`0.${found[4] ?? found[8] ?? "0"}`);
+  const zoneHour = Number(found[11] ?? 0);
+  const zoneMinute = Number(found[12] ?? 0);
+  if (minute > 59 || zoneHour > 23 || zoneMinute > 59) return false;
+  if (hour === 24) return minute === 0 && second === 0 && fraction === 0;
+  if (hour > 23 || second > 60) return false;
+  return second < 60 || isLeapMinute(hour * 60 + minute, found[9] || found[10] ? (found[10] === "-" ? -1 : 1) * (zoneHour * 60 + zoneMinute) : undefined);
+}
+
+/** A leap second is the last second of a UTC day (RFC 3339 section 5.7); without a zone only the minute can be judged. */
+function isLeapMinute(minutes: number, offset: number | undefined): boolean {
+  return offset === undefined ? minutes % 15 === 14 : (minutes - offset + 2880) % 1440 === 1439;
+}

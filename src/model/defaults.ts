@@ -1,0 +1,47 @@
+import type { Field, JsonObject, JsonValue } from "./field.js";
+import type { Kind } from "./kind.js";
+
+/**
+ * A client's body as it is checked and kept: an owner in the compact form (`{"@id": …}`) becomes its identifier,
+ * and fields that only the service fills in are left out. Anything but an object comes back as it is.
+ */
+export function normalizeInput(kind: Kind, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const computed = Object.keys(value).some((name) => fieldOf(kind, name)?.computed);
+  const owner = fieldOf(kind, "owner") && Object.hasOwn(value, "owner") ? compactId((value as JsonObject)["owner"]) : undefined;
+  if (!computed && owner === undefined) return value;
+  return Object.fromEntries(Object.entries(value)
+    .filter(([name]) => !fieldOf(kind, name)?.computed)
+    .map(([name, member]) => [name, name === "owner" && owner !== undefined ? owner : member]));
+}
+
+/**
+ * The document with the kind's defaults for absent keys, after what the client sent; an absent `@context` or
+ * `@id` goes first.
+ * @param id stored form of the identifier; takes the place of the spelling that the client sent
+ */
+export function withDefaults(kind: Kind, document: JsonObject, id?: string): JsonObject {
+  const absent = Object.entries(kind.fields)
+    .filter(([name, field]) => field.default !== undefined && !Object.hasOwn(document, name))
+    .map(([name, field]): [string, JsonValue] => [name, structuredClone(field.default!)]);
+  const first = absent.filter(([name]) => name === "@context");
+  if (id !== undefined && !Object.hasOwn(document, "@id")) first.push(["@id", id]);
+  const said = Object.entries(document).map(([name, value]): [string, JsonValue] => [name, name === "@id" && id !== undefined ? id : value]);
+  return Object.fromEntries([...first, ...said, ...absent.filter(([name]) => name !== "@context")]);
+}
+
+/** The document without what is never stored or answered: a password. */
+export function withoutSecrets(kind: Kind, document: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !fieldOf(kind, name)?.secret));
+}
+
+/** The declared field of that name; `constructor` and `__proto__` are names like any other. */
+function fieldOf(kind: Kind, name: string): Field | undefined {
+  return Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+}
+
+function compactId(owner: JsonValue | undefined): string | undefined {
+  if (typeof owner !== "object" || owner === null || Array.isArray(owner) || !Object.hasOwn(owner, "@id")) return undefined;
+  const id = owner["@id"];
+  return typeof id === "string" ? id : undefined;
+}

@@ -1,0 +1,25 @@
+import type { ValidationItem } from "../errors.js";
+
+/** Most broken rules that one answer lists: a body can hold millions, and the first ones tell enough. */
+export const MAX_FINDINGS = 1000;
+
+/** Gathers the broken rules of one body. */
+export class Findings {
+  readonly items: ValidationItem[] = [];
+
+  constructor(private readonly at: readonly (string | number)[]) {}
+
+  /** True when no more are listed; whoever walks a long list may stop. */
+  get full(): boolean {
+    return this.items.length > MAX_FINDINGS;
+  }
+
+  add(loc: readonly (string | number)[], type: string, msg: string, ctx?: Record<string, unknown>): void {
+    if (this.full) return;
+    if (this.items.length === MAX_FINDINGS) {
+      this.items.push({ loc: [...this.at], msg: `The input breaks more rules; the first ${MAX_FINDINGS} are listed`, type: "too_many_errors", ctx: { max_errors: MAX_FINDINGS } });
+      return;
+    }
+    this.items.push({ loc: [...this.at, ...loc], msg, type, ...(ctx ? { ctx } : {}) });
+  }
+}

@@ -1,0 +1,78 @@
+import { GraphQLJSON } from "graphql-scalars";
+import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
+import type { JsonObject } from "../model/field.js";
+import { findLive } from "../use-cases/records/find.js";
+import { readHistory, readRecord, readRevision } from "../use-cases/records/read.js";
+import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
+import { parseDocument, viewOf, type RecordView } from "../use-cases/records/view.js";
+import { ServiceError } from "../errors.js";
+import type { Context } from "./context.js";
+import { Revision, ownerOf } from "./links.js";
+import { nodeOf } from "./types/kind-types.js";
+import { Node, RecordNode } from "./types/record-node.js";
+
+/** Records of any kind by identifier. The methods that take an options object are called by REST as well. */
+@Resolver(() => RecordNode)
+export class RecordResolver {
+  /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
+  read(id: string, context: Context): Promise<RecordView> {
+    return readRecord(context.deps, id, context.caller);
+  }
+  readRevision(id: string, revision: number, context: Context): Promise<RecordView> {
+    return readRevision(context.deps, id, revision, context.caller);
+  }
+  readHistory(id: string, page: { before?: number; limit: number }, context: Context): ReturnType<typeof readHistory> {
+    return readHistory(context.deps, id, page);
+  }
+  /** @throws ServiceError as {@link removeRecord} */
+  remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
+    return removeRecord(context.deps, id, context.caller, options);
+  }
+
+  @Query(() => RecordNode, { nullable: true, description: "A record by its identifier, in any accepted spelling; null when nothing is stored under it." })
+  async record(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
+    try {
+      return nodeOf(await findLive(context.deps, id));
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
+      throw error;
+    }
+  }
+
+  @Query(() => Node, { nullable: true, description: "The same, by the name Relay expects." })
+  node(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
+    return this.record(id, context);
+  }
+
+  @Mutation(() => RecordNode, { description: "Deletes a record of any kind; answers it as it was. A tombstone stays." })
+  async deleteRecord(
+    @Arg("id", () => ID) id: string, @Ctx() context: Context,
+    @Arg("expectedRevision", () => Int, { nullable: true }) expectedRevision?: number,
+    @Arg("reason", () => String, { nullable: true }) reason?: string,
+    @Arg("successor", () => ID, { nullable: true }) successor?: string,
+  ): Promise<RecordNode> {
+    const options = { ...(expectedRevision == null ? {} : { expectedRevision }), ...(reason == null ? {} : { reason }), ...(successor == null ? {} : { successor }) };
+    return nodeOf((await this.remove(id, options, context)).record);
+  }
+
+  @FieldResolver(() => RecordNode, { nullable: true, description: "User, group, organization or project that owns the record." })
+  owner(@Root() node: RecordNode, @Ctx() context: Context): Promise<RecordNode | null> {
+    return ownerOf(node, context);
+  }
+
+  @FieldResolver(() => GraphQLJSON, { nullable: true, description: "The whole document, as REST answers it." })
+  async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
+    return node.stored ? parseDocument((await viewOf(context.deps, node.stored, context.caller)).bytes) : null;
+  }
+
+  @FieldResolver(() => [Revision], { description: "States of the record, newest first; go on with the last revision seen." })
+  async history(
+    @Root() node: RecordNode, @Ctx() context: Context,
+    @Arg("first", () => Int, { defaultValue: 100 }) first: number, @Arg("after", () => Int, { nullable: true }) after?: number,
+  ): Promise<Revision[]> {
+    if (!node.stored) return [];
+    const limit = Math.min(Math.max(first, 1), 1000);
+    const revisions = await context.deps.records.history(node.ark, { limit, ...(after == null ? {} : { before: after }) });
+    return revisions.map((revision) => ({ ...revision, at: new Date(revision.at) }));
+  }
+}

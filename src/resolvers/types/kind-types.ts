@@ -1,0 +1,59 @@
+import { GraphQLJSON } from "graphql-scalars";
+import { Field, ObjectType } from "type-graphql";
+import { connectionsOf } from "../../model/connections.js";
+import type { Field as ModelField } from "../../model/field.js";
+import type { Kind, KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds/index.js";
+import type { StoredRecord } from "../../stores/records/port.js";
+import { RecordNode, texts } from "./record-node.js";
+
+/** Fields every record has by the interface, and names GraphQL does not allow. */
+const GIVEN = new Set(["name", "description", "keywords", "license", "url", "owner"]);
+const hiddenField = (name: string, field: ModelField): boolean => name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
+
+/** GraphQL type of a declared field. */
+export function scalarOf(field: ModelField): () => unknown {
+  switch (field.json) {
+    case "string": return () => String;
+    case "stringList": case "stringOrList": case "types": return () => [String];
+    case "boolean": return () => Boolean;
+    default: return () => GraphQLJSON;
+  }
+}
+
+export type NodeClass = new (ark: string, stored: StoredRecord | null) => RecordNode;
+
+function objectType(typeName: string, description: string): NodeClass {
+  const type = class extends RecordNode {} as unknown as NodeClass;
+  Object.defineProperty(type, "name", { value: typeName });
+  ObjectType(typeName, { implements: RecordNode, description })(type);
+  return type;
+}
+
+/** The declared fields of a kind that do not lead to other records. */
+function addScalars(kind: Kind, type: NodeClass): void {
+  const connections = connectionsOf(kind.name);
+  for (const [name, field] of Object.entries(kind.fields)) {
+    if (hiddenField(name, field) || Object.hasOwn(connections, name)) continue;
+    const many = field.json === "stringList" || field.json === "stringOrList";
+    Object.defineProperty(type.prototype, name, {
+      configurable: true,
+      get(this: RecordNode) { return many ? texts(this.shown[name]) : (this.shown[name] ?? null); },
+    });
+    Field(scalarOf(field) as never, { nullable: true, description: field.description })(type.prototype, name);
+  }
+}
+
+/** GraphQL object type of each kind, from its table. */
+export const NODE_TYPES = Object.fromEntries(Object.values(KINDS).map((kind) => {
+  const type = objectType(kind.typeName, kind.description);
+  addScalars(kind, type);
+  return [kind.name, type];
+})) as Record<KindName, NodeClass>;
+
+/** Target of a reference that is not stored here. */
+export const UnresolvedType = objectType("Unresolved", "A reference to something that is not stored here.");
+
+/** The node that shows a record. */
+export const nodeOf = (record: StoredRecord): RecordNode => new NODE_TYPES[record.kind](record.ark, record);
+export const unresolved = (ark: string): RecordNode => new UnresolvedType(ark, null);

@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ServiceError, ValidationError } from "../errors.js";
+import type { Log } from "../use-cases/deps.js";
+import { SAFE_HEADERS, sendJson } from "./reply.js";
+
+/** The error body and headers of anything thrown. A fault never shows its text: it carries an id that stands in the log. */
+export function errorAnswer(error: unknown, log: Log): { status: number; body: object; headers: Record<string, string> } {
+  if (error instanceof ValidationError) return { status: 422, body: { detail: error.items }, headers: {} };
+  if (error instanceof ServiceError) {
+    const headers: Record<string, string> = { ...error.headers };
+    if (error.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
+    if (error.status === 503) headers["Retry-After"] ??= "1";
+    return { status: error.status, body: { detail: error.message, code: error.code, ...error.extra }, headers };
+  }
+  const id = randomUUID();
+  log.error({ err: error, fault: id }, "a request ended in a fault");
+  return { status: 500, body: { detail: `A fault of the service; its log tells more under ${id}.`, code: "INTERNAL" }, headers: {} };
+}
+
+/** Answers with an error, or ends the connection when an answer has begun. */
+export function sendError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Log): void {
+  if (res.headersSent || res.destroyed) {
+    if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed) log.error({ err: error }, "an answer broke off");
+    res.destroy();
+    return;
+  }
+  const { status, body, headers } = errorAnswer(error, log);
+  if (req.complete || req.destroyed) sendJson(req, res, body, { status, headers });
+  else refuseEarly(req, res, status, body, headers);
+}
+
+/** How long a client may go on sending a body that was refused before its answer is cut off with it. */
+const LINGER = 2_000;
+
+/**
+ * Answers before the body has arrived. What is left of it is read over for a moment: closing at once would
+ * reset the connection, and the client might never see the answer.
+ */
+function refuseEarly(req: IncomingMessage, res: ServerResponse, status: number, body: object, headers: Record<string, string>): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  res.writeHead(status, { ...SAFE_HEADERS, "Content-Type": "application/json", "Content-Length": bytes.length, ...headers, Connection: "close" });
+  res.write(bytes);
+  const end = () => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, LINGER).unref();
+  req.on("end", end).on("error", end).on("close", end).resume();
+}

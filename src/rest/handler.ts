@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ServiceError } from "../errors.js";
+import { lookupArk } from "../identifiers/ark.js";
+import { contextOf } from "../resolvers/context.js";
+import type { Authenticator } from "../use-cases/accounts/tokens.js";
+import type { Deps } from "../use-cases/deps.js";
+import type { ContractRouter } from "./backend.js";
+import { sendError } from "./errors.js";
+import type { Match } from "./paths.js";
+import { readQuery, splitTarget, type Target } from "./request.js";
+
+/** Answers one request; false when no path of the contract fits, and nothing was done then. */
+export type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
+
+/**
+ * The REST door: target → operation of the OpenAPI document → the handler that calls a resolver.
+ * Order of refusals: route, method, body size and type, token, body, target.
+ */
+export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator): RestHandler {
+  return async (req, res) => {
+    try {
+      const target = splitTarget(req.url ?? "/");
+      const matched = router.match(req.method ?? "GET", target.path);
+      if (matched.allow.length === 0) return false;
+      const match = await chosen(deps, matched.matches, target);
+      if (!match) {
+        throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${matched.allow.join(", ")}.`, {}, { Allow: matched.allow.join(", ") });
+      }
+      const query = readQuery(target.query);
+      const caller = await authenticator.caller(req.headers.authorization);
+      const context = contextOf(deps, caller, req.socket.remoteAddress ?? "");
+      await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context });
+    } catch (error) {
+      sendError(req, res, error, deps.log);
+    }
+    return true;
+  };
+}
+
+/** Where a stored identifier equals the whole path it wins; else a last word such as `download` is the operation. */
+async function chosen(deps: Deps, matches: Match[], target: Target): Promise<Match | undefined> {
+  const [first, second] = matches;
+  if (!first?.suffix || !second) return first;
+  const whole = lookupArk(target.path.slice(target.path.search(/ark:/i)));
+  const found = whole === undefined ? undefined : await deps.records.find(whole);
+  return found && "record" in found && found.record.ark === whole ? second : first;
+}

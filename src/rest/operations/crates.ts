@@ -1,0 +1,53 @@
+import { ServiceError, ValidationError } from "../../errors.js";
+import { CrateResolver } from "../../resolvers/crate-resolver.js";
+import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
+import { authenticated } from "../../use-cases/access/caller.js";
+import type { SubmissionView } from "../../use-cases/crates/submissions.js";
+import { parseDocument } from "../../use-cases/records/view.js";
+import { takeFile } from "../multipart.js";
+import { sendJson } from "../reply.js";
+import type { Operations, RestRequest } from "../request.js";
+
+const crates = new CrateResolver();
+
+/** Existing clients send the archive as `file`, or as `crate`. */
+const FIELDS = ["file", "crate"];
+
+async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
+  authenticated(context.caller);
+  const { MAX_UPLOAD_BYTES } = context.deps.config;
+  // A form adds less than a mebibyte to the file; a longer body cannot hold a file that is small enough.
+  if (Number(req.headers["content-length"] ?? 0) > MAX_UPLOAD_BYTES + 2 ** 20) throw new ServiceError("TOO_LARGE", `The upload is larger than ${MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
+  return takeFile(req, FIELDS, (file) => crates.submit(file, context));
+}
+
+/** What a failed intake answers over the synchronous route: the errors as a validation failure, or their own status. */
+function failure(view: SubmissionView): Error {
+  const errors = view.error ?? [];
+  const status = (prefix: RegExp) => errors.find((error) => prefix.test(error.code));
+  const limit = status(/^(?:TOO_LARGE|TOO_MANY|LIMIT|RATIO|MAX_)/);
+  if (limit) return new ServiceError("TOO_LARGE", limit.message, { submission: view });
+  const conflict = status(/^(?:IDENTIFIER_TAKEN|DUPLICATE_IDENTIFIER)$/);
+  if (conflict) return new ServiceError("DUPLICATE", conflict.message, { submission: view });
+  const exists = status(/^CRATE_EXISTS$/);
+  if (exists) return new ServiceError("CRATE_EXISTS", exists.message, { submission: view });
+  return new ValidationError(errors.map(({ file, pointer, message, code }) => ({ loc: ["body", "file", file ?? "", pointer ?? ""], msg: message, type: code })));
+}
+
+export const crateOperations: Operations = {
+  upload_crate_async: async (request) => {
+    sendJson(request.req, request.res, await submit(request));
+  },
+  upload_crate: async (request) => {
+    const { req, res, context } = request;
+    const submitted = await submit(request);
+    const view = submitted.completed ? submitted : await crates.settled(submitted.submissionUUID, context);
+    if (view.status === "failed") throw failure(view);
+    if (view.rocrateIdentifier === null) return sendJson(req, res, { submission: view });
+    const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
+    sendJson(req, res, { ...parseDocument(crate.bytes), submission: view });
+  },
+  upload_status: async ({ req, res, params, context }) => {
+    sendJson(req, res, await crates.submission(params["submissionUUID"]!, context), { headers: { "Cache-Control": "no-store" } });
+  },
+};

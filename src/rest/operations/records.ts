@@ -1,0 +1,94 @@
+import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds/index.js";
+import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
+import { RecordResolver } from "../../resolvers/record-resolver.js";
+import { listParameters } from "../../use-cases/records/list.js";
+import { revisionParameter } from "../../use-cases/records/read.js";
+import type { RecordView } from "../../use-cases/records/view.js";
+import { readJson } from "../body.js";
+import { expectedRevision } from "../conditional.js";
+import { sendBytes, streamJsonArray } from "../reply.js";
+import { sendRecord } from "../represent.js";
+import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
+import { authenticated } from "../../use-cases/access/caller.js";
+
+const records = new RecordResolver();
+
+/** A record as the answer to a write. */
+function sendWritten({ req, res }: RestRequest, view: RecordView): void {
+  sendBytes(req, res, view.bytes, { headers: { ETag: view.etag, "X-Publication-Status": view.record.publicationStatus } });
+}
+
+/** List, create, update, fetch and delete of one kind; the same five for every kind with a path. */
+export function recordOperations(kind: KindName): Operations {
+  const resolver = KIND_RESOLVERS[kind];
+  const open = kind === "user";
+
+  const list: Operation = async (request) => {
+    const { req, res, context } = request;
+    const { filter, page } = listParameters(request.query);
+    if (page === null) {
+      await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)));
+      return;
+    }
+    const found = await resolver.page(filter, page, context);
+    const headers: Record<string, string> = { "X-Total-Count": String(found.total) };
+    if (found.next !== undefined) {
+      const query = new URLSearchParams({ ...(request.query as Record<string, string>), cursor: found.next, limit: String(page.limit) });
+      headers["Link"] = `<${context.deps.baseUrl()}${request.path}?${query}>; rel="next"`;
+    }
+    await streamJsonArray(req, res, (async function* () { yield found.views.map((view) => view.bytes); })(), headers);
+  };
+
+  return {
+    [`list_${kind}`]: list,
+    [`create_${kind}`]: async (request) => {
+      if (!open) authenticated(request.context.caller);
+      sendWritten(request, await resolver.create(await readJson(request.req, request.context.deps.config), request.context));
+    },
+    [`update_${kind}`]: async (request) => {
+      authenticated(request.context.caller);
+      sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps.config), expectedRevision(request.req), request.context));
+    },
+    [`get_${kind}`]: async (request) => {
+      const { req, res, context, query } = request;
+      const view = query["revision"] === undefined ? await resolver.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+      await sendRecord(context.deps, req, res, view, locationOf(request, view));
+    },
+    [`delete_${kind}`]: async (request) => {
+      const expected = expectedRevision(request.req);
+      sendWritten(request, await records.remove(arkOf(request), { kind, ...(expected === undefined ? {} : { expectedRevision: expected }), ...tombstone(request) }, request.context));
+    },
+  };
+}
+
+async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<Uint8Array[]> {
+  for await (const views of pages) yield views.map((view) => view.bytes);
+}
+
+/** `?reason=` and `?successor=` of a deletion. */
+function tombstone({ query }: RestRequest): { reason?: string; successor?: string } {
+  return { ...(query["reason"] === undefined ? {} : { reason: query["reason"] }), ...(query["successor"] === undefined ? {} : { successor: query["successor"] }) };
+}
+
+/** An alias is answered directly; Content-Location says how the record is spelled. */
+function locationOf(request: RestRequest, view: RecordView): string | undefined {
+  const asked = arkOf(request);
+  return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
+}
+
+/** The resolver: any kind, any accepted spelling. */
+export const resolverOperations: Operations = {
+  resolve_ark: async (request) => {
+    const { req, res, context, query } = request;
+    const view = query["revision"] === undefined ? await records.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+    await sendRecord(context.deps, req, res, view, locationOf(request, view));
+  },
+  delete_ark: async (request) => {
+    const expected = expectedRevision(request.req);
+    sendWritten(request, await records.remove(arkOf(request), { ...(expected === undefined ? {} : { expectedRevision: expected }), ...tombstone(request) }, request.context));
+  },
+};
+
+/** Every kind that has a path. */
+export const allRecordOperations: Operations = Object.assign({}, ...Object.values(KINDS).filter((kind) => kind.path !== null).map((kind) => recordOperations(kind.name))) as Operations;

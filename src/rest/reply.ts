@@ -1,0 +1,58 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+/** On every answer: nothing the service sends runs as a script of its origin, is guessed at, or is framed. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+};
+
+export interface ReplyOptions { status?: number; headers?: OutgoingHttpHeaders; type?: string }
+
+/** Sends bytes with their length; HEAD gets the headers only. */
+export function sendBytes(req: IncomingMessage, res: ServerResponse, bytes: Uint8Array, { status = 200, headers = {}, type = "application/json" }: ReplyOptions = {}): void {
+  res.writeHead(status, { ...SAFE_HEADERS, "Content-Type": type, "Content-Length": bytes.byteLength, ...headers });
+  if (req.method === "HEAD") res.end();
+  else res.end(bytes);
+}
+
+export function sendJson(req: IncomingMessage, res: ServerResponse, value: unknown, options: ReplyOptions = {}): void {
+  sendBytes(req, res, Buffer.from(JSON.stringify(value)), options);
+}
+
+/** A list of JSON values in constant memory: waits for a slow reader between pages. */
+export async function streamJsonArray(req: IncomingMessage, res: ServerResponse, pages: AsyncIterable<readonly Uint8Array[]>, headers: OutgoingHttpHeaders = {}): Promise<void> {
+  const iterator = pages[Symbol.asyncIterator]();
+  // The first page is read before the status is sent, so that a refusal still has one.
+  let page = await iterator.next();
+  res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "application/json", ...headers });
+  if (req.method === "HEAD") {
+    res.end();
+    await iterator.return?.();
+    return;
+  }
+  let separator = "[";
+  for (; !page.done; page = await iterator.next()) {
+    const chunks: Uint8Array[] = [];
+    for (const item of page.value) {
+      chunks.push(Buffer.from(separator), item);
+      separator = ",";
+    }
+    if (!res.write(Buffer.concat(chunks))) await drained(res);
+    if (res.destroyed) {
+      await iterator.return?.();
+      return;
+    }
+  }
+  res.end(separator === "[" ? "[]" : "]");
+}
+
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      res.off("drain", done).off("close", done);
+      resolve();
+    };
+    res.on("drain", done).on("close", done);
+  });
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ServiceError, ValidationError } from "../errors.js";
+import type { Context } from "../resolvers/context.js";
+
+/** One request on its way to an operation. */
+export interface RestRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Decoded once, without `/api` in front and without a slash at the end. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** First value of each parameter. */
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly context: Context;
+}
+
+/** Answers the request; what it throws becomes the error body. */
+export type Operation = (request: RestRequest) => Promise<void>;
+export type Operations = Readonly<Record<string, Operation>>;
+
+/** The ARK that the path names. */
+export const arkOf = (request: RestRequest): string => `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
+
+export interface Target { path: string; query: string }
+
+/** Splits a request target and decodes its path once. @throws ServiceError `BAD_REQUEST` */
+export function splitTarget(target: string): Target {
+  const mark = target.indexOf("?");
+  const raw = mark < 0 ? target : target.slice(0, mark);
+  let path: string;
+  try {
+    path = raw.includes("%") ? decodeURIComponent(raw) : raw;
+  } catch {
+    throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
+  }
+  if (path.startsWith("/api/") || path === "/api") path = path.slice(4) || "/";
+  return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1) };
+}
+
+/** First value of each query parameter. @throws ValidationError for text that no JSON string may hold */
+export function readQuery(query: string): Record<string, string | undefined> {
+  const values: Record<string, string | undefined> = Object.create(null) as Record<string, string | undefined>;
+  if (query === "") return values;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (value.includes("\0") || !value.isWellFormed()) throw new ValidationError([{ loc: ["query", name], msg: "Input should be a valid string without NUL or lone surrogates", type: "string_unicode" }]);
+    if (!(name in values)) values[name] = value;
+  }
+  return values;
+}

@@ -1,0 +1,85 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { FeedAnswer, FeedGraph } from "../../records/port.js";
+import type { FeedReader } from "./feed-reader.js";
+
+/** Times a feed is asked again that has not reached what was announced, and ms between. */
+const IMPATIENCE = 8;
+const IMPATIENCE_WAIT = 25;
+
+export interface FollowerOptions {
+  feed: FeedReader;
+  pageSize: number;
+  /** Brings the graphs to the given state; may wait before it begins. */
+  apply(graphs: FeedGraph[]): void | Promise<void>;
+  onProgress?(done: number, total: number): void;
+  /** Everything up to the sequence is applied. */
+  onReached?(sequence: number): void;
+}
+
+/** Keeps a projection at the state of the truth: all graphs first, then what changed. */
+export class Follower {
+  sequence = 0;
+  #target = 0;
+  #following: Promise<void> | undefined;
+  #loaded = false;
+
+  constructor(private readonly options: FollowerOptions) {}
+
+  /** Applies every graph, then what changed while they were read. @throws when the feed is closed */
+  async load(): Promise<void> {
+    const { pageSize } = this.options;
+    let done = 0;
+    let next = this.options.feed.ask({ all: { after: 0, limit: pageSize } });
+    let first: number | undefined;
+    for (;;) {
+      const page = await next;
+      first ??= page.sequence;
+      const last = page.next === undefined;
+      if (!last) {
+        // The store reads the next page while this one is applied.
+        next = this.options.feed.ask({ all: { after: page.next!, limit: pageSize } });
+        next.catch(() => {});
+      }
+      await this.options.apply(page.graphs);
+      done += page.graphs.length;
+      this.options.onProgress?.(done, Math.max(page.total ?? done, done));
+      if (last) break;
+    }
+    this.sequence = first;
+    await this.#catchUp();
+    this.#loaded = true;
+    this.options.onReached?.(this.sequence);
+    await this.advance(this.#target);
+  }
+
+  /** Applies what the truth holds up to the sequence, and beyond where there is more. */
+  advance(sequence: number): Promise<void> {
+    this.#target = Math.max(this.#target, sequence);
+    if (!this.#loaded) return Promise.resolve();
+    this.#following ??= this.#follow().finally(() => (this.#following = undefined));
+    return this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    for (let tries = 0; this.sequence < this.#target && tries < IMPATIENCE; tries++) {
+      if (tries > 0) await pause(IMPATIENCE_WAIT * tries);
+      const before = this.sequence;
+      await this.#catchUp();
+      if (this.sequence > before) {
+        tries = -1;
+        this.options.onReached?.(this.sequence);
+      }
+    }
+    // Announced, but never to be: not asked for again until the next announcement.
+    if (this.sequence < this.#target) this.#target = this.sequence;
+  }
+
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const page: FeedAnswer = await this.options.feed.ask({ since: { sequence: this.sequence, limit: this.options.pageSize } });
+      await this.options.apply(page.graphs);
+      this.sequence = Math.max(this.sequence, page.sequence);
+      if (!page.more) return;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { Store, namedNode } from "oxigraph";
+import { inferredGraph } from "../../../model/provenance.js";
+import type { FeedGraph } from "../../records/port.js";
+import { QuadDigest } from "./quad-digest.js";
+import { iriTerm } from "../iri.js";
+
+/** DROPs in one update: far below the sizes at which the parser of a WASM instance gives up. */
+const DROPS_PER_UPDATE = 200;
+const NQUADS = "application/n-quads";
+
+/**
+ * One Oxigraph store and the graphs of the records in it. Everything here is synchronous: no query in the same
+ * thread ever sees a record between its old and its new state.
+ */
+export class GraphStore {
+  /** Graphs replaced or removed; the memory of what they were is never given back. */
+  rewrites = 0;
+  readonly #store = new Store();
+  readonly #arks = new Set<string>();
+  readonly #onRefused: (ark: string, lines: number, reason: string) => void;
+
+  /** @param onRefused told of lines that the engine cannot hold; the rest of the record is kept */
+  constructor(onRefused: (ark: string, lines: number, reason: string) => void = () => {}) {
+    this.#onRefused = onRefused;
+  }
+
+  /** Brings each record's two graphs to the given state; new ones of a page arrive in one load. */
+  apply(graphs: readonly FeedGraph[]): void {
+    const latest = new Map(graphs.map((graph) => [graph.ark, graph.nquads]));
+    this.#drop([...latest.keys()].filter((ark) => this.#arks.has(ark)));
+    const texts = [...latest].filter((entry): entry is [string, string] => entry[1] !== null);
+    try {
+      this.#load(texts.map(([, text]) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join(""));
+      for (const [ark] of texts) this.#arks.add(ark);
+    } catch (error) {
+      rethrowFatal(error);
+      // What was loaded before the bad line stays; loading it again changes nothing.
+      for (const [ark, text] of texts) this.#loadWhatCan(ark, text);
+    }
+  }
+
+  /**
+   * @param format media type or short name of the results: `json` for SELECT and ASK, `nt` for CONSTRUCT …
+   * @throws Error with the engine's message when the query is refused
+   */
+  query(query: string, format: string): string {
+    return this.#store.query(query, { results_format: format, use_default_graph_as_union: true }) as string;
+  }
+
+  /** IRIs of all graphs that hold something, known or not. */
+  graphs(): string[] {
+    const answer = this.#store.query("SELECT DISTINCT ?g { GRAPH ?g {} }", { results_format: "json" }) as string;
+    return (JSON.parse(answer) as { results: { bindings: { g: { value: string } }[] } }).results.bindings.map((row) => row.g.value);
+  }
+
+  /** Adds the quads of one graph to a digest, as N-Triples lines with the graph before them. */
+  digestGraph(graph: string, digest: QuadDigest): void {
+    const name = namedNode(graph);
+    try {
+      const text = this.#store.dump({ format: "application/n-triples", from_graph_name: name });
+      for (const line of text.split("\n")) if (line !== "") digest.addLine(`<${graph}> ${line}`);
+    } finally {
+      (name as unknown as { free(): void }).free();
+    }
+  }
+
+  /** Gives the store's memory back to the instance. */
+  free(): void {
+    (this.#store as unknown as { free(): void }).free();
+  }
+
+  #drop(arks: string[]): void {
+    for (let start = 0; start < arks.length; start += DROPS_PER_UPDATE) {
+      const some = arks.slice(start, start + DROPS_PER_UPDATE);
+      this.#store.update(some.map((ark) => `DROP SILENT GRAPH ${iriTerm(ark)}; DROP SILENT GRAPH ${iriTerm(inferredGraph(ark))}`).join(";\n"));
+    }
+    for (const ark of arks) this.#arks.delete(ark);
+    this.rewrites += arks.length;
+  }
+
+  /** Without the engine's own transaction, which would hold every page twice: only this thread looks. */
+  #load(text: string): void {
+    if (text !== "") this.#store.load(text, { format: NQUADS, no_transaction: true });
+  }
+
+  /** One bad record must not cost the index, nor one bad line the record. */
+  #loadWhatCan(ark: string, text: string): void {
+    try {
+      this.#load(text);
+      this.#arks.add(ark);
+      return;
+    } catch (error) {
+      rethrowFatal(error);
+    }
+    let refused = 0;
+    let reason = "";
+    for (const line of text.split("\n")) {
+      try {
+        this.#load(line);
+        if (line !== "") this.#arks.add(ark);
+      } catch (error) {
+        rethrowFatal(error);
+        refused++;
+        reason = (error as Error).message;
+      }
+    }
+    this.#onRefused(ark, refused, reason);
+  }
+}
+
+/** After a WASM trap or a stack overflow the instance is broken for good; only a refusal may be handled. */
+export function rethrowFatal(error: unknown): void {
+  if (!(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError) throw error;
+}

@@ -1,0 +1,15 @@
+import { OxigraphEngine } from "./engine.js";
+import type { OxigraphOptions } from "./options.js";
+
+export { OxigraphEngine } from "./engine.js";
+export type { EngineLog } from "./log.js";
+export { openTruthDigester } from "./truth-digester.js";
+export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./options.js";
+
+/**
+ * Opens the graph index. Returns at once: loading goes on in its own thread, and until it is done every question
+ * is refused with `INDEX_LOADING` and the progress.
+ */
+export async function openOxigraphEngine(options: OxigraphOptions): Promise<OxigraphEngine> {
+  return new OxigraphEngine(options);
+}

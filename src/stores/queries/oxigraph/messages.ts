@@ -1,0 +1,27 @@
+import type { MessagePort } from "node:worker_threads";
+
+/** What the thread is started with; the port is moved to it. */
+export interface ThreadData {
+  feed: MessagePort;
+  /** Graphs asked for at a time. */
+  pageSize: number;
+}
+
+/** Asked of the thread; `id` comes back with the reply. */
+export type ThreadRequest =
+  | { op: "query"; id: number; query: string; format: string }
+  | { op: "digest"; id: number }
+  | { op: "advance"; sequence: number };
+
+export type ThreadReply =
+  | { op: "progress"; done: number; total: number }
+  /** Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread began. */
+  | { op: "reached"; sequence: number; rewrites: number }
+  | { op: "answer"; id: number; text: string; sequence: number }
+  | { op: "digested"; id: number; digest: string; quads: number; sequence: number }
+  | { op: "refused"; id: number; message: string }
+  | { op: "log"; level: "info" | "warn" | "error"; message: string; fields: Record<string, unknown> };
+
+/** Asked of the thread that digests the truth: a digest as of a commit not before `atLeast`. */
+export interface TruthRequest { atLeast: number }
+export interface TruthReply { digest: string; quads: number; sequence: number; leftOut: number }

@@ -1,0 +1,134 @@
+import { Worker, type MessagePort } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { threadModule } from "../../../package-root.js";
+import type { EngineLog } from "./log.js";
+import type { ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
+
+/** A query or a digest on its way through a thread. */
+export interface Job {
+  ask: { op: "query"; query: string; format: string } | { op: "digest" };
+  /** ms it may run once it is its turn. */
+  timeout: number;
+  /** Threads that were lost while it waited in them. */
+  attempts: number;
+  resolve(reply: Extract<ThreadReply, { op: "answer" | "digested" }>): void;
+  reject(error: Error): void;
+}
+
+/** Why a thread is no more. `guilty`: the job that was running; it was answered already when it timed out. */
+export interface Loss {
+  reason: string;
+  timedOut: boolean;
+  guilty: Job | undefined;
+  /** The jobs that waited behind it, in order. */
+  innocent: Job[];
+}
+
+export interface ThreadEvents {
+  onProgress(handle: ThreadHandle): void;
+  onReached(handle: ThreadHandle): void;
+  /** Once; not called after {@link ThreadHandle.end}. */
+  onLost(handle: ThreadHandle, loss: Loss): void;
+}
+
+/**
+ * One thread with an Oxigraph store, seen from outside. It answers in the order asked, so the first job that
+ * has no answer is the one that runs, and the clock runs for that one only.
+ */
+export class ThreadHandle {
+  loaded = false;
+  sequence = 0;
+  rewrites = 0;
+  done = 0;
+  total = 0;
+  #lastId = 0;
+  #announced = 0;
+  #gone = false;
+  #retiring = false;
+  #clock: NodeJS.Timeout | undefined;
+  readonly #jobs = new Map<number, Job>();
+  readonly #worker: Worker;
+
+  constructor(feed: MessagePort, pageSize: number, private readonly events: ThreadEvents, private readonly log: EngineLog) {
+    this.#worker = new Worker(threadModule("src/stores/queries/oxigraph/thread"), {
+      workerData: { feed, pageSize } satisfies ThreadData, transferList: [feed],
+    });
+    this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
+    this.#worker.on("error", (error) => this.#lose(error.message, false));
+    this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
+  }
+
+  send(job: Job): void {
+    const id = ++this.#lastId;
+    this.#jobs.set(id, job);
+    this.#worker.postMessage({ id, ...job.ask } satisfies ThreadRequest);
+    if (this.#jobs.size === 1) this.#wind(job);
+  }
+
+  advance(sequence: number): void {
+    if (sequence <= this.#announced && sequence <= this.sequence) return;
+    this.#announced = sequence;
+    this.#worker.postMessage({ op: "advance", sequence } satisfies ThreadRequest);
+  }
+
+  /** Answers what it was asked, then ends. */
+  retire(): void {
+    this.#retiring = true;
+    if (this.#jobs.size === 0) void this.end();
+  }
+
+  /** Ends the thread; what is asked of it stays unanswered and is handed back. */
+  async end(): Promise<Job[]> {
+    this.#gone = true;
+    clearTimeout(this.#clock);
+    const left = [...this.#jobs.values()];
+    this.#jobs.clear();
+    await this.#worker.terminate();
+    return left;
+  }
+
+  #receive(reply: ThreadReply): void {
+    if (this.#gone) return;
+    if (reply.op === "log") {
+      this.log[reply.level](reply.fields, reply.message);
+    } else if (reply.op === "progress") {
+      this.done = reply.done;
+      this.total = reply.total;
+      this.events.onProgress(this);
+    } else if (reply.op === "reached") {
+      this.loaded = true;
+      this.sequence = reply.sequence;
+      this.rewrites = reply.rewrites;
+      this.events.onReached(this);
+    } else {
+      this.#answer(reply);
+    }
+  }
+
+  #answer(reply: Extract<ThreadReply, { id: number }>): void {
+    const job = this.#jobs.get(reply.id);
+    if (!job) return;
+    this.#jobs.delete(reply.id);
+    clearTimeout(this.#clock);
+    const [next] = this.#jobs.values();
+    if (next) this.#wind(next);
+    else if (this.#retiring) void this.end();
+    if (reply.op === "refused") job.reject(new ServiceError("BAD_REQUEST", `The query was refused: ${reply.message}`));
+    else job.resolve(reply);
+  }
+
+  #wind(job: Job): void {
+    this.#clock = setTimeout(() => {
+      job.reject(new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${job.timeout} ms and was ended; ask for less at a time.`, {}, { "Retry-After": "1" }));
+      this.#lose(`a query ran longer than ${job.timeout} ms`, true);
+    }, job.timeout);
+    this.#clock.unref();
+  }
+
+  #lose(reason: string, timedOut: boolean): void {
+    if (this.#gone) return;
+    const [guilty, ...innocent] = this.#jobs.values();
+    void this.end();
+    this.events.onLost(this, { reason, timedOut, guilty, innocent });
+  }
+}

@@ -1,0 +1,66 @@
+/** The thread that owns an Oxigraph store: follows the truth over a feed and answers queries one at a time. */
+import { parentPort, workerData } from "node:worker_threads";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { FeedReader } from "./feed-reader.js";
+import { Follower } from "./follower.js";
+import { GraphStore, rethrowFatal } from "./graph-store.js";
+import type { ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
+import { QuadDigest } from "./quad-digest.js";
+
+/** ms that a digest may hold up queries at a time. */
+const DIGEST_SLICE = 10;
+
+const main = parentPort!;
+const data = workerData as ThreadData;
+const reply = (message: ThreadReply): void => main.postMessage(message);
+const log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>): void => reply({ op: "log", level, message, fields });
+
+const store = new GraphStore((ark, lines, reason) => log("error", "graph lines that the index cannot hold were left out", { ark, lines, reason }));
+const feed = new FeedReader(data.feed, (message) => log("warn", "the record store did not answer the graph index; asking again", { reason: message }));
+/** The digests asked for and not yet taken. Nothing is applied meanwhile, or they would be of no state at all. */
+let digesting: Promise<void> | undefined;
+
+const follower = new Follower({
+  feed,
+  pageSize: data.pageSize,
+  async apply(graphs) {
+    while (digesting) await digesting;
+    store.apply(graphs);
+  },
+  onProgress: (done, total) => reply({ op: "progress", done, total }),
+  onReached: (sequence) => reply({ op: "reached", sequence, rewrites: store.rewrites }),
+});
+
+async function digest(id: number): Promise<void> {
+  const { sequence } = follower;
+  const sum = new QuadDigest();
+  let sliceEnd = performance.now() + DIGEST_SLICE;
+  for (const graph of store.graphs()) {
+    store.digestGraph(graph, sum);
+    if (performance.now() > sliceEnd) {
+      await nextTurn();
+      sliceEnd = performance.now() + DIGEST_SLICE;
+    }
+  }
+  reply({ op: "digested", id, digest: sum.digest, quads: sum.quads, sequence });
+}
+
+main.on("message", (request: ThreadRequest) => {
+  if (request.op === "advance") {
+    void follower.advance(request.sequence);
+  } else if (request.op === "digest") {
+    const mine = (digesting ?? Promise.resolve()).then(() => digest(request.id)).finally(() => {
+      if (digesting === mine) digesting = undefined;
+    });
+    digesting = mine;
+  } else {
+    try {
+      reply({ op: "answer", id: request.id, text: store.query(request.query, request.format), sequence: follower.sequence });
+    } catch (error) {
+      rethrowFatal(error);
+      reply({ op: "refused", id: request.id, message: (error as Error).message });
+    }
+  }
+});
+
+void follower.load();

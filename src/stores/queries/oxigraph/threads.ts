@@ -1,0 +1,158 @@
+import { ServiceError } from "../../../errors.js";
+import type { IndexState } from "../port.js";
+import type { OxigraphOptions } from "./options.js";
+import { ThreadHandle, type Job, type Loss, type ThreadEvents } from "./thread-handle.js";
+
+/** ms before a thread that was lost while loading is started again; doubled up to the last. */
+const FIRST_BACKOFF = 200;
+const LAST_BACKOFF = 30_000;
+/** Lost threads that a query survives; the next one ends it too. */
+const MAX_ATTEMPTS = 2;
+
+/** The thread that answers, the one that may be loading to take its place, and the queries that wait for either. */
+export class Threads {
+  everLoaded = false;
+  #current: ThreadHandle | undefined;
+  #successor: ThreadHandle | undefined;
+  /** The last one replaced; it may still be answering. */
+  #retired: ThreadHandle | undefined;
+  #announced = 0;
+  #rebuildAt: number;
+  #backoff = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+  readonly #waiting = new Map<Job, NodeJS.Timeout>();
+  readonly #events: ThreadEvents = {
+    onProgress: () => {},
+    onReached: (handle) => this.#reached(handle),
+    onLost: (handle, loss) => this.#lost(handle, loss),
+  };
+
+  constructor(private readonly options: Required<OxigraphOptions>, private readonly onSequence: (sequence: number) => void) {
+    this.#rebuildAt = options.rebuildAfter;
+    this.#startCurrent();
+  }
+
+  run(job: Job): void {
+    if (this.#closed) return job.reject(this.unavailable());
+    if (this.#current?.loaded) return this.#current.send(job);
+    if (!this.everLoaded) return job.reject(this.unavailable());
+    // It is coming back: most loads are shorter than a caller's patience.
+    this.#waiting.set(job, setTimeout(() => {
+      this.#waiting.delete(job);
+      job.reject(this.unavailable());
+    }, this.options.indexWait));
+  }
+
+  advance(sequence: number): void {
+    this.#announced = Math.max(this.#announced, sequence);
+    this.#current?.advance(sequence);
+    this.#successor?.advance(sequence);
+  }
+
+  state(): IndexState {
+    if (this.#closed) return { state: "stopped", sequence: 0 };
+    const handle = this.#current;
+    if (handle?.loaded) return { state: "ready", sequence: handle.sequence };
+    return { state: "loading", sequence: 0, done: handle?.done ?? 0, total: handle?.total ?? 0 };
+  }
+
+  /** Why nothing can be asked now. */
+  unavailable(): ServiceError {
+    const { state, done = 0, total = 0 } = this.state();
+    if (state === "stopped") return new ServiceError("SHUTTING_DOWN", "The graph index is stopping; ask again when the service is back.", {}, { "Retry-After": "5" });
+    return new ServiceError("INDEX_LOADING", `The graph index is being loaded (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    const stopping = this.unavailable();
+    for (const [job, clock] of this.#waiting) {
+      clearTimeout(clock);
+      job.reject(stopping);
+    }
+    this.#waiting.clear();
+    const left = await Promise.all([this.#current?.end(), this.#successor?.end(), this.#retired?.end()]);
+    for (const job of left.flat()) job?.reject(stopping);
+  }
+
+  #startCurrent(): void {
+    try {
+      this.#current = this.#start();
+    } catch (error) {
+      this.#restartLater((error as Error).message);
+    }
+  }
+
+  #start(): ThreadHandle {
+    const handle = new ThreadHandle(this.options.openFeed(), this.options.pageSize, this.#events, this.options.log);
+    if (this.#announced > 0) handle.advance(this.#announced);
+    return handle;
+  }
+
+  #reached(handle: ThreadHandle): void {
+    if (handle === this.#successor && handle.sequence >= (this.#current?.sequence ?? 0)) this.#takeOver(handle);
+    if (handle !== this.#current) return;
+    this.#backoff = 0;
+    if (!this.everLoaded) this.options.log.info({ records: handle.done, sequence: handle.sequence }, "graph index loaded");
+    this.everLoaded = true;
+    for (const [job, clock] of this.#waiting) {
+      clearTimeout(clock);
+      handle.send(job);
+    }
+    this.#waiting.clear();
+    this.onSequence(handle.sequence);
+    if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
+  }
+
+  #rebuild(worn: ThreadHandle): void {
+    this.options.log.info({ rewrites: worn.rewrites }, "graph index is being rebuilt to give memory back");
+    this.#rebuildAt = worn.rewrites + this.options.rebuildAfter;
+    try {
+      this.#successor = this.#start();
+    } catch (error) {
+      this.options.log.warn({ reason: (error as Error).message }, "graph index could not be rebuilt; the old one goes on");
+    }
+  }
+
+  /** The old thread answers what it was asked, then ends: no query notices. */
+  #takeOver(handle: ThreadHandle): void {
+    const old = this.#current;
+    this.#current = handle;
+    this.#successor = undefined;
+    this.#rebuildAt = this.options.rebuildAfter;
+    this.#retired = old;
+    old?.retire();
+  }
+
+  #lost(handle: ThreadHandle, { reason, timedOut, guilty, innocent }: Loss): void {
+    if (this.#closed) {
+      for (const job of [guilty, ...innocent]) job?.reject(this.unavailable());
+      return;
+    }
+    if (handle === this.#current) {
+      this.#current = undefined;
+      if (timedOut) {
+        this.options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
+        this.#startCurrent();
+      } else {
+        this.#restartLater(reason);
+      }
+    } else if (handle === this.#successor) {
+      this.#successor = undefined;
+      this.options.log.warn({ reason }, "graph index could not be rebuilt; the old one goes on");
+    }
+    if (!timedOut) guilty?.reject(new ServiceError("STORE_UNAVAILABLE", "The query ended the graph engine, which is starting anew; ask for less at a time.", {}, { "Retry-After": "2" }));
+    for (const job of innocent) {
+      if (++job.attempts < MAX_ATTEMPTS) this.run(job);
+      else job.reject(this.unavailable());
+    }
+  }
+
+  #restartLater(reason: string): void {
+    this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
+    this.options.log.error({ reason, again: this.#backoff }, "graph index thread was lost; a new one starts after a pause");
+    this.#restart = setTimeout(() => this.#startCurrent(), this.#backoff);
+  }
+}

@@ -1,0 +1,51 @@
+import { ServiceError } from "../../../errors.js";
+import type { AccountChange } from "../accounts-port.js";
+import type { Connection } from "./statement.js";
+import { isUniqueViolation } from "./statement-error.js";
+
+/** Accounts and the installation's own values. */
+export class AccountWrites {
+  readonly #create;
+  readonly #update;
+  readonly #delete;
+  readonly #setting;
+  readonly #keep;
+  readonly #set;
+  readonly #unset;
+
+  constructor(connection: Connection) {
+    this.#create = connection.prepare("INSERT INTO account (user, email, password_hash, admin, tokens_valid_from, deleted) VALUES (?, ?, ?, ?, 0, 0)");
+    this.#update = connection.prepare(`UPDATE account SET email = coalesce(?2, email), password_hash = coalesce(?3, password_hash),
+      admin = coalesce(?4, admin), tokens_valid_from = coalesce(?5, tokens_valid_from) WHERE user = ?1 AND deleted = 0`);
+    // Nothing private stays; the row does, so that tokens of the account are known to be ended.
+    this.#delete = connection.prepare("UPDATE account SET email = '', password_hash = '', admin = 0, deleted = 1 WHERE user = ? AND deleted = 0");
+    this.#setting = connection.prepare<[string]>("SELECT value FROM setting WHERE name = ?");
+    this.#keep = connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
+    this.#set = connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+    this.#unset = connection.prepare("DELETE FROM setting WHERE name = ?");
+  }
+
+  apply(change: AccountChange): void {
+    try {
+      if (change.op === "create") {
+        this.#create.run([change.user, change.email, change.passwordHash, change.admin ? 1 : 0]);
+        return;
+      }
+      const changes = change.op === "delete" ? this.#delete.run([change.user]) : this.#update.run([
+        change.user, change.email ?? null, change.passwordHash ?? null, change.admin === undefined ? null : Number(change.admin), change.tokensValidFrom ?? null,
+      ]);
+      if (changes === 0) throw new ServiceError("NOT_FOUND", `There is no account of ${change.user}.`);
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      // The primary key is the user, whose record was new in this very commit; so it is the address.
+      if (/account\.user/.test((error as Error).message)) throw new ServiceError("DUPLICATE", `${change.user} has an account already.`, { ark: change.user, kind: "user" });
+      throw new ServiceError("EMAIL_TAKEN", "An account with this e-mail address exists; log in, or use another address.");
+    }
+  }
+
+  set(name: string, value: string | null, options: { ifAbsent?: boolean } = {}): string | undefined {
+    if (value === null) this.#unset.run([name]);
+    else (options.ifAbsent ? this.#keep : this.#set).run([name, value]);
+    return this.#setting.get([name])?.[0];
+  }
+}

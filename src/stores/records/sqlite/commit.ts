@@ -1,0 +1,66 @@
+import type { Commit, Committed } from "../port.js";
+import { AccountWrites } from "./account-writes.js";
+import { LinkWrites } from "./link-writes.js";
+import { ObjectWrites } from "./object-writes.js";
+import { Projection } from "./projection.js";
+import { RecordWrites } from "./record-writes.js";
+import type { Connection } from "./statement.js";
+import type { Step } from "./step.js";
+import { SubmissionWrites } from "./submission-writes.js";
+import { TextWrites } from "./text-writes.js";
+
+/** Applies commits inside a transaction that the caller holds. */
+export class Committer {
+  readonly accounts: AccountWrites;
+  readonly submissions: SubmissionWrites;
+  readonly objects: ObjectWrites;
+  readonly #projection: Projection;
+  readonly #links: LinkWrites;
+  readonly #records: RecordWrites;
+  readonly #log;
+  readonly #newest;
+  #sequence: number;
+
+  constructor(connection: Connection) {
+    this.accounts = new AccountWrites(connection);
+    this.submissions = new SubmissionWrites(connection);
+    this.objects = new ObjectWrites(connection);
+    this.#projection = new Projection(connection);
+    this.#links = new LinkWrites(connection, this.#projection);
+    this.#records = new RecordWrites(connection, new TextWrites(connection), this.objects, this.#projection);
+    this.#log = connection.prepare("INSERT INTO change_log (sequence, record) VALUES (?, ?)");
+    this.#newest = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log");
+    this.#sequence = this.#newest.get()![0];
+  }
+
+  /** Number of the last commit that changed records. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Call after a rollback: what was counted ahead is read again from what is stored. */
+  rolledBack(): void {
+    this.#sequence = this.#newest.get()![0];
+    this.#links.forget();
+  }
+
+  apply(commit: Commit): Committed {
+    const { at, by, submission } = commit;
+    if (submission) this.submissions.guard(submission);
+    const step: Step = { sequence: this.#sequence + 1, at, by, changed: new Set(), links: [], arrived: [] };
+    this.#projection.begin();
+    const records = this.#records.apply(commit.records, step);
+    this.#links.apply(step);
+    if (commit.account) this.accounts.apply(commit.account);
+    if (submission) {
+      this.submissions.close(submission, at);
+      this.objects.release({ kind: "submission", id: submission.id });
+    }
+    // A number is used only by commits that changed records, so that none is missing from the log.
+    if (step.changed.size > 0) {
+      for (const record of step.changed) this.#log.run([step.sequence, record]);
+      this.#sequence = step.sequence;
+    }
+    return { sequence: this.#sequence, records };
+  }
+}

@@ -1,0 +1,66 @@
+import type { Committer } from "./commit.js";
+import { sendError, unavailable, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest } from "./requests.js";
+import type { Connection } from "./statement.js";
+import { isOutage } from "./statement-error.js";
+
+type Request = Extract<WriterRequest, { id: number }>;
+type Handlers = { [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"] };
+
+/** Does a group of requests in one transaction, each in its own savepoint: one that fails leaves the others alone. */
+export class GroupCommit {
+  readonly #handlers: Handlers;
+
+  constructor(private readonly connection: Connection, private readonly committer: Committer) {
+    const { accounts, submissions, objects } = committer;
+    this.#handlers = {
+      commit: (commit) => committer.apply(commit),
+      setSetting: (name, value, options) => accounts.set(name, value, options),
+      submit: (submission) => submissions.submit(submission),
+      beginAttempt: (id, at) => submissions.beginAttempt(id, at),
+      setStage: (id, attempt, stage) => submissions.setStage(id, attempt, stage),
+      closeSubmission: (close, at) => submissions.close(close, at),
+      cancelSubmission: (id, at) => submissions.cancel(id, at),
+      intend: (holder, sha256s, at) => objects.intend(holder, sha256s, at),
+      release: (holder) => objects.release(holder),
+      claimUnreferenced: (sha256s, options) => objects.claimUnreferenced(sha256s, options),
+      removed: (sha256s) => objects.removed(sha256s),
+    };
+  }
+
+  get sequence(): number {
+    return this.committer.sequence;
+  }
+
+  /** The answers may be sent: the transaction they report is on the disk, or was rolled back as a whole. */
+  run(requests: readonly Request[]): WriterMessage {
+    let answers: WriterAnswer[];
+    try {
+      this.connection.exec("BEGIN IMMEDIATE");
+      answers = requests.map((request) => this.#one(request));
+      this.connection.exec("COMMIT");
+    } catch (error) {
+      // Nothing of the group is stored: no request may be told otherwise.
+      if (this.connection.inTransaction) this.connection.exec("ROLLBACK");
+      this.committer.rolledBack();
+      const sent = sendError(isOutage(error) ? error : unavailable(`the transaction failed (${(error as Error).message})`));
+      answers = requests.map(({ id }) => ({ id, error: sent }));
+    }
+    return { answers, sequence: this.sequence };
+  }
+
+  /** @throws what ended the whole transaction; a refusal of this request alone is its answer */
+  #one({ id, call, args }: Request): WriterAnswer {
+    this.connection.exec("SAVEPOINT request");
+    try {
+      const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
+      this.connection.exec("RELEASE request");
+      return { id, result };
+    } catch (error) {
+      // SQLite rolls back everything by itself when the disk is full, among others.
+      if (!this.connection.inTransaction) throw error;
+      this.connection.exec("ROLLBACK TO request; RELEASE request");
+      this.committer.rolledBack();
+      return { id, error: sendError(error) };
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { MessagePort } from "node:worker_threads";
+import type { KindName } from "../../../model/kind.js";
+import type { Account } from "../accounts-port.js";
+import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
+import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
+import { AccountReads } from "./account-reads.js";
+import { exactCommit } from "./exact-bytes.js";
+import { openForReading } from "./connection.js";
+import { Feed } from "./feed.js";
+import { lockFile } from "./file-lock.js";
+import { LinkReads } from "./link-reads.js";
+import { ListReads } from "./list-reads.js";
+import { ObjectReads } from "./object-reads.js";
+import { RecordReads } from "./record-reads.js";
+import { unavailable } from "./requests.js";
+import type { Connection } from "./statement.js";
+import { isOutage } from "./statement-error.js";
+import { SubmissionReads } from "./submission-reads.js";
+import { Writer } from "./writer.js";
+
+/** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
+class SqliteRecordStore implements RecordStore {
+  readonly #records;
+  readonly #lists;
+  readonly #links;
+  readonly #accounts;
+  readonly #submissions;
+  readonly #objects;
+
+  constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly unlock: () => void) {
+    this.#records = new RecordReads(connection);
+    this.#lists = new ListReads(connection);
+    this.#links = new LinkReads(connection);
+    this.#accounts = new AccountReads(connection);
+    this.#submissions = new SubmissionReads(connection);
+    this.#objects = new ObjectReads(connection);
+  }
+
+  find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
+  findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => read(() => this.#records.findMany(arks));
+  list = async (query: ListQuery): Promise<ListedPage> => read(() => this.#lists.list(query));
+  count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => read(() => this.#lists.count(query));
+  atRevision = async (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => read(() => this.#records.atRevision(ark, revision));
+  history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
+  linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
+  linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
+  quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
+
+  commit = async (commit: Commit): Promise<Committed> => this.writer.call("commit", exactCommit(commit));
+  sequence = async (): Promise<number> => this.writer.sequence;
+  openFeed = (): MessagePort => this.feed.open();
+  onCommit = (listener: (sequence: number) => void): void => this.writer.onCommit(listener);
+
+  accountByEmail = async (email: string): Promise<Account | undefined> => read(() => this.#accounts.byEmail(email));
+  accountOf = async (user: string): Promise<Account | undefined> => read(() => this.#accounts.byUser(user));
+  countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
+  setting = async (name: string): Promise<string | undefined> => read(() => this.#accounts.setting(name));
+  setSetting = async (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
+
+  submit = async (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
+  submission = async (id: string): Promise<Submission | undefined> => read(() => this.#submissions.byId(id));
+  submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<{ items: Submission[]; next?: string }> => read(() => this.#submissions.list(user, options));
+  unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
+  beginAttempt = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
+  setStage = async (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
+  closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
+  cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);
+
+  intend = async (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
+  release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
+  objectsOf = async (ark: string, options?: { role?: ObjectReference["role"]; revision?: number }): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
+  contentWasDeleted = async (ark: string): Promise<boolean> => read(() => this.#objects.contentWasDeleted(ark));
+  claimUnreferenced = async (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
+  removed = async (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
+  referenced = async (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
+
+  health = async (): Promise<void> => {
+    this.writer.health();
+    read(() => this.#accounts.count());
+  };
+
+  close = async (): Promise<void> => {
+    await this.feed.close();
+    // Readers first: what they hold open would keep the log from being copied into the file.
+    this.connection.close();
+    await this.writer.close();
+    this.unlock();
+  };
+}
+
+/** A failure of the file is the store's, not the caller's. */
+function read<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isOutage(error) ? unavailable((error as Error).message) : error;
+  }
+}
+
+/**
+ * Opens the truth in one file of libSQL, making it if need be. One process at a time.
+ *
+ * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
+ * @param options.log told what goes wrong in the background
+ * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another program's, or of a newer version
+ */
+export async function openSqliteRecordStore({ file, log = () => {} }: { file: string; log?: (message: string) => void }): Promise<RecordStore> {
+  const unlock = lockFile(file);
+  try {
+    const writer = await Writer.open(file);
+    return new SqliteRecordStore(openForReading(file), writer, new Feed(file, log), unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import type { KindName } from "../../../model/kind.js";
+import type { FoundLink, Page, RecordStore } from "../port.js";
+import { readNumbers } from "./positions.js";
+import { type Connection, isStorableText, textArray } from "./statement.js";
+
+type From = [asked: number, source: string, kind: string, position: number, predicate: string, target: string, targetKey: string];
+type To = [asked: number, sequence: number, sourceId: number, position: number, predicate: string, kind: string, target: string, targetKey: string, source: string];
+
+/** Links in both directions: one statement each, however many records are asked for. */
+export class LinkReads {
+  readonly #from;
+  readonly #to;
+
+  constructor(connection: Connection) {
+    this.#from = connection.prepare<From>(`
+      SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+      FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.ark = asked.value
+      CROSS JOIN link AS l ON l.source = r.id AND l.position IN (
+        SELECT position FROM link AS page WHERE page.source = r.id AND page.position > ?2
+          AND (?3 IS NULL OR page.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))
+        ORDER BY page.position LIMIT ?4)
+      CROSS JOIN via AS v ON v.id = l.via
+      ORDER BY asked.key, l.position`);
+    // The distinct pairs of predicate and kind are hopped over in the index, then each is read up to the limit:
+    // a target of 100,000 links is not read whole for the few of them that are asked for.
+    this.#to = connection.prepare<To>(`
+      WITH RECURSIVE pair (asked, target_key, via) AS (
+        SELECT key, value, (SELECT min(via) FROM link WHERE target_key = value) FROM json_each(?1)
+        UNION ALL
+        SELECT asked, target_key, (SELECT min(via) FROM link WHERE target_key = pair.target_key AND via > pair.via) FROM pair WHERE via IS NOT NULL)
+      SELECT pair.asked, l.sequence, l.source, l.position, v.predicate, v.kind, l.target, l.target_key, r.ark
+      FROM pair
+      CROSS JOIN via AS v ON v.id = pair.via AND (?2 IS NULL OR v.predicate IN (SELECT value FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
+      CROSS JOIN link AS l ON (l.source, l.position) IN (
+        SELECT page.source, page.position FROM link AS page INDEXED BY link_target
+        WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6)
+        ORDER BY page.sequence, page.source, page.position LIMIT ?7)
+      CROSS JOIN record AS r ON r.id = l.source`);
+  }
+
+  linksFrom(arks: readonly string[], { predicates, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
+    const pages = arks.map((): From[] => []);
+    const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
+    for (const row of this.#from.all([listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1])) pages[row[0]]!.push(row);
+    return pages.map((rows) => pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) =>
+      ({ source, sourceKind: kind as KindName, position: String(position), predicate, target, targetKey })));
+  }
+
+  linksTo(keys: readonly string[], { predicates, kinds, after, limit }: Parameters<RecordStore["linksTo"]>[1]): Page<FoundLink>[] {
+    const pages = keys.map((): To[] => []);
+    const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
+    const rows = this.#to.all([listOf(keys), predicates ? listOf(predicates) : null, kinds ? listOf(kinds) : null, ...start, limit + 1]);
+    for (const row of rows) pages[row[0]]!.push(row);
+    return pages.map((page) => pageOf(page.toSorted(oldestFirst), limit, ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) =>
+      ({ source, sourceKind: kind as KindName, position: `${sequence}.${sourceId}.${position}`, predicate, target, targetKey })));
+  }
+}
+
+/** What cannot be stored is asked for as an empty string, which nothing has, so that places in the list stay. */
+const listOf = (values: readonly string[]): string => textArray(values.map((value) => (isStorableText(value) ? value : "")));
+
+const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
+
+function pageOf<R>(rows: readonly R[], limit: number, link: (row: R) => FoundLink): Page<FoundLink> {
+  const items = rows.slice(0, limit).map(link);
+  return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
+}

@@ -1,0 +1,98 @@
+import type { KindName } from "../../../model/kind.js";
+import type { Connection } from "./statement.js";
+import type { Projection } from "./projection.js";
+import type { LinkChange, Step } from "./step.js";
+
+/**
+ * Keeps the links of a commit's records. Runs after all its records are written, so that a link finds its
+ * target whichever of the two comes first in the commit.
+ */
+export class LinkWrites {
+  readonly #vias = new Map<string, number>();
+  readonly #viaOf;
+  readonly #addVia;
+  readonly #stated;
+  readonly #put;
+  readonly #drop;
+  readonly #waiting;
+  readonly #sourcesOf;
+  readonly #touch;
+  readonly #arrive;
+
+  constructor(connection: Connection, private readonly projection: Projection) {
+    this.#viaOf = connection.prepare<[number]>("SELECT id FROM via WHERE predicate = ? AND kind = ?");
+    this.#addVia = connection.prepare<[number]>("INSERT INTO via (predicate, kind) VALUES (?, ?) RETURNING id");
+    this.#stated = connection.prepare<[number, number, string, string, number]>("SELECT position, via, target, target_key, sequence FROM link WHERE source = ? ORDER BY position");
+    this.#put = connection.prepare("INSERT OR REPLACE INTO link (source, position, via, target, target_key, sequence) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#drop = connection.prepare("DELETE FROM link WHERE source = ? AND position >= ?");
+    this.#waiting = connection.prepare<[number | null]>("SELECT max(sequence) FROM link WHERE target_key = ? AND source <> ?");
+    this.#sourcesOf = connection.prepare<[number]>("SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)");
+    this.#touch = connection.prepare("UPDATE record SET newest_backlink = ? WHERE key = ?");
+    this.#arrive = connection.prepare("UPDATE record SET newest_backlink = ? WHERE id = ?");
+  }
+
+  /** Numbers given in a transaction that was rolled back are void. */
+  forget(): void {
+    this.#vias.clear();
+  }
+
+  apply(step: Step): void {
+    const arrivals = this.#meetWaiting(step);
+    const touched = new Set<string>();
+    for (const change of step.links) this.#write(change, step.sequence, touched);
+    for (const key of touched) this.#touch.run([step.sequence, key]);
+    for (const { source, quads, links, state } of step.links) {
+      if (quads !== null) this.projection.project(state, quads, links);
+      arrivals.delete(source);
+    }
+    // Sources of earlier commits, whose links now have a target that is spelled otherwise.
+    for (const source of arrivals) if (this.projection.projectAgain(source)) step.changed.add(source);
+  }
+
+  /** A record that arrives after links to it: their newest counts, and their sources may have to be spelled anew. */
+  #meetWaiting(step: Step): Set<number> {
+    const sources = new Set<number>();
+    for (const { id, ark, key, sharesKey } of step.arrived) {
+      const newest = this.#waiting.get([key, id])?.[0] ?? null;
+      if (newest === null) continue;
+      this.#arrive.run([newest, id]);
+      for (const [source] of this.#sourcesOf.all([key, ark, sharesKey ? 1 : 0])) sources.add(source);
+    }
+    return sources;
+  }
+
+  /** Writes the positions that differ. A link that was stated before keeps its age. */
+  #write({ source, key, kind, links, isNew }: LinkChange, sequence: number, touched: Set<string>): void {
+    const touch = (target: string): void => {
+      if (target !== key) touched.add(target);
+    };
+    const before = isNew ? [] : this.#stated.all([source]);
+    const ages = new Map<string, number[]>();
+    for (const [, via, target, targetKey, age] of before) {
+      const same = `${via} ${target} ${targetKey}`;
+      const known = ages.get(same);
+      if (known) known.push(age);
+      else ages.set(same, [age]);
+    }
+    links.forEach((link, position) => {
+      const via = this.#via(link.predicate, kind);
+      const age = before.length === 0 ? undefined : ages.get(`${via} ${link.target} ${link.targetKey}`)?.shift();
+      if (age === undefined) touch(link.targetKey);
+      const old = before[position];
+      if (old && age === old[4] && via === old[1] && link.target === old[2] && link.targetKey === old[3]) return;
+      this.#put.run([source, position, via, link.target, link.targetKey, age ?? sequence]);
+    });
+    if (before.length > links.length) this.#drop.run([source, links.length]);
+    for (const [same, left] of ages) if (left.length > 0) touch(before.find(([, via, target, targetKey]) => `${via} ${target} ${targetKey}` === same)![3]);
+  }
+
+  #via(predicate: string, kind: KindName): number {
+    const name = `${kind} ${predicate}`;
+    let id = this.#vias.get(name);
+    if (id === undefined) {
+      id = (this.#viaOf.get([predicate, kind]) ?? this.#addVia.get([predicate, kind]))![0];
+      this.#vias.set(name, id);
+    }
+    return id;
+  }
+}

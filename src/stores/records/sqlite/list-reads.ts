@@ -1,0 +1,97 @@
+import { arkKey } from "../../../identifiers/ark.js";
+import type { ListQuery, ListedPage } from "../port.js";
+import { fold } from "./fold.js";
+import { readNamePosition, readNumbers, writeNamePosition } from "./positions.js";
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "./record-row.js";
+import { type Connection, isStorableText, type Statement, type Value } from "./statement.js";
+
+type Filter = Omit<ListQuery, "after" | "limit" | "order">;
+type Listed = [...RecordRow, id: number, folded: string];
+
+/**
+ * Lists of live records, in pages by key: a page costs the same wherever it lies. The index is named in the
+ * SQL, by the filter that leaves the fewest rows, because the planner has no statistics of an empty file and
+ * must not change its mind when the file grows. Order by name together with owner, keyword or crate sorts what
+ * the filter leaves, and without a kind everything.
+ */
+export class ListReads {
+  readonly #prepared = new Map<string, Statement>();
+  readonly #tally;
+  readonly #tallyAll;
+
+  constructor(private readonly connection: Connection) {
+    this.#tally = connection.prepare<[number]>("SELECT live FROM tally WHERE kind = ?");
+    this.#tallyAll = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
+  }
+
+  /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
+  list(query: ListQuery): ListedPage {
+    const { order = "created", after, limit } = query;
+    const chosen = choose(query, order === "name");
+    if (!chosen) return { items: [], positions: [] };
+    const { from, where, values } = chosen;
+    if (after !== undefined) {
+      if (order === "name") {
+        const [folded, id] = readNamePosition(after);
+        where.push("(r.folded, r.id) > (?, ?)");
+        values.push(folded, id);
+      } else {
+        where.push(`${chosen.id} ${order === "created" ? ">" : "<"} ?`);
+        values.push(...readNumbers(after, 1));
+      }
+    }
+    const by = order === "name" ? "r.folded, r.id" : order === "created" ? chosen.id : `${chosen.id} DESC`;
+    const rows = this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`)
+      .all([...values, limit + 1]);
+    const page = rows.slice(0, limit);
+    const items = page.map((row) => recordOf(row as unknown as RecordRow));
+    const positions = page.map((row) => {
+      const [id, folded] = row.slice(-2) as [number, string];
+      return order === "name" ? writeNamePosition(folded, id) : String(id);
+    });
+    return { items, positions, ...(rows.length > limit ? { next: positions.at(-1)! } : {}) };
+  }
+
+  /** Kept ready for all and for a kind; counted for other filters. */
+  count(filter: Filter): number {
+    const { kind, name, ownerKey, keyword, crate } = filter;
+    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) {
+      return (kind === undefined ? this.#tallyAll.get() : this.#tally.get([kind]))?.[0] ?? 0;
+    }
+    const chosen = choose(filter, false);
+    if (!chosen) return 0;
+    return this.#prepare<[number]>(`SELECT count(*) FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}`).get(chosen.values)![0];
+  }
+
+  #prepare<R extends Listed | [number]>(sql: string): Statement<R> {
+    let statement = this.#prepared.get(sql);
+    if (!statement) this.#prepared.set(sql, statement = this.connection.prepare(sql));
+    return statement as unknown as Statement<R>;
+  }
+}
+
+/** Where to read and what to ask; `undefined` when nothing can match. */
+function choose(filter: Filter, byName: boolean): { from: string; where: string[]; values: Value[]; id: string } | undefined {
+  const { kind, name, ownerKey, keyword, crate } = filter;
+  if ([name, ownerKey, keyword, crate].some((text) => text !== undefined && !isStorableText(text))) return undefined;
+  const where = ["r.deleted_at IS NULL"];
+  const values: Value[] = [];
+  const and = (condition: string, value: Value): void => {
+    where.push(condition);
+    values.push(value);
+  };
+  let from = "record AS r";
+  let id = "r.id";
+  if (keyword !== undefined) {
+    from = "keyword AS k CROSS JOIN record AS r ON r.id = k.record";
+    id = "k.record";
+    and("k.word = ?", fold(keyword));
+  } else if (ownerKey !== undefined) from = "record AS r INDEXED BY live_owner";
+  else if (crate !== undefined) from = "record AS r INDEXED BY live_crate";
+  else if (kind !== undefined) from = `record AS r INDEXED BY ${byName ? "live_kind_name" : "live_kind"}`;
+  if (ownerKey !== undefined) and("r.owner_key = ?", arkKey(ownerKey));
+  if (crate !== undefined) and("r.crate = ?", crate);
+  if (kind !== undefined) and(keyword === undefined ? "r.kind = ?" : "k.kind = ?", kind);
+  if (name) and("instr(r.folded, ?) > 0", fold(name));
+  return { from, where, values, id };
+}

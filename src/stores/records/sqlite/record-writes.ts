@@ -1,0 +1,151 @@
+import { ServiceError } from "../../../errors.js";
+import { arkKey } from "../../../identifiers/ark.js";
+import type { KindName } from "../../../model/kind.js";
+import type { RecordState, RecordWrite } from "../port.js";
+import { fold, indexable } from "./fold.js";
+import type { ObjectWrites } from "./object-writes.js";
+import type { Projection } from "./projection.js";
+import { packQuads } from "./quads-codec.js";
+import type { Connection } from "./statement.js";
+import type { Step } from "./step.js";
+import type { TextWrites } from "./text-writes.js";
+
+type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
+type Stored = [id: number, key: string, kind: string, revision: number, state: number, deletedAt: number | null, status: string, embargoedUntil: string | null];
+
+/** Rows of records, their states and revisions. Links wait in the {@link Step}. */
+export class RecordWrites {
+  readonly #holders;
+  readonly #stored;
+  readonly #insert;
+  readonly #replace;
+  readonly #delete;
+  readonly #publish;
+  readonly #state;
+  readonly #revision;
+  readonly #tally;
+  readonly #newest;
+  #nextState: number;
+
+  constructor(connection: Connection, private readonly text: TextWrites, private readonly objects: ObjectWrites, private readonly projection: Projection) {
+    this.#holders = connection.prepare<[string, string, number | null]>("SELECT ark, kind, deleted_at FROM record WHERE key = ?");
+    this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE ark = ?");
+    this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, 0, ?)`);
+    this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9,
+      deleted_at = NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
+    this.#delete = connection.prepare("UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4, delete_reason = ?5, successor = ?6 WHERE id = ?1");
+    this.#publish = connection.prepare("UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5 WHERE id = ?1");
+    this.#state = connection.prepare("INSERT INTO state (id, document, quads) VALUES (?, ?, ?)");
+    this.#revision = connection.prepare("INSERT INTO revision (record, revision, at, by, action, changed, state) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    this.#tally = connection.prepare("INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE SET live = live + excluded.live");
+    this.#newest = connection.prepare<[number]>("SELECT coalesce(max(id), 0) FROM record");
+    this.#nextState = connection.prepare<[number]>("SELECT coalesce(max(id), 0) + 1 FROM state").get()![0];
+  }
+
+  /**
+   * Writes all records of a commit; answers the revision of each.
+   * New records are numbered in the order of their identifiers, which is the order lists have within a commit.
+   */
+  apply(writes: readonly RecordWrite[], step: Step): { ark: string; revision: number }[] {
+    const newArks = writes.filter((write) => write.op === "create").map(({ ark }) => ark).toSorted();
+    const first = newArks.length > 0 ? this.#newest.get()![0] + 1 : 0;
+    const ids = new Map(newArks.map((ark, i) => [ark, first + i]));
+    const tally = new Map<string, number>();
+    const count = (kind: string, by: number): void => void tally.set(kind, (tally.get(kind) ?? 0) + by);
+    const result = writes.map((write) => ({ ark: write.ark, revision: this.#apply(write, step, ids, count) }));
+    for (const [kind, by] of tally) if (by !== 0) this.#tally.run([kind, by]);
+    return result;
+  }
+
+  #apply(write: RecordWrite, step: Step, ids: ReadonlyMap<string, number>, count: (kind: string, by: number) => void): number {
+    if (write.op === "create") {
+      count(write.kind, 1);
+      return this.#createOne(write, ids.get(write.ark)!, step);
+    }
+    const row = this.#stored.get([write.ark]);
+    if (!row) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${write.ark}.`);
+    const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
+    const revives = write.op === "replace" && write.revive === true;
+    if (deletedAt !== null && !revives) throw new ServiceError("GONE", `${write.ark} was deleted.`, { ark: write.ark });
+    if ((write.op === "replace" || write.op === "delete") && write.ifRevision !== revision) {
+      throw new ServiceError("REVISION_MISMATCH", `${write.ark} has changed: its revision is ${revision}, not ${write.ifRevision}. Read it again and repeat the change.`, { ark: write.ark, revision });
+    }
+    const next = revision + 1;
+    switch (write.op) {
+      case "replace":
+        if (write.changed.length === 0 && deletedAt === null) return revision;
+        if (deletedAt !== null) count(write.kind, 1);
+        else if (kind !== write.kind) {
+          count(kind, -1);
+          count(write.kind, 1);
+        }
+        this.#replaceOne(write, id, key, next, step);
+        break;
+      case "delete":
+        count(kind, -1);
+        this.#delete.run([id, step.at, next, step.by, write.reason ?? null, write.successor ?? null]);
+        this.#addRevision(id, next, step, "delete", [], state);
+        this.text.remove(id);
+        this.objects.end(id, next, write.dropObjects === true);
+        step.links.push({ source: id, ark: write.ark, key, kind: kind as KindName, links: [], isNew: false, quads: null, state });
+        break;
+      case "publish":
+        if (status === write.status && embargoedUntil === write.embargoedUntil) return revision;
+        this.#publish.run([id, step.at, next, write.status, write.embargoedUntil]);
+        // Record administration: the document is that of the revision before, but clients see a new ETag.
+        this.#addRevision(id, next, step, "publish", [], state);
+        break;
+    }
+    step.changed.add(id);
+    return next;
+  }
+
+  #createOne(write: Write<"create">, id: number, step: Step): number {
+    const holders = this.#holders.all([write.key]);
+    const holder = holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
+    if (holder) throw duplicate(write.ark, holder);
+    const state = this.#addState(write);
+    const owner = write.owner;
+    this.#insert.run([
+      id, write.ark, write.key, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner),
+      step.at, write.publicationStatus ?? "DRAFT", write.crate ?? null, state,
+    ]);
+    this.#addRevision(id, 1, step, "create", [], state);
+    this.text.add(id, write);
+    if (write.objects) this.objects.add(id, write.objects, 1);
+    this.projection.owns(write.key, write.ark, holders.length > 0);
+    step.changed.add(id);
+    step.arrived.push({ id, ark: write.ark, key: write.key, sharesKey: holders.length > 0 });
+    step.links.push({ source: id, ark: write.ark, key: write.key, kind: write.kind, links: write.links, isNew: true, quads: write.quads, state });
+    return 1;
+  }
+
+  #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step): void {
+    const state = this.#addState(write);
+    const owner = write.owner;
+    this.#replace.run([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state]);
+    this.#addRevision(id, revision, step, "update", write.changed, state);
+    this.text.replace(id, write);
+    if (write.dropObjects) this.objects.end(id, revision, true);
+    if (write.objects) this.objects.replace(id, write.objects, revision);
+    step.links.push({ source: id, ark: write.ark, key, kind: write.kind, links: write.links, isNew: false, quads: write.quads, state });
+  }
+
+  #addState(state: RecordState): number {
+    const id = this.#nextState++;
+    this.#state.run([id, state.document, packQuads(state.quads)]);
+    return id;
+  }
+
+  #addRevision(record: number, revision: number, step: Step, action: string, changed: readonly string[], state: number): void {
+    this.#revision.run([record, revision, step.at, step.by, action, changed.length > 0 ? JSON.stringify(changed) : null, state]);
+  }
+}
+
+function duplicate(ark: string, [holder, kind, deletedAt]: [string, string, number | null]): ServiceError {
+  const who = holder === ark ? holder : `${holder}, which differs from ${ark} in hyphens or encoding only,`;
+  return deletedAt === null
+    ? new ServiceError("DUPLICATE", `${who} is taken by a ${kind}; choose another identifier, or leave it out to have one made.`, { ark: holder, kind })
+    : new ServiceError("DUPLICATE", `${who} was a ${kind} that was deleted; its identifier is not used again. Choose another, or leave it out to have one made.`, { ark: holder, kind, deleted: true });
+}

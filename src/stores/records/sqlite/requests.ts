@@ -1,0 +1,60 @@
+import { ServiceError, type ErrorCode } from "../../../errors.js";
+import type { ObjectBookkeeping } from "../objects-port.js";
+import type { Commit, Committed, RecordStore } from "../port.js";
+import type { Submission, SubmissionStore } from "../submissions-port.js";
+import { FenceLost } from "../fence.js";
+import { isOutage } from "./statement-error.js";
+
+/** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
+export interface WriterCalls {
+  commit: { args: [Commit]; result: Committed };
+  setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
+  submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
+  beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
+  setStage: { args: Parameters<SubmissionStore["setStage"]>; result: boolean };
+  closeSubmission: { args: Parameters<SubmissionStore["closeSubmission"]>; result: boolean };
+  cancelSubmission: { args: Parameters<SubmissionStore["cancelSubmission"]>; result: Submission | undefined };
+  intend: { args: Parameters<ObjectBookkeeping["intend"]>; result: { removing: string[] } };
+  release: { args: Parameters<ObjectBookkeeping["release"]>; result: void };
+  claimUnreferenced: { args: Parameters<ObjectBookkeeping["claimUnreferenced"]>; result: string[] };
+  removed: { args: Parameters<ObjectBookkeeping["removed"]>; result: void };
+}
+export type WriterCall = keyof WriterCalls;
+
+/** What the writer is posted. */
+export type WriterRequest = { id: number; call: WriterCall; args: unknown[] } | { close: true };
+/** What it answers: once when ready, then one message for each group, after its COMMIT. */
+export type WriterMessage =
+  | { ready: true; sequence: number }
+  | { failed: SentError }
+  | { answers: WriterAnswer[]; sequence: number }
+  | { closed: true };
+export type WriterAnswer = { id: number; result: unknown } | { id: number; error: SentError };
+
+/** An error on its way between threads, where classes are lost. */
+export type SentError =
+  | { type: "service"; code: ErrorCode; message: string; extra: Record<string, unknown>; headers: Record<string, string> }
+  | { type: "fence"; submission: string; attempt: number; message: string }
+  | { type: "fault"; message: string; stack: string | undefined };
+
+export function sendError(error: unknown): SentError {
+  if (error instanceof ServiceError) return { type: "service", code: error.code, message: error.message, extra: { ...error.extra }, headers: { ...error.headers } };
+  if (error instanceof FenceLost) return { type: "fence", submission: error.submission, attempt: error.attempt, message: error.message };
+  if (isOutage(error)) return sendError(unavailable((error as Error).message));
+  return { type: "fault", message: (error as Error)?.message ?? String(error), stack: (error as Error)?.stack };
+}
+
+export function receiveError(sent: SentError): Error {
+  if (sent.type === "service") return new ServiceError(sent.code, sent.message, sent.extra, sent.headers);
+  if (sent.type === "fence") {
+    const lost = new FenceLost(sent.submission, sent.attempt, "");
+    lost.message = sent.message;
+    return lost;
+  }
+  const fault = new Error(sent.message);
+  if (sent.stack !== undefined) fault.stack = sent.stack;
+  return fault;
+}
+
+export const unavailable = (reason: string): ServiceError =>
+  new ServiceError("STORE_UNAVAILABLE", `The record store cannot be used: ${reason}. Nothing was changed; try again later.`);

@@ -1,0 +1,183 @@
+/**
+ * The only importer of `libsql`. Version 0.5.29 ends the whole process, without an exception and from a
+ * thread too, when it is given a boolean, a lone object or a Buffer in place of an array of parameters, or
+ * reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of parameters. So nothing
+ * reaches it unchecked, and every failure is a {@link StatementError}.
+ */
+import Database from "libsql";
+import { countPlaceholders } from "./placeholders.js";
+import { StatementError } from "./statement-error.js";
+
+/** What may be bound. Integers beyond 2^53 are bigint, within int64. */
+export type Value = null | number | bigint | string | Uint8Array;
+/** One row, by the order of its columns: libsql adds a member of its own to rows that are objects. */
+export type Row = readonly (null | number | string | Uint8Array)[];
+
+const INT64 = 2n ** 63n;
+
+/** True for text that SQLite keeps as it is: well-formed, without NUL. */
+export const isStorableText = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
+
+/** JSON array of strings for `json_each`, the way a list is one parameter. @throws StatementError `VALUE` */
+export function textArray(values: readonly string[]): string {
+  for (const value of values) {
+    if (typeof value !== "string" || !isStorableText(value)) throw new StatementError("VALUE", "a list holds something other than well-formed text without NUL");
+  }
+  return JSON.stringify(values);
+}
+
+function checkValue(value: unknown, position: number): void {
+  switch (typeof value) {
+    case "string":
+      if (isStorableText(value)) return;
+      throw new StatementError("VALUE", `parameter ${position}: text with NUL or a lone surrogate`);
+    case "number":
+      if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return;
+      throw new StatementError("VALUE", `parameter ${position}: a number that is not finite, or an integer beyond 2^53`);
+    case "bigint":
+      if (value >= -INT64 && value < INT64) return;
+      throw new StatementError("VALUE", `parameter ${position}: an integer beyond 64 bits`);
+    default:
+      // A Uint8Array on shared memory could change while it is read.
+      if (value === null || (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer)) return;
+      throw new StatementError("VALUE", `parameter ${position}: ${value === undefined ? "undefined" : typeof value} cannot be bound`);
+  }
+}
+
+function failure(error: unknown): StatementError {
+  const { code, message } = error as { code?: string; message?: string };
+  return new StatementError(typeof code === "string" && code !== "" ? code : /ConnectionFailed/.test(message ?? "") ? "SQLITE_CANTOPEN" : "SQLITE", String(message ?? error), { cause: error });
+}
+
+/** One prepared statement. Rows come as arrays typed by the caller, who wrote the SQL. */
+export class Statement<R extends Row = Row> {
+  readonly parameters: number;
+  readonly #statement: Database.Statement<unknown[]>;
+  readonly #connection: Connection;
+
+  /** Use {@link Connection.prepare}. */
+  constructor(connection: Connection, database: Database.Database, readonly sql: string) {
+    if (typeof sql !== "string" || !isStorableText(sql)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
+    this.parameters = countPlaceholders(sql);
+    this.#connection = connection;
+    try {
+      this.#statement = database.prepare(sql);
+      if (this.#statement.reader) this.#statement.raw(true);
+    } catch (error) {
+      throw failure(error);
+    }
+  }
+
+  /** First row, or `undefined`. */
+  get(values: readonly Value[] = []): R | undefined {
+    const checked = this.#check(values);
+    try {
+      return this.#statement.get(checked) as R | undefined;
+    } catch (error) {
+      throw failure(error);
+    }
+  }
+
+  all(values: readonly Value[] = []): R[] {
+    return [...this.iterate(values)];
+  }
+
+  /** Rows as they are asked for; an unfinished walk holds its view of the file, so end it soon. */
+  *iterate(values: readonly Value[] = []): Generator<R, void, undefined> {
+    const checked = this.#check(values);
+    try {
+      for (const row of this.#statement.iterate(checked)) yield row as R;
+    } catch (error) {
+      throw error instanceof StatementError ? error : failure(error);
+    }
+  }
+
+  /** Number of rows changed. */
+  run(values: readonly Value[] = []): number {
+    const checked = this.#check(values);
+    try {
+      return this.#statement.run(checked).changes;
+    } catch (error) {
+      throw failure(error);
+    }
+  }
+
+  /** A plain array: libsql reads a subclass or a proxy differently from what was checked here. */
+  #check(values: readonly Value[]): Value[] {
+    if (!this.#connection.open) throw new StatementError("CLOSED", "the connection is closed");
+    if (!Array.isArray(values)) throw new StatementError("PARAMETERS", "parameters come as one array");
+    const checked = Array.from(values);
+    if (checked.length !== this.parameters) throw new StatementError("PARAMETERS", `${checked.length} parameters for ${this.parameters} placeholders`);
+    for (let i = 0; i < checked.length; i++) checkValue(checked[i], i + 1);
+    return checked;
+  }
+}
+
+/** One connection to a database file, for one thread. */
+export class Connection {
+  readonly #database: Database.Database;
+  #open = true;
+
+  /** @param busyTimeout ms to wait for a lock of another connection */
+  constructor(file: string, busyTimeout = 0) {
+    if (typeof file !== "string" || !isStorableText(file)) throw new StatementError("SQL", "the name of the file is well-formed text without NUL");
+    try {
+      this.#database = new Database(file, { timeout: busyTimeout });
+    } catch (error) {
+      throw failure(error);
+    }
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  get inTransaction(): boolean {
+    return this.#open && this.#database.inTransaction;
+  }
+
+  prepare<R extends Row = Row>(sql: string): Statement<R> {
+    this.#mustBeOpen();
+    return new Statement<R>(this, this.#database, sql);
+  }
+
+  /** Runs SQL without parameters, several statements if need be. */
+  exec(sql: string): void {
+    this.#mustBeOpen();
+    if (typeof sql !== "string" || !isStorableText(sql)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
+    try {
+      this.#database.exec(sql);
+    } catch (error) {
+      throw failure(error);
+    }
+  }
+
+  /** First column of the first row of a PRAGMA. */
+  pragma(source: string): Row[number] | undefined {
+    return this.prepare(`PRAGMA ${source}`).get()?.[0];
+  }
+
+  /** Runs `work` in one transaction; what it throws rolls everything back. */
+  transaction<T>(work: () => T, mode: "DEFERRED" | "IMMEDIATE" | "EXCLUSIVE" = "IMMEDIATE"): T {
+    this.exec(`BEGIN ${mode}`);
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // SQLite has already rolled back after some failures, e.g. a full disk.
+      if (this.inTransaction) this.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#database.close();
+  }
+
+  #mustBeOpen(): void {
+    if (!this.#open) throw new StatementError("CLOSED", "the connection is closed");
+  }
+}

@@ -1,0 +1,19 @@
+import type { Link } from "../../../model/link.js";
+import type { KindName } from "../../../model/kind.js";
+
+/** What one commit is doing, shared by the tables' writers while it runs. */
+export interface Step {
+  /** The commit's number, if it changes a record. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly by: string | null;
+  /** Rows of records whose graph or administration changed: the change log of this commit. */
+  readonly changed: Set<number>;
+  /** Records whose links are to be brought up to date once every record of the commit is there. */
+  readonly links: LinkChange[];
+  /** Records that are new: links may have waited for them. */
+  readonly arrived: Arrival[];
+}
+/** The links a record states from now on; none for a deleted one. */
+export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; quads: string | null; state: number }
+export interface Arrival { id: number; ark: string; key: string; sharesKey: boolean }

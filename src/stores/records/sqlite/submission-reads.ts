@@ -1,0 +1,37 @@
+import type { Submission } from "../submissions-port.js";
+import { readNumbers } from "./positions.js";
+import { type Connection, isStorableText } from "./statement.js";
+import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "./submission-row.js";
+
+export class SubmissionReads {
+  readonly #byId;
+  readonly #ofUser;
+  readonly #all;
+  readonly #unfinished;
+
+  constructor(connection: Connection) {
+    const select = `SELECT ${SUBMISSION_COLUMNS} FROM submission`;
+    this.#byId = connection.prepare<SubmissionRow>(`${select} WHERE id = ?`);
+    this.#ofUser = connection.prepare<SubmissionRow>(`${select} WHERE user = ? AND number < ? ORDER BY number DESC LIMIT ?`);
+    this.#all = connection.prepare<SubmissionRow>(`${select} WHERE number < ? ORDER BY number DESC LIMIT ?`);
+    this.#unfinished = connection.prepare<SubmissionRow>(`${select} WHERE status IN ('queued', 'running') ORDER BY number`);
+  }
+
+  byId(id: string): Submission | undefined {
+    const row = isStorableText(id) ? this.#byId.get([id]) : undefined;
+    return row && submissionOf(row);
+  }
+
+  /** @param user null for everybody's */
+  list(user: string | null, { after, limit }: { after?: string; limit: number }): { items: Submission[]; next?: string } {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    if (user !== null && !isStorableText(user)) return { items: [] };
+    const rows = user === null ? this.#all.all([before, limit + 1]) : this.#ofUser.all([user, before, limit + 1]);
+    const items = rows.slice(0, limit).map(submissionOf);
+    return rows.length > limit ? { items, next: String(rows[limit - 1]![0]) } : { items };
+  }
+
+  unfinished(): Submission[] {
+    return this.#unfinished.all().map(submissionOf);
+  }
+}

@@ -1,0 +1,76 @@
+import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
+import { FenceLost } from "../fence.js";
+import type { Connection } from "./statement.js";
+import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "./submission-row.js";
+
+/** Background work: who asked for it, which attempt is at it, how it ended. */
+export class SubmissionWrites {
+  readonly #byId;
+  readonly #same;
+  readonly #insert;
+  readonly #begin;
+  readonly #stage;
+  readonly #close;
+  readonly #cancel;
+
+  constructor(connection: Connection) {
+    this.#byId = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission WHERE id = ?`);
+    // A finished one counts while its crate is not deleted.
+    this.#same = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission AS s WHERE sha256 = ?1 AND user = ?2 AND type = ?3 AND (
+      (status IN ('queued', 'running') AND cancelled = 0)
+      OR (status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
+    this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled)
+      VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0)`);
+    this.#begin = connection.prepare("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, ?2) WHERE id = ?1 AND status IN ('queued', 'running') AND cancelled = 0");
+    this.#stage = connection.prepare("UPDATE submission SET stage = ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running'");
+    this.#close = connection.prepare(`UPDATE submission SET status = ?3, time_finished = ?4, error = ?5, warnings = ?6, minted = ?7, rocrate = ?8
+      WHERE id = ?1 AND attempt = ?2 AND status = 'running'`);
+    // A running one is ended by its handler, which sees the mark.
+    this.#cancel = connection.prepare(`UPDATE submission SET cancelled = 1,
+        time_finished = CASE status WHEN 'queued' THEN ?2 ELSE time_finished END,
+        error = CASE status WHEN 'queued' THEN ?3 ELSE error END,
+        status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
+      WHERE id = ?1 AND status IN ('queued', 'running')`);
+  }
+
+  submit(submission: Parameters<SubmissionStore["submit"]>[0]): { submission: Submission; existing: boolean } {
+    const { id, type, user, sha256, input, at } = submission;
+    const same = sha256 === null ? undefined : this.#same.get([sha256, user, type]);
+    if (same) return { submission: submissionOf(same), existing: true };
+    this.#insert.run([id, type, user, at, sha256, JSON.stringify(input)]);
+    return { submission: this.#get(id)!, existing: false };
+  }
+
+  beginAttempt(id: string, at: number): Submission | undefined {
+    return this.#begin.run([id, at]) === 0 ? undefined : this.#get(id);
+  }
+
+  setStage(id: string, attempt: number, stage: string): boolean {
+    return this.#stage.run([id, attempt, stage]) > 0;
+  }
+
+  close(close: SubmissionClose, at: number): boolean {
+    return this.#close.run([
+      close.id, close.attempt, close.status, at, close.error ? JSON.stringify(close.error) : null,
+      JSON.stringify(close.warnings ?? []), close.identifiersMinted ?? 0, close.rocrateIdentifier ?? null,
+    ]) > 0;
+  }
+
+  cancel(id: string, at: number): Submission | undefined {
+    this.#cancel.run([id, at, JSON.stringify([{ file: null, pointer: null, message: "The submission was cancelled before work on it began.", code: "CANCELLED" }])]);
+    return this.#get(id);
+  }
+
+  /** The fence of a commit. @throws FenceLost unless this attempt is running and nobody cancelled it */
+  guard(close: SubmissionClose): void {
+    const now = this.#get(close.id);
+    const reason = !now ? "there is no such submission" : now.status !== "running" ? `it is ${now.status}`
+      : now.attempt !== close.attempt ? `attempt ${now.attempt} is at work` : now.cancelled ? "it was cancelled" : undefined;
+    if (reason) throw new FenceLost(close.id, close.attempt, reason);
+  }
+
+  #get(id: string): Submission | undefined {
+    const row = this.#byId.get([id]);
+    return row && submissionOf(row);
+  }
+}

@@ -1,0 +1,98 @@
+import { Worker } from "node:worker_threads";
+import { threadModule } from "../../../package-root.js";
+import { receiveError, unavailable, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest } from "./requests.js";
+
+type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void };
+
+/** The serving thread's side of the writer thread. */
+export class Writer {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners: ((sequence: number) => void)[] = [];
+  readonly #ended: Promise<void>;
+  #next = 1;
+  #sequence = 0;
+  #dead: Error | undefined;
+  #closing = false;
+
+  private constructor(file: string, ready: (error?: Error) => void) {
+    this.#worker = new Worker(threadModule("src/stores/records/sqlite/writer-thread"), { workerData: { file }, name: "records-writer" });
+    this.#worker.on("message", (message: WriterMessage) => {
+      if ("ready" in message) {
+        this.#sequence = message.sequence;
+        ready();
+      } else if ("failed" in message) ready(receiveError(message.failed));
+      else if ("answers" in message) this.#answered(message);
+    });
+    this.#worker.on("error", (error) => this.#died(error.message));
+    this.#ended = new Promise((resolve) => this.#worker.once("exit", (code) => {
+      this.#died(this.#closing ? "it is closed" : `its writer thread ended with ${code}`);
+      ready(this.#dead);
+      resolve();
+    }));
+  }
+
+  /** @throws ServiceError when the file cannot be opened */
+  static async open(file: string): Promise<Writer> {
+    let writer!: Writer;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        writer = new Writer(file, (error) => (error ? reject(error) : resolve()));
+      });
+    } catch (error) {
+      await writer.#ended;
+      throw error;
+    }
+    return writer;
+  }
+
+  /** Number of the last commit that changed records and was answered. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Resolves once the disk has it. @throws what the writer refused with; `STORE_UNAVAILABLE` */
+  call<Call extends WriterCall>(call: Call, ...args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
+    return new Promise((resolve, reject) => {
+      if (this.#dead || this.#closing) return reject(this.#dead ?? unavailable("it is closed"));
+      const id = this.#next++;
+      // Before posting: what cannot be cloned throws here and is answered at once.
+      this.#worker.postMessage({ id, call, args } satisfies WriterRequest);
+      this.#waiting.set(id, { resolve, reject } as Waiting);
+    });
+  }
+
+  onCommit(listener: (sequence: number) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** @throws ServiceError `STORE_UNAVAILABLE` once the thread has died */
+  health(): void {
+    if (this.#dead) throw this.#dead;
+  }
+
+  /** Writes what was asked for before, then ends the thread. */
+  async close(): Promise<void> {
+    if (!this.#closing && !this.#dead) this.#worker.postMessage({ close: true } satisfies WriterRequest);
+    this.#closing = true;
+    await this.#ended;
+  }
+
+  #answered({ answers, sequence }: Extract<WriterMessage, { answers: unknown }>): void {
+    const risen = sequence > this.#sequence;
+    this.#sequence = sequence;
+    for (const answer of answers) {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ("error" in answer) waiting?.reject(receiveError(answer.error));
+      else waiting?.resolve(answer.result as never);
+    }
+    if (risen) for (const listener of this.#listeners) listener(sequence);
+  }
+
+  #died(reason: string): void {
+    this.#dead ??= unavailable(reason);
+    for (const { reject } of this.#waiting.values()) reject(this.#dead);
+    this.#waiting.clear();
+  }
+}

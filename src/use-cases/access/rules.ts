@@ -1,0 +1,63 @@
+import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import { ServiceError } from "../../errors.js";
+import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
+import type { Caller } from "./caller.js";
+
+/** Kinds that may own records on behalf of their members. */
+const COLLECTIVES = new Set(["group", "organization", "project"]);
+
+/**
+ * True when the caller may act for this owner: is the owner, or owns or is a member of the owning group,
+ * organization or project. Membership is what `members` of that record says; nothing in a user record gives a right.
+ */
+async function actsFor(records: RecordStore, caller: Caller, owner: string): Promise<boolean> {
+  const callerKey = arkKey(caller.user);
+  if (arkKey(owner) === callerKey) return true;
+  const [found] = await records.findMany([owner]);
+  if (!found || found.tombstone || !COLLECTIVES.has(found.kind)) return false;
+  if (found.owner !== null && arkKey(found.owner) === callerKey) return true;
+  const members = (JSON.parse(Buffer.from(found.document).toString("utf8")) as { members?: unknown }).members;
+  return Array.isArray(members) && members.some((member) => typeof member === "string" && sameArk(member, callerKey));
+}
+
+function sameArk(text: string, key: string): boolean {
+  const ark = referencedArk(text);
+  return ark !== undefined && arkKey(ark) === key;
+}
+
+/** May the caller create a record with this owner, or give one to it? @throws ServiceError `FORBIDDEN` */
+export async function assertMayOwn(records: RecordStore, caller: Caller, owner: string): Promise<void> {
+  if (caller.admin || (await actsFor(records, caller, owner))) return;
+  throw new ServiceError("FORBIDDEN", `The owner ${owner} is neither you (${caller.user}) nor a group, organization or project that you own or are a member of.`);
+}
+
+/** May the caller change, delete or publish this record? @throws ServiceError `FORBIDDEN` */
+export async function assertMayChange(records: RecordStore, caller: Caller, record: StoredRecord): Promise<void> {
+  if (await mayChange(records, caller, record)) return;
+  const rule = record.kind === "user" ? "a user is changed by itself or an administrator only" : `it is changed by its owner ${record.owner ?? "(none)"}, members of the owning group, organization or project, and administrators only`;
+  throw new ServiceError("FORBIDDEN", `You may not change ${record.ark}: ${rule}.`);
+}
+
+export async function mayChange(records: RecordStore, caller: Caller | null, record: StoredRecord): Promise<boolean> {
+  if (!caller) return false;
+  if (caller.admin) return true;
+  if (record.kind === "user") return arkKey(record.ark) === arkKey(caller.user);
+  return record.owner !== null && (await actsFor(records, caller, record.owner));
+}
+
+/** Bytes are open when the record is published, else for those who may change it. @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
+export async function assertMayReadContent(records: RecordStore, caller: Caller | null, record: StoredRecord, now = Date.now()): Promise<void> {
+  if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record))) return;
+  const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && Date.parse(record.embargoedUntil) <= now;
+  if (embargoOver && (await crateIsPublished(records, record))) return;
+  const state = `The content of ${record.ark} is ${record.publicationStatus}`;
+  if (!caller) throw new ServiceError("NOT_AUTHENTICATED", `${state}: it is readable with the token of someone who may change the record.`);
+  throw new ServiceError("FORBIDDEN", `${state}: until it is PUBLISHED it is readable by those who may change the record only.`);
+}
+
+/** The end of an embargo publishes a crate's member only when the crate itself is published. */
+async function crateIsPublished(records: RecordStore, record: StoredRecord): Promise<boolean> {
+  if (record.crate === null) return true;
+  const [crate] = await records.findMany([record.crate]);
+  return crate?.publicationStatus === "PUBLISHED";
+}

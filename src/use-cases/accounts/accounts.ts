@@ -1,0 +1,99 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { ServiceError, ValidationError } from "../../errors.js";
+import { lookupArk } from "../../identifiers/ark.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { Account, AccountChange } from "../../stores/records/accounts-port.js";
+import type { Deps } from "../deps.js";
+import { hashPassword, normalizeEmail, verifyPassword } from "./password.js";
+import { issueToken, type TokenAnswer } from "./tokens.js";
+
+const ADMIN_TOKEN = "admin-token-sha256";
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Makes the one-time token of a new installation; `undefined` when one was made before. Only its hash is kept. */
+export async function firstAdminToken(deps: Pick<Deps, "records">): Promise<string | undefined> {
+  const token = randomBytes(24).toString("base64url");
+  const kept = await deps.records.setSetting(ADMIN_TOKEN, sha256(token), { ifAbsent: true });
+  return kept === sha256(token) ? token : undefined;
+}
+
+/** True for the token that the first start printed, until it is spent. @throws ServiceError `FORBIDDEN` for another one */
+async function isAdminToken(deps: Deps, sent: JsonValue | undefined): Promise<boolean> {
+  if (typeof sent !== "string") return false;
+  const kept = await deps.records.setting(ADMIN_TOKEN);
+  const matches = kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(sha256(sent)));
+  if (!matches) throw new ServiceError("FORBIDDEN", "The adminToken is not the one that the first start printed, or it has been used.");
+  return true;
+}
+
+/** Called once the account that sent the token is stored. */
+export async function spendAdminToken(deps: Deps): Promise<void> {
+  await deps.records.setSetting(ADMIN_TOKEN, "");
+}
+
+/** Account of a new user. @throws ValidationError for an address without form */
+export async function accountToCreate(deps: Deps, document: JsonObject): Promise<{ email: string; passwordHash: string; admin: boolean }> {
+  const email = emailOf(document);
+  const admin = await isAdminToken(deps, document["adminToken"]);
+  return { email, passwordHash: await hashPassword(document["password"] as string), admin };
+}
+
+/** A password that verifies leaves the stored one; another replaces it and ends all tokens issued before. */
+export async function accountToUpdate(deps: Deps, user: string, document: JsonObject): Promise<AccountChange> {
+  const account = await deps.records.accountOf(user);
+  const password = document["password"] as string;
+  const same = await verifyPassword(account?.passwordHash, password);
+  const admin = await isAdminToken(deps, document["adminToken"]);
+  return {
+    op: "update", user, email: emailOf(document), ...(admin ? { admin } : {}),
+    ...(same ? {} : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
+  };
+}
+
+function emailOf(document: JsonObject): string {
+  const email = normalizeEmail(document["email"] as string);
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new ValidationError([{ loc: ["body", "email"], msg: "value is not a valid email address: it has the form name@host", type: "value_error" }]);
+  }
+  return email;
+}
+
+/** What a client sends to obtain a token (OAuth 2.0 password grant). */
+export interface Credentials { username: string; password: string }
+
+/** Every broken rule of a token request. @throws ValidationError */
+export function checkedCredentials(input: JsonValue | undefined): Credentials {
+  const form = input !== null && typeof input === "object" && !Array.isArray(input) ? input : {};
+  const problems = ["username", "password"].flatMap((name) => {
+    const value = form[name];
+    if (value === undefined || value === null) return [{ loc: ["body", name], msg: "Field required", type: "missing" }];
+    return typeof value === "string" ? [] : [{ loc: ["body", name], msg: "Input should be a valid string", type: "string_type" }];
+  });
+  const grant = form["grant_type"];
+  if (grant !== undefined && grant !== null && grant !== "" && (typeof grant !== "string" || !/^password$/.test(grant))) {
+    problems.push({ loc: ["body", "grant_type"], msg: "String should match pattern '^password$'", type: "string_pattern_mismatch", ctx: { pattern: "^password$" } } as (typeof problems)[number]);
+  }
+  if (problems.length > 0) throw new ValidationError(problems);
+  return { username: form["username"] as string, password: form["password"] as string };
+}
+
+/**
+ * A token for a user, named by e-mail address or `@id`.
+ * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or not
+ */
+export async function login(deps: Deps, { username, password }: Credentials): Promise<TokenAnswer> {
+  const account = await accountNamed(deps, username);
+  if (!(await verifyPassword(account?.deleted ? undefined : account?.passwordHash, password)) || !account) {
+    throw new ServiceError("BAD_CREDENTIALS", "User name and password do not belong together: check both.");
+  }
+  const [record] = await deps.records.findMany([account.user]);
+  return issueToken(deps, account, record?.name ?? null);
+}
+
+async function accountNamed(deps: Deps, username: string): Promise<Account | undefined> {
+  if (username.includes("\0") || !username.isWellFormed()) return undefined;
+  const ark = lookupArk(username);
+  if (ark === undefined) return deps.records.accountByEmail(normalizeEmail(username));
+  const found = await deps.records.find(ark);
+  return found && "record" in found ? deps.records.accountOf(found.record.ark) : undefined;
+}

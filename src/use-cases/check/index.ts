@@ -1,0 +1,1 @@
+export { checkIndex, type CheckedIndex } from "./check-index.js";

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ServiceError } from "../../errors.js";
+import type { Finding } from "../../model/finding.js";
+import type { Progress } from "../../jobs/port.js";
+import type { Submission } from "../../stores/records/submissions-port.js";
+import { authenticated, type Caller } from "../access/caller.js";
+import { announce } from "../objects/announce.js";
+import type { Deps } from "../deps.js";
+
+/** A submission as clients see it. `guid` and `transactionFolder` repeat its id for clients that read those. */
+export interface SubmissionView {
+  submissionUUID: string;
+  guid: string;
+  transactionFolder: string;
+  status: Submission["status"];
+  stage: string | null;
+  progress: { done: number; total: number | null; unit: string } | null;
+  timeStarted: string | null;
+  timeFinished: string | null;
+  /** True exactly for finished and failed. */
+  completed: boolean;
+  /** True for finished only. */
+  success: boolean;
+  error: Finding[] | null;
+  warnings: Finding[];
+  identifiersMinted: number;
+  rocrateIdentifier: string | null;
+  sha256: string | null;
+}
+
+const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+export function submissionView(submission: Submission, progress: Progress | null): SubmissionView {
+  const { id, status } = submission;
+  const running = status === "running" ? progress : null;
+  return {
+    submissionUUID: id, guid: id, transactionFolder: id, status,
+    stage: running?.stage ?? submission.stage,
+    progress: running ? { done: running.done, total: running.total, unit: running.unit } : null,
+    timeStarted: time(submission.timeStarted ?? submission.timeCreated), timeFinished: time(submission.timeFinished),
+    completed: status === "finished" || status === "failed", success: status === "finished",
+    error: submission.error, warnings: submission.warnings, identifiersMinted: submission.identifiersMinted,
+    rocrateIdentifier: submission.rocrateIdentifier, sha256: submission.sha256,
+  };
+}
+
+/**
+ * Takes an archive in: stores its bytes and queues its intake. The same archive by the same user gives the
+ * first submission again.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
+ */
+export async function submitCrate(deps: Deps, caller: Caller | null, file: { stream: Readable; name: string }): Promise<Submission> {
+  const { user } = authenticated(caller);
+  const staged = await deps.objects.stage(file.stream, { limit: deps.config.MAX_UPLOAD_BYTES, limitName: "MAX_UPLOAD_BYTES" });
+  const id = randomUUID();
+  try {
+    await announce(deps, { kind: "submission", id, attempt: 0 }, [staged.sha256]);
+    await staged.publish();
+  } catch (error) {
+    await staged.discard();
+    throw error;
+  }
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name: file.name, size: staged.size }, at: Date.now() });
+  if (existing) await deps.records.release({ kind: "submission", id });
+  else await deps.jobs.enqueue(id);
+  return submission;
+}
+
+/** A submission of the caller, or any for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND` */
+export async function readSubmission(deps: Deps, id: string, caller: Caller | null): Promise<SubmissionView> {
+  const who = authenticated(caller);
+  const submission = /^[0-9a-f-]{36}$/i.test(id) ? await deps.records.submission(id.toLowerCase()) : undefined;
+  if (!submission || (submission.user !== who.user && !who.admin)) {
+    throw new ServiceError("NOT_FOUND", `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`);
+  }
+  return submissionView(submission, deps.jobs.progress(submission.id));
+}
+
+/** Waits until a submission has ended, at most `wait` ms; answers its state then. */
+export async function awaitSubmission(deps: Deps, id: string, wait: number, signal?: AbortSignal): Promise<Submission> {
+  const deadline = AbortSignal.timeout(wait);
+  const ended = (async () => {
+    for await (const _change of deps.jobs.watch(id)) if (deadline.aborted || signal?.aborted) break;
+  })();
+  await Promise.race([ended, sleep(wait, undefined, { ref: false, ...(signal ? { signal } : {}) }).catch(() => undefined)]);
+  return (await deps.records.submission(id))!;
+}

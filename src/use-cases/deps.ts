@@ -1,0 +1,27 @@
+import type { Config } from "../config.js";
+import type { JobQueue } from "../jobs/port.js";
+import type { ObjectStore } from "../stores/objects/port.js";
+import type { QueryEngine } from "../stores/queries/port.js";
+import type { RecordStore } from "../stores/records/port.js";
+
+/** What use cases log through: pino's shape, nothing more. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** All that use cases work with; put together in one place, `compose.ts`. */
+export interface Deps {
+  readonly config: Config;
+  readonly records: RecordStore;
+  readonly queries: QueryEngine;
+  readonly objects: ObjectStore;
+  readonly jobs: JobQueue;
+  readonly log: Log;
+  /** Public address without a slash at the end. Known once the server listens. */
+  readonly baseUrl: () => string;
+  /** Key that signs tokens. */
+  readonly jwtSecret: string;
+}

@@ -1,0 +1,33 @@
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../errors.js";
+import type { KindName } from "../../model/kind.js";
+import type { ObjectReference } from "../../stores/records/objects-port.js";
+import type { StoredRecord } from "../../stores/records/port.js";
+import type { Caller } from "../access/caller.js";
+import { assertMayReadContent } from "../access/rules.js";
+import type { Deps } from "../deps.js";
+import { findLive } from "../records/find.js";
+
+/** Stored bytes of a record, not yet opened. */
+export interface Content {
+  record: StoredRecord;
+  object: ObjectReference;
+  /** `start` to `end`, inclusive. */
+  open(range?: { start: number; end: number }): Promise<Readable>;
+}
+
+/**
+ * The content of a record: its file, or a crate's archive.
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `CONTENT_DELETED`, `NOT_AUTHENTICATED`, `FORBIDDEN`
+ */
+export async function contentOf(deps: Deps, id: string, caller: Caller | null, options: { kind?: KindName; role?: ObjectReference["role"] } = {}): Promise<Content> {
+  const record = await findLive(deps, id, options.kind);
+  await assertMayReadContent(deps.records, caller, record);
+  const role = options.role ?? (record.kind === "rocrate" ? "archive" : "content");
+  const [object] = await deps.records.objectsOf(record.ark, { role });
+  if (!object) {
+    if (await deps.records.contentWasDeleted(record.ark)) throw new ServiceError("CONTENT_DELETED", `The stored content of ${record.ark} was deleted; its metadata is kept.`);
+    throw new ServiceError("NOT_FOUND", `No content is stored for ${record.ark}; see contentUrl in its metadata.`);
+  }
+  return { record, object, open: (range) => deps.objects.open(object.sha256, range) };
+}

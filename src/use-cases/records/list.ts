@@ -1,0 +1,66 @@
+import { ValidationError, type ValidationItem } from "../../errors.js";
+import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import type { KindName } from "../../model/kind.js";
+import type { ListQuery, StoredRecord } from "../../stores/records/port.js";
+import type { Caller } from "../access/caller.js";
+import { authenticated } from "../access/caller.js";
+import type { Deps } from "../deps.js";
+import { viewsOf, type RecordView } from "./view.js";
+
+/** What narrows and orders a list. */
+export interface ListFilter { name?: string; owner?: string; keyword?: string; order?: "created" | "-created" | "name"; crate?: string }
+export interface ListPage { views: RecordView[]; /** Where to go on after each. */ positions: string[]; next?: string; total: number }
+
+/** Records read at a time while a whole list is streamed: one page is in memory, no cursor stays open meanwhile. */
+const STREAM_PAGE = 200;
+
+function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery, "limit"> {
+  const { owner, ...rest } = filter;
+  const ark = owner === undefined ? undefined : referencedArk(owner);
+  if (owner !== undefined && ark === undefined) throw new ValidationError([{ loc: ["query", "owner"], msg: "Value error, not an ARK; for example ark:99999/user-ada", type: "value_error" }]);
+  return { ...rest, ...(kind ? { kind } : {}), ...(ark === undefined ? {} : { ownerKey: arkKey(ark) }) };
+}
+
+/** One page by key. @throws ValidationError for a cursor or owner that is none */
+export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
+  if (kind === "user") authenticated(caller);
+  const query = queryOf(kind, filter);
+  const [found, total] = await Promise.all([
+    deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) }),
+    deps.records.count(query),
+  ]);
+  const views = await viewsOf(deps, found.items, caller);
+  return { views, positions: found.positions, total, ...(found.next === undefined ? {} : { next: found.next }) };
+}
+
+/** The whole list, in constant memory. */
+export async function* listAll(deps: Deps, kind: KindName, filter: ListFilter, caller: Caller | null): AsyncGenerator<RecordView[]> {
+  if (kind === "user") authenticated(caller);
+  const query = queryOf(kind, filter);
+  let after: string | undefined;
+  do {
+    const page: { items: StoredRecord[]; next?: string } = await deps.records.list({ ...query, limit: STREAM_PAGE, ...(after === undefined ? {} : { after }) });
+    if (page.items.length > 0) yield await viewsOf(deps, page.items, caller);
+    after = page.next;
+  } while (after !== undefined);
+}
+
+export const MOST_PER_PAGE = 1000;
+
+/** Reads `limit`, `cursor`, `order` and the filters of a query string. @throws ValidationError with all that is wrong */
+export function listParameters(query: Readonly<Record<string, string | undefined>>): { filter: ListFilter; page: { limit: number; after?: string } | null } {
+  const problems: ValidationItem[] = [];
+  const filter: ListFilter = {};
+  for (const name of ["name", "owner", "keyword"] as const) if (query[name] !== undefined) filter[name] = query[name];
+  const { limit, cursor, order } = query;
+  if (order !== undefined) {
+    if (order === "created" || order === "-created" || order === "name") filter.order = order;
+    else problems.push({ loc: ["query", "order"], msg: "Input should be 'created', '-created' or 'name'", type: "literal_error", ctx: { expected: "'created', '-created' or 'name'" } });
+  }
+  const number = limit === undefined ? 100 : Number(limit);
+  if (limit !== undefined && !/^[+-]?\d+$/.test(limit)) problems.push({ loc: ["query", "limit"], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
+  else if (number < 1) problems.push({ loc: ["query", "limit"], msg: "Input should be greater than or equal to 1", type: "greater_than_equal", ctx: { ge: 1 } });
+  else if (number > MOST_PER_PAGE) problems.push({ loc: ["query", "limit"], msg: `Input should be less than or equal to ${MOST_PER_PAGE}`, type: "less_than_equal", ctx: { le: MOST_PER_PAGE } });
+  if (problems.length > 0) throw new ValidationError(problems);
+  return { filter, page: limit === undefined && cursor === undefined ? null : { limit: number, ...(cursor === undefined ? {} : { after: cursor }) } };
+}

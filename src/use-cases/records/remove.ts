@@ -1,0 +1,50 @@
+import { ServiceError } from "../../errors.js";
+import type { KindName } from "../../model/kind.js";
+import type { RecordWrite } from "../../stores/records/port.js";
+import { authenticated, type Caller } from "../access/caller.js";
+import { assertMayChange } from "../access/rules.js";
+import type { Deps } from "../deps.js";
+import { findLive } from "./find.js";
+import { mismatch } from "./replace.js";
+import { viewOf, type RecordView } from "./view.js";
+
+export interface RemoveOptions { kind?: KindName; expectedRevision?: number; reason?: string; successor?: string }
+
+/** Members read at a time while a crate is taken apart. */
+const PAGE = 500;
+
+/**
+ * Deletes a record: a tombstone stays, the identifier is not used again. A crate takes the records minted for
+ * its members along; a user's account ends.
+ * @returns the record as it was
+ * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ */
+export async function removeRecord(deps: Deps, id: string, caller: Caller | null, options: RemoveOptions = {}): Promise<RecordView> {
+  const who = authenticated(caller);
+  for (let race = 1; ; race++) {
+    const record = await findLive(deps, id, options.kind);
+    await assertMayChange(deps.records, who, record);
+    if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision) throw mismatch(record, options.expectedRevision);
+    const view = await viewOf(deps, record, who);
+    const told = { ...(options.reason ? { reason: options.reason } : {}), ...(options.successor ? { successor: options.successor } : {}) };
+    const records: RecordWrite[] = [{ op: "delete", ark: record.ark, ifRevision: record.revision, dropObjects: true, ...told }];
+    if (record.kind === "rocrate") for await (const member of membersOf(deps, record.ark)) records.push({ op: "delete", ...member, dropObjects: true, ...told });
+    try {
+      await deps.records.commit({ by: who.user, at: Date.now(), records, ...(record.kind === "user" ? { account: { op: "delete" as const, user: record.ark } } : {}) });
+      return view;
+    } catch (error) {
+      const raced = error instanceof ServiceError && error.code === "REVISION_MISMATCH";
+      if (raced && options.expectedRevision === undefined && race < 5) continue;
+      throw error;
+    }
+  }
+}
+
+async function* membersOf(deps: Deps, crate: string): AsyncGenerator<{ ark: string; ifRevision: number }> {
+  let after: string | undefined;
+  do {
+    const page = await deps.records.list({ crate, limit: PAGE, ...(after === undefined ? {} : { after }) });
+    for (const member of page.items) if (member.ark !== crate) yield { ark: member.ark, ifRevision: member.revision };
+    after = page.next;
+  } while (after !== undefined);
+}

@@ -1,0 +1,94 @@
+import { ServiceError, ValidationError } from "../../errors.js";
+import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import { withDefaults, withoutSecrets } from "../../model/defaults.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds/index.js";
+import type { StoredRecord } from "../../stores/records/port.js";
+import { authenticated, type Caller } from "../access/caller.js";
+import { assertMayChange, assertMayOwn } from "../access/rules.js";
+import { accountToUpdate, spendAdminToken } from "../accounts/accounts.js";
+import type { Deps } from "../deps.js";
+import { changedPointers } from "./changed.js";
+import { checked } from "./create.js";
+import { describe, findRecord, gone, pathOf } from "./find.js";
+import { ownerOf, stateOf } from "./state.js";
+import { parseDocument, viewOf, viewsOf, type RecordView } from "./view.js";
+
+/** A write that raced another one reads again; more often than this the contention itself is the answer. */
+const RACES = 5;
+
+/**
+ * Replaces the whole record that the document's `@id` names; absent fields fall back to their default or vanish.
+ * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client did not ask
+ * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `WRONG_KIND`, `FORBIDDEN`, `REVISION_MISMATCH`
+ */
+export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number): Promise<RecordView> {
+  const who = authenticated(caller);
+  const kind = KINDS[kindName];
+  const document = checked(kindName, input);
+  if (typeof document["@id"] !== "string") throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
+
+  for (let race = 1; ; race++) {
+    const record = await findRecord(deps, document["@id"]);
+    if (record.tombstone) throw gone(record);
+    if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
+    await assertMayChange(deps.records, who, record);
+    if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
+    const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
+    const stored: JsonObject = { ...withDefaults(kind, own), "@id": record.ark };
+    if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);
+    const account = kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
+    const state = await stateOf(kind, record.ark, stored);
+    try {
+      await deps.records.commit({
+        by: who.user, at: Date.now(),
+        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), stored), ...state }],
+        ...(account ? { account } : {}),
+      });
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "REVISION_MISMATCH" && expectedRevision === undefined && race < RACES) continue;
+      throw error;
+    }
+    if (account?.op === "update" && account.admin) await spendAdminToken(deps);
+    const [after] = await deps.records.findMany([record.ark]);
+    return viewOf(deps, after!, who);
+  }
+}
+
+export function mismatch(record: StoredRecord, expected: number): ServiceError {
+  return new ServiceError("REVISION_MISMATCH", `${record.ark} is at revision ${record.revision}, not ${expected}: read it again and repeat the change on what it says now.`, { revision: record.revision });
+}
+
+/** Ownership may be given to someone the caller could create for; members are changed by the owner or an administrator. */
+async function assertOwnerAndMembers(deps: Deps, caller: Caller, record: StoredRecord, next: JsonObject): Promise<void> {
+  const owner = ownerOf(next);
+  if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner))) await assertMayOwn(deps.records, caller, owner);
+  const members = (document: JsonObject) => JSON.stringify(document["members"] ?? []);
+  const isOwner = record.owner !== null && arkKey(record.owner) === arkKey(caller.user);
+  if (!caller.admin && !isOwner && members(parseDocument(record.document)) !== members(next)) {
+    throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
+  }
+}
+
+/** Derived entries that a client sends back as it read them are no statement of its own. */
+async function withoutDerived(deps: Deps, record: StoredRecord, document: JsonObject): Promise<JsonObject> {
+  const fields = Object.entries(KINDS[record.kind].fields).filter(([name, field]) => field.backlink && Array.isArray(document[name]));
+  if (fields.length === 0 || record.newestBacklink === 0) return document;
+  const stated = parseDocument(record.document);
+  const [view] = await viewsOf(deps, [record], { user: record.ark, admin: true });
+  const shown = parseDocument(view!.bytes);
+  const own = { ...document };
+  for (const [name] of fields) {
+    const before = new Set(keys(stated[name]));
+    const derived = new Set(keys(shown[name]).filter((key) => !before.has(key)));
+    own[name] = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
+  }
+  return own;
+}
+
+const keyOf = (entry: JsonValue): string => {
+  const ark = typeof entry === "string" ? referencedArk(entry) : undefined;
+  return ark === undefined ? JSON.stringify(entry) : arkKey(ark);
+};
+const keys = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value.map(keyOf) : []);

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import type { QueryEngine, TruthDigester } from "../../../src/stores/queries/port.js";
+import { openOxigraphEngine, openTruthDigester } from "../../../src/stores/queries/oxigraph/index.js";
+import { checkIndex } from "../../../src/use-cases/check/index.js";
+import { MemoryFeed } from "../../support/memory-feed.js";
+import { ark, quadsOf } from "../../support/quads.js";
+
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+const escape = (text: string): string => text.replace(/[\\"\n\r]/g, (c) => ({ "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r" })[c]!);
+/** Well-formed text of any plane, controls and what RDF must escape among it; NUL cannot be in a document. */
+const words = fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom('"', "\\", "\t\b\f", "é\u0301", "\u{1F9EC}", "\u007f\ufffe"))
+  .filter((text) => text.isWellFormed() && !text.includes("\0"));
+const typed = (type: string, values: fc.Arbitrary<string>): fc.Arbitrary<string> => values.map((value) => `"${escape(value)}"^^<${XSD}${type}>`);
+const literal = fc.oneof(
+  words.map((text) => `"${escape(text)}"`),
+  fc.tuple(words, fc.constantFrom("en", "EN-us", "de-CH-1996", "x-Klingon")).map(([text, tag]) => `"${escape(text)}"@${tag}`),
+  typed("integer", fc.oneof(fc.bigInt().map(String), fc.constantFrom("007", "+5", "-0", "none"))),
+  typed("decimal", fc.constantFrom("1.50", "01.0", ".5", "-0.0", "1e3")),
+  typed("double", fc.oneof(fc.double().map(String), fc.constantFrom("1e0", "INF", "NaN", "-0.0E0"))),
+  typed("boolean", fc.constantFrom("1", "true", "TRUE", "0")),
+  typed("dateTime", fc.constantFrom("2020-01-01T00:00:00+00:00", "2020-01-01T24:00:00", "2020-02-30T00:00:00Z", "-0001-01-01T00:00:00.100Z")),
+  typed("date", fc.constantFrom("2020-01-01", "2020-01-01+14:00", "20200101")),
+  typed("duration", fc.constantFrom("P1Y12M", "PT60S", "P")),
+  typed("string", words),
+);
+const record = fc.array(literal, { minLength: 1, maxLength: 6 });
+const quads = (name: string, literals: string[]): string => literals.map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`).join("") + quadsOf(name);
+
+describe("The check of the index against the truth", () => {
+  let engine: QueryEngine | undefined;
+  afterEach(() => engine?.close());
+  const check = async (feed: MemoryFeed, queries = engine!) => checkIndex({ openTruth: () => openTruthDigester(feed.open, 3), queries });
+  const open = async (feed: MemoryFeed): Promise<QueryEngine> => (engine = await openOxigraphEngine({ openFeed: feed.open, pageSize: 3 }));
+
+  it("agrees whatever literals the records hold, and after rewrites and deletes", async () => {
+    const feed = new MemoryFeed();
+    await open(feed);
+    await fc.assert(fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 8 }), async (records) => {
+      const graphs = Object.fromEntries(records.map((literals, i): [string, string | null] => [ark(`r${i}`), quads(`r${i}`, literals)]));
+      graphs["ark:99999/r7"] = null;
+      engine!.advance(feed.commit(graphs));
+      const { agree, truth, index } = await check(feed);
+      expect({ agree, ...truth }).toEqual({ agree: true, leftOut: 0, ...index });
+      expect(index.quads).toBeGreaterThan(0);
+    }), { numRuns: 25 });
+  }, 60_000);
+
+  it("waits for an index that is loading", async () => {
+    const feed = new MemoryFeed();
+    feed.commit({ "ark:99999/a": quadsOf("a", { edges: { derivedFrom: ["b"] } }) });
+    feed.delay = 30;
+    await open(feed);
+    expect(await check(feed)).toMatchObject({ agree: true, index: { quads: 5, sequence: 1 } });
+  });
+
+  it("says when the index holds something else", async () => {
+    const feed = new MemoryFeed();
+    feed.commit({ "ark:99999/a": quadsOf("a") });
+    const other = new MemoryFeed();
+    other.commit({ "ark:99999/a": quadsOf("a", { name: "spoilt" }) });
+    await open(other);
+    expect(await check(feed)).toMatchObject({ agree: false, truth: { sequence: 1 }, index: { sequence: 1 } });
+  });
+
+  it("counts what the index cannot hold instead of calling it a difference", async () => {
+    const feed = new MemoryFeed();
+    feed.commit({ "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <no iri> <ark:99999/a> .\n` });
+    await open(feed);
+    expect(await check(feed)).toMatchObject({ agree: true, truth: { leftOut: 1 } });
+  });
+
+  it("compares at one commit while others write, and admits when it cannot", async () => {
+    let commit = 0;
+    const truth: TruthDigester = { digest: async (atLeast) => ({ digest: `t${atLeast}`, quads: 1, sequence: atLeast, leftOut: 0 }), close: async () => {} };
+    const moving = { state: () => ({ state: "ready", sequence: commit }), reach: async () => {}, digest: async () => ({ digest: "i", quads: 1, sequence: ++commit }) } as unknown as QueryEngine;
+    expect(await checkIndex({ openTruth: () => truth, queries: moving })).toMatchObject({ agree: null });
+  });
+});
