@@ -68,7 +68,7 @@ export function prepareCrate(metadata: readonly MetadataBytes[], members: readon
 function prepareEntity(entity: IdentifiedEntity, tree: FileTree, roots: ReadonlyMap<unknown, string>, settings: PrepareSettings, findings: Findings): PreparedEntity {
   const types = entity.parts.flatMap((part) => typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]));
   const kind = entity.role === "member" ? kindOfTypes(types) : "rocrate";
-  if (entity.role !== "member" && types.includes("File"))
+  if (entity.role !== "member" && !types.includes("Dataset") && (types.includes("File") || types.includes("MediaObject")))
     findings.error("ROOT_NOT_DATASET", "The descriptor's `about` names a file; the crate itself is a Dataset.", { file: entity.parts[0]!.scope.description.file, pointer: entity.parts[0]!.entity.pointer });
   const file = matchFile(entity, tree, findings, settings);
   const metadata = entity.parts.map((part) => roots.get(part.entity)).find((found) => found !== undefined);
