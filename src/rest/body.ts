@@ -39,7 +39,7 @@ export async function readJson(req: IncomingMessage, limits: BodyLimits): Promis
 /** @throws ValidationError with every problem and its place */
 export function checkedJson(bytes: Uint8Array, maxDepth: number): JsonValue {
   const { value, problems } = parseStrictJson(bytes, { maxDepth });
-  if (problems.length === 0) return value;
+  if (problems.length === 0) return value as JsonValue;
   throw new ValidationError(problems.map((problem): ValidationItem => {
     if (problem.code === "json_invalid") return { loc: ["body", problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
     return { loc: ["body", ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };

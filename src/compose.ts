@@ -1,0 +1,63 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "./config.js";
+import { InProcessJobQueue } from "./jobs/in-process/job-queue.js";
+import { signingKey } from "./secret.js";
+import { openObjects } from "./stores/objects/location.js";
+import { openOxigraphEngine } from "./stores/queries/oxigraph/index.js";
+import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
+import { intakeHandler } from "./use-cases/crates/intake.js";
+import type { Deps, Log } from "./use-cases/deps.js";
+import { sweepObjects } from "./use-cases/objects/sweep.js";
+
+/** A registry without doors: its stores, open, and what runs in the background. */
+export interface Registry {
+  deps: Deps;
+  /** Begins background work: unfinished submissions first, and the sweep. */
+  start(): Promise<void>;
+  /** Ends it all; work in progress has `grace` ms. Safe to call once. */
+  close(grace: number): Promise<void>;
+}
+
+/** Chooses the adapters and puts them together; the only place that does. */
+export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const objectsLocation = { files: join(config.DATA_DIR, "objects") };
+  const [jwtSecret, objects, records] = await Promise.all([
+    signingKey(config.DATA_DIR, config.JWT_SECRET),
+    openObjects(objectsLocation),
+    openSqliteRecordStore({ file: join(config.DATA_DIR, "records.db"), log: (message) => log.error({}, message) }),
+  ]);
+  const queries = await openOxigraphEngine({ openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
+  records.onCommit((sequence) => queries.advance(sequence));
+  const jobs = new InProcessJobQueue({
+    store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY,
+    onFault: (submission, err) => log.error({ err, submission }, "an attempt at a submission failed"),
+  });
+  const deps: Deps = { config, records, queries, objects, jobs, log, baseUrl, jwtSecret };
+
+  const stopping = new AbortController();
+  const sweep = async () => {
+    const { removed, stale } = await sweepObjects({ objects, records, intentLifetime: config.INTENT_LIFETIME, signal: stopping.signal });
+    if (removed + stale > 0) log.info({ removed, stale }, "removed objects that nothing refers to");
+  };
+  let sweeping: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    deps,
+    async start() {
+      await jobs.start(intakeHandler(deps, objectsLocation));
+      timer = setInterval(() => {
+        sweeping = sweep().catch((err: unknown) => log.error({ err }, "the sweep failed"));
+      }, config.SWEEP_INTERVAL).unref();
+    },
+    async close(grace) {
+      stopping.abort();
+      clearInterval(timer);
+      await jobs.close(grace);
+      await sweeping;
+      await queries.close();
+      await records.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { AddressInfo, Server } from "node:net";
+import { compose, type Registry } from "./compose.js";
+import type { Config } from "./config.js";
+import { httpDoors } from "./http.js";
+import { firstAdminToken } from "./use-cases/accounts/accounts.js";
+import type { Log } from "./use-cases/deps.js";
+
+/** A registry that answers requests. */
+export interface Running {
+  /** Address without a slash at the end. */
+  url: string;
+  registry: Registry;
+  /** Printed once, at the first start of an installation. */
+  adminToken: string | undefined;
+  /** Takes no new connections, lets requests and work in progress end within SHUTDOWN_GRACE, closes every store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a registry: stores, doors, background work.
+ * @throws ConfigError, ServiceError `STORE_UNAVAILABLE` (the data folder is in use, or damaged), or the error of listening
+ */
+export async function serve(config: Config, log: Log): Promise<Running> {
+  let url = config.BASE_URL ?? "";
+  const registry = await compose(config, log, () => url);
+  try {
+    const { server, stop: stopDoors } = await httpDoors(registry.deps);
+    const address = await listen(server, config);
+    const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+    const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
+    url = config.BASE_URL ?? local;
+    const adminToken = await firstAdminToken(registry.deps);
+    await registry.start();
+    return {
+      url: local, registry, adminToken,
+      async stop() {
+        await closeServer(server, config.SHUTDOWN_GRACE);
+        await stopDoors();
+        await registry.close(config.SHUTDOWN_GRACE / 2);
+      },
+    };
+  } catch (error) {
+    await registry.close(0);
+    throw error;
+  }
+}
+
+function listen(server: Server, config: Config): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(config.PORT, config.HOST, () => {
+      server.off("error", reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+async function closeServer(server: Server & { closeIdleConnections?(): void; closeAllConnections?(): void }, grace: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections?.();
+  const timer = setTimeout(() => server.closeAllConnections?.(), grace / 2);
+  await closed;
+  clearTimeout(timer);
+}
