@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../../config.js";
 import { ServiceError } from "../../errors.js";
-import type { Job } from "../../jobs/port.js";
+import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
@@ -27,6 +27,11 @@ export interface IntakeDeps {
   /** Public address without a slash at the end. */
   baseUrl: () => string;
   now?: () => number;
+}
+
+/** The handler of a composed registry. */
+export function intakeHandler(deps: Omit<IntakeDeps, "objects">, objects: ObjectsLocation): JobHandler {
+  return (job) => intakeCrate(job, { records: deps.records, config: deps.config, baseUrl: deps.baseUrl, objects });
 }
 
 /** How long an upload waits for a sweep that is removing the same bytes. */
