@@ -52,10 +52,10 @@ export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<st
 }
 
 function draft(entity: PreparedEntity, stored: ReadonlyMap<string, StoredFile>, { baseUrl }: BuildSettings, rewriters: ReadonlyMap<IdScope, Rewriter>, findings: Findings): Draft {
-  const { crateContext, body } = documentOf(entity, rewriters);
+  const document = documentOf(entity, rewriters);
   const content = entity.file && stored.get(entity.file.file.member);
-  adviseOn(entity.kind, body, placeOf(entity), findings);
-  return { entity, crateContext, body: content ? withContent(body, entity.kind, entity.ark, content, baseUrl) : body };
+  adviseOn(entity.kind, document.body, placeOf(entity), findings);
+  return { entity, ...(content ? withContent(document, entity.kind, entity.ark, content, baseUrl) : document) };
 }
 
 /** Graphs of a batch, in its order; entities with one context go together. */
