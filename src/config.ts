@@ -74,6 +74,7 @@ export const SETTINGS = {
   MAX_METADATA_BYTES: setting(size, 256 * 2 ** 20, "Largest crate metadata file."),
   MAX_CRATE_ENTITIES: setting(whole(1, 10_000_000), 100_000, "Most entities of a crate, sub-crates included."),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Longest time one attempt at a crate may take."),
+  INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that takes in a crate."),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
   MAX_ATTEMPTS: setting(whole(1, 100), 3, "How often background work is begun before it fails."),
   JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time."),

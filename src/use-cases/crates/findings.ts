@@ -1,8 +1,8 @@
 import type { Finding } from "../../model/finding.js";
 import { FINDING_CODES, type FindingCode } from "./finding-codes.js";
 
-/** More would help nobody and would fill the submissions table. */
-const MOST = 1000;
+/** Of one code; more would help nobody, fill the submissions table and hide the rest. */
+const MOST_OF_ONE = 200;
 
 /** What is wrong with a crate itself: the submission ends failed, and trying again would not help. */
 export class CrateError extends Error {
@@ -26,32 +26,41 @@ export function crateError(code: FindingCode, message: string, place?: Place): C
 
 /** Gathers errors and warnings, so that a crate's author sees all of them at once. */
 export class Findings {
-  readonly errors: Finding[] = [];
-  readonly warnings: Finding[] = [];
-  private moreErrors = 0;
-  private moreWarnings = 0;
+  private readonly errors = new FindingList();
+  private readonly warnings = new FindingList();
 
   error(code: FindingCode, message: string, place?: Place): void {
-    if (this.errors.length < MOST) this.errors.push(finding(code, message, place));
-    else this.moreErrors++;
+    this.errors.add(code, message, place);
   }
 
   warn(code: FindingCode, message: string, place?: Place): void {
-    if (this.warnings.length < MOST) this.warnings.push(finding(code, message, place));
-    else this.moreWarnings++;
+    this.warnings.add(code, message, place);
   }
 
   /** @throws CrateError with all that was found, when an error is among it */
   throwIfErrors(): void {
-    if (this.errors.length > 0) throw new CrateError(this.allErrors(), this.allWarnings());
-  }
-
-  allErrors(): Finding[] {
-    return this.moreErrors === 0 ? this.errors : [...this.errors, finding("MORE_FINDINGS", `${this.moreErrors} more errors are not listed.`)];
+    const errors = this.errors.all();
+    if (errors.length > 0) throw new CrateError(errors, this.warnings.all());
   }
 
   allWarnings(): Finding[] {
-    return this.moreWarnings === 0 ? this.warnings : [...this.warnings, finding("MORE_FINDINGS", `${this.moreWarnings} more warnings are not listed.`)];
+    return this.warnings.all();
+  }
+}
+
+class FindingList {
+  private readonly kept: Finding[] = [];
+  private readonly counts = new Map<FindingCode, number>();
+
+  add(code: FindingCode, message: string, place?: Place): void {
+    const count = (this.counts.get(code) ?? 0) + 1;
+    this.counts.set(code, count);
+    if (count <= MOST_OF_ONE) this.kept.push(finding(code, message, place));
+  }
+
+  all(): Finding[] {
+    const more = [...this.counts].filter(([, count]) => count > MOST_OF_ONE);
+    return [...this.kept, ...more.map(([code, count]) => finding("MORE_FINDINGS", `${count - MOST_OF_ONE} more of ${code} are not listed.`))];
   }
 }
 

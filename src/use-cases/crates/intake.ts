@@ -1,1 +1,116 @@
-export const intakeHandler = (..._: unknown[]) => async () => { throw new Error("not here yet"); };
+import { setTimeout as pause } from "node:timers/promises";
+import type { Config } from "../../config.js";
+import { ServiceError } from "../../errors.js";
+import type { Job, JobHandler } from "../../jobs/port.js";
+import type { Finding } from "../../model/finding.js";
+import type { ObjectsLocation } from "../../stores/objects/location.js";
+import type { RecordStore } from "../../stores/records/port.js";
+import type { CrateRecord } from "./build-records.js";
+import { CrateError } from "./findings.js";
+import { crateLimits } from "./limits.js";
+import { findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
+import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
+import { runThread } from "./run/thread.js";
+
+/** Input of a submission of type `crate`. */
+export interface CrateSubmissionInput {
+  /** `zip` unless said otherwise. */
+  format?: CrateFormat;
+  /** Name of the uploaded file. */
+  fileName?: string;
+}
+
+export interface IntakeDeps {
+  records: Pick<RecordStore, "findMany" | "commit" | "closeSubmission" | "intend" | "release">;
+  objects: ObjectsLocation;
+  config: Config;
+  /** Public address without a slash at the end. */
+  baseUrl: () => string;
+  now?: () => number;
+}
+
+/** The handler of a composed registry. */
+export function intakeHandler(deps: Omit<IntakeDeps, "objects">, objects: ObjectsLocation): JobHandler {
+  return (job) => intakeCrate(job, { records: deps.records, config: deps.config, baseUrl: deps.baseUrl, objects });
+}
+
+/** How long an upload waits for a sweep that is removing the same bytes. */
+const SWEEP_WAIT = 30_000;
+
+/**
+ * The handler of crate submissions: the whole crate becomes visible in one commit, or nothing of it. What is
+ * wrong with the crate ends the submission failed; any other fault is thrown, and the queue tries again.
+ */
+export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
+  const now = deps.now ?? Date.now;
+  const { submission } = job;
+  const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
+  const records: CrateRecord[] = [];
+  let own: ReadonlySet<string> = new Set();
+  const host: IntakeHost = {
+    progress: (progress) => job.report(progress),
+    intend: (sha256s) => intend(deps, holder, sha256s, now),
+    claim: async (claims) => {
+      const found = await findConflicts(deps.records, claims, submission.user);
+      own = found.own;
+      return found.refusals;
+    },
+    records: (batch) => {
+      for (const record of batch) records.push(record);
+    },
+  };
+  const fail = async (errors: Finding[], warnings: Finding[]) => {
+    await deps.records.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "failed", error: errors, warnings }, now());
+    // What was stored is swept once nobody announces it any more.
+    await deps.records.release(holder);
+  };
+  try {
+    const result = await runThread(inputOf(job, deps), host, job.signal, { timeout: deps.config.INTAKE_TIMEOUT, memory: deps.config.INTAKE_MEMORY });
+    if ("errors" in result) return await fail(result.errors, result.warnings);
+    job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
+    const { writes, errors } = await withoutKnown(deps.records, records, own);
+    if (errors.length > 0) return await fail(errors, result.warnings);
+    job.signal.throwIfAborted();
+    const refused = await commit(job, deps, writes, result, now());
+    if (refused) await fail([refused], result.warnings);
+  } catch (error) {
+    if (!(error instanceof CrateError)) throw error;
+    await fail(error.findings, error.warnings);
+  }
+}
+
+function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {
+  const { format = "zip", fileName } = submission.input as CrateSubmissionInput;
+  return {
+    objects, format, limits: crateLimits(config),
+    archive: { sha256: submission.sha256!, name: fileName ?? "crate.zip" },
+    identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS },
+    baseUrl: baseUrl(), owner: submission.user,
+  };
+}
+
+/** Everything in one step with the end of the submission. Answers the finding when an identifier was taken meanwhile. */
+async function commit({ submission }: Job, { records }: IntakeDeps, writes: CrateRecord[], { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
+  try {
+    await records.commit({
+      by: submission.user, at, records: writes,
+      submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.length, rocrateIdentifier: root },
+    });
+    return undefined;
+  } catch (error) {
+    // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
+    if ((error as Error).name === "FenceLost") return undefined;
+    if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
+    throw error;
+  }
+}
+
+async function intend({ records }: IntakeDeps, holder: { kind: "submission"; id: string; attempt: number }, sha256s: string[], now: () => number): Promise<void> {
+  const until = now() + SWEEP_WAIT;
+  for (let asked = sha256s; asked.length > 0; ) {
+    asked = (await records.intend(holder, asked, now())).removing;
+    if (asked.length === 0) return;
+    if (now() > until) throw new Error("a sweep has been removing the same objects for too long");
+    await pause(50);
+  }
+}

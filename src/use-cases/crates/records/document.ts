@@ -7,6 +7,7 @@ import { mergeEntities } from "../identifiers/merge.js";
 import type { Rewriter } from "../identifiers/rewrite.js";
 import type { IdScope } from "../identifiers/scope.js";
 import { listOf, objectFrom } from "../json-path.js";
+import { missingTerms } from "./context-terms.js";
 
 /** A record's document in two pieces: what the whole crate shares, and the rest. */
 export interface CrateDocument {
@@ -29,20 +30,26 @@ export function documentOf(entity: IdentifiedEntity, rewriters: ReadonlyMap<IdSc
   const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter((context) => !contexts.some((shared) => same(shared, context)));
   const { "@context": _context, ...said } = mergeEntities(entity.parts.map(({ scope, entity: { value } }) => rewriters.get(scope)!.entity(value, entity.ark)));
   const named = entity.url === undefined ? said : { ...said, sameAs: withSameAs(said["sameAs"], entity.url) };
-  return { crateContext: oneOrList(contexts), body: own.length === 0 ? named : { "@context": oneOrList(own)!, ...named } };
+  return explained(oneOrList(contexts), own.length === 0 ? named : { "@context": oneOrList(own)!, ...named }, entity.url === undefined ? [] : ["sameAs"]);
+}
+
+/** Adds definitions of what the service put into a body, where no context of the crate explains it. */
+function explained(crateContext: JsonValue | undefined, body: JsonObject, added: Iterable<string>): CrateDocument {
+  const { "@context": own, ...rest } = body;
+  const terms = missingTerms(added, [crateContext, own]);
+  return { crateContext, body: terms ? { "@context": oneOrList([...listOf(own), terms])!, ...rest } : body };
 }
 
 /** Fills in what the service knows of stored content; what the client said stays, its `contentUrl` as `sourceContentUrl`. */
-export function withContent(body: JsonObject, kind: KindName, ark: string, stored: StoredFile, baseUrl: string): JsonObject {
+export function withContent({ crateContext, body }: CrateDocument, kind: KindName, ark: string, stored: StoredFile, baseUrl: string): CrateDocument {
   const contentUrl = contentUrlOf(baseUrl, kind, ark);
   const before = body["contentUrl"];
-  const moved = Object.entries(body).map(([key, value]): [string, JsonValue] => [key, key === "contentUrl" ? contentUrl : value]);
-  const filled = new Map<string, JsonValue>(moved);
-  filled.set("contentUrl", contentUrl);
-  if (before !== undefined && before !== null && before !== contentUrl && !filled.has("sourceContentUrl")) filled.set("sourceContentUrl", before);
-  if (isAbsent(filled.get("contentSize"))) filled.set("contentSize", String(stored.size));
-  if (isAbsent(filled.get("sha256"))) filled.set("sha256", stored.sha256);
-  return objectFrom(filled);
+  const added: [string, JsonValue][] = [["contentUrl", contentUrl]];
+  if (!isAbsent(before) && before !== contentUrl && !Object.hasOwn(body, "sourceContentUrl")) added.push(["sourceContentUrl", before!]);
+  if (isAbsent(body["contentSize"])) added.push(["contentSize", String(stored.size)]);
+  if (isAbsent(body["sha256"])) added.push(["sha256", stored.sha256]);
+  // A key that is there keeps its place.
+  return explained(crateContext, objectFrom(new Map([...Object.entries(body), ...added])), added.map(([key]) => key));
 }
 
 /** The document as clients read it: context first. */

@@ -1,0 +1,146 @@
+import { arkKey } from "../../identifiers/ark.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { GraphInput, RecordGraph } from "../../rdf/record-graph.js";
+import type { ObjectReference } from "../../stores/records/objects-port.js";
+import type { RecordWrite } from "../../stores/records/port.js";
+import type { StoredFile } from "./files/check-claims.js";
+import { mediaTypeOf } from "./files/media-type.js";
+import { CrateError, finding, type Findings } from "./findings.js";
+import { Rewriter } from "./identifiers/rewrite.js";
+import type { IdScope } from "./identifiers/scope.js";
+import type { PreparedCrate, PreparedEntity } from "./prepare.js";
+import { adviseOn } from "./records/advice.js";
+import { documentOf, wholeDocument, withContent } from "./records/document.js";
+import { firstText, keywordsOf, searchTextOf } from "./records/searchable.js";
+
+export type CrateRecord = Extract<RecordWrite, { op: "create" }>;
+/** Of `src/rdf/graph.ts`; injected, so that plans can be made without RDF. */
+export type GraphsOf = (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]>;
+
+export interface BuildSettings {
+  /** Public address of the registry, without a slash at the end. */
+  baseUrl: string;
+  /** ARK of the uploader, who owns the records. */
+  owner: string;
+  archive?: ObjectReference;
+}
+
+/** Entities expanded together: the context is processed once for all of them. */
+const BATCH = 250;
+
+interface Draft { entity: PreparedEntity; crateContext: JsonValue | undefined; body: JsonObject }
+
+/**
+ * The records of a crate, in batches.
+ * @param stored files of the archive that are stored, by member
+ * @throws CrateError for entities that are no valid JSON-LD
+ */
+export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings, graphsOf: GraphsOf): AsyncGenerator<CrateRecord[]> {
+  const rewriters = new Map<IdScope, Rewriter>();
+  for (const { parts } of crate.entities) for (const { scope } of parts) if (!rewriters.has(scope)) rewriters.set(scope, new Rewriter(scope));
+  const lost = new LostTerms();
+  for (let start = 0; start < crate.entities.length; start += BATCH) {
+    const drafts = crate.entities.slice(start, start + BATCH).map((entity) => draft(entity, stored, settings, rewriters, crate.findings));
+    const graphs = await graphsFor(drafts, graphsOf, crate.findings);
+    yield drafts.map(({ entity, ...document }, index) => {
+      const graph = graphs[index]!;
+      lost.add(graph.lostTerms, entity);
+      return record(crate, entity, wholeDocument(document), graph, stored, settings);
+    });
+  }
+  lost.tell(crate.findings);
+}
+
+function draft(entity: PreparedEntity, stored: ReadonlyMap<string, StoredFile>, { baseUrl }: BuildSettings, rewriters: ReadonlyMap<IdScope, Rewriter>, findings: Findings): Draft {
+  const document = documentOf(entity, rewriters);
+  const content = entity.file && stored.get(entity.file.file.member);
+  adviseOn(entity.kind, document.body, placeOf(entity), findings);
+  return { entity, ...(content ? withContent(document, entity.kind, entity.ark, content, baseUrl) : document) };
+}
+
+/** Graphs of a batch, in its order; entities with one context go together. */
+async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings: Findings): Promise<RecordGraph[]> {
+  const byContext = new Map<string, number[]>();
+  for (const [index, { crateContext }] of drafts.entries()) {
+    const key = JSON.stringify(crateContext) ?? "";
+    byContext.set(key, [...(byContext.get(key) ?? []), index]);
+  }
+  const graphs: RecordGraph[] = [];
+  for (const indexes of byContext.values()) {
+    const { crateContext } = drafts[indexes[0]!]!;
+    const inputs = indexes.map((index) => inputOf(drafts[index]!));
+    const found = await graphsOf(crateContext, inputs).catch((error: Error) => explain(error, crateContext, indexes.map((index) => drafts[index]!), graphsOf, findings));
+    for (const [position, index] of indexes.entries()) graphs[index] = found[position]!;
+  }
+  return graphs;
+}
+
+const inputOf = ({ entity, body }: Draft): GraphInput =>
+  ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined ? {} : { subject: entity.url }) });
+
+/** Finds which entities broke a batch, and tells of all of them. */
+async function explain(error: Error, context: JsonValue | undefined, drafts: readonly Draft[], graphsOf: GraphsOf, findings: Findings): Promise<never> {
+  const code = error.name === "UnknownContext" ? "UNKNOWN_CONTEXT" : error.name === "JsonLdError" ? "JSONLD_INVALID" : undefined;
+  if (!code) throw error;
+  const { file } = placeOf(drafts[0]!.entity);
+  const shared = await graphsOf(context, []).then(() => false, () => true);
+  if (shared) throw new CrateError([finding(code, error.message, { file, pointer: "/@context" })], findings.allWarnings());
+  for (const each of drafts) {
+    await graphsOf(context, [inputOf(each)]).catch((cause: Error) => findings.error(code, cause.message, placeOf(each.entity)));
+  }
+  findings.throwIfErrors();
+  throw error;
+}
+
+function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, graph: RecordGraph, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings): CrateRecord {
+  const isRoot = entity === crate.root;
+  return {
+    op: "create", ark: entity.ark, key: arkKey(entity.ark), kind: entity.kind,
+    name: firstText(document["name"]), owner: settings.owner,
+    document: new TextEncoder().encode(JSON.stringify(document)),
+    quads: graph.quads, links: graph.links, text: searchTextOf(document), keywords: keywordsOf(document["keywords"]),
+    objects: objectsOf(crate, entity, document, stored, settings),
+    ...(isRoot ? {} : { crate: crate.root.ark, mayShareKey: true }),
+    ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),
+  };
+}
+
+function objectsOf(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, stored: ReadonlyMap<string, StoredFile>, { archive }: BuildSettings): ObjectReference[] {
+  const references: ObjectReference[] = [];
+  const add = (member: string, name: string, role: ObjectReference["role"], mediaType: string) => {
+    const file = stored.get(member);
+    if (file) references.push({ sha256: file.sha256, size: file.size, mediaType, name, role });
+  };
+  if (entity === crate.root && archive) references.push(archive);
+  if (entity.metadata !== undefined) add(entity.metadata, "ro-crate-metadata.json", "metadata", "application/ld+json");
+  if (entity.file) {
+    const { member, path } = entity.file.file;
+    add(member, path.slice(path.lastIndexOf("/") + 1), "content", mediaTypeOf(path, document["encodingFormat"]));
+  }
+  if (entity === crate.root) for (const { member, path } of crate.undescribed) add(member, path, "member", mediaTypeOf(path));
+  return references;
+}
+
+export function placeOf({ parts: [part] }: PreparedEntity): { file: string; pointer: string } {
+  return { file: part!.scope.description.file, pointer: part!.entity.pointer };
+}
+
+/** Terms without a meaning, told once each. */
+class LostTerms {
+  private readonly terms = new Map<string, { count: number; entity: PreparedEntity }>();
+
+  add(terms: readonly string[], entity: PreparedEntity): void {
+    for (const term of terms) {
+      const known = this.terms.get(term);
+      if (known) known.count++;
+      else this.terms.set(term, { count: 1, entity });
+    }
+  }
+
+  tell(findings: Findings): void {
+    for (const [term, { count, entity }] of this.terms) {
+      const also = count === 1 ? "" : ` (and in ${count - 1} more)`;
+      findings.warn("LOST_TERM", `No context explains the term ${JSON.stringify(term.slice(0, 200))}${also}; it is kept under a vocabulary of the registry's own.`, placeOf(entity));
+    }
+  }
+}

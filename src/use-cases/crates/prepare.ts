@@ -1,0 +1,76 @@
+import type { KindName } from "../../model/kind.js";
+import { Findings } from "./findings.js";
+import { isEmbargoed, matchFile, type MatchedFile } from "./files/match-files.js";
+import { FileTree, type CrateFile } from "./files/tree.js";
+import { identify, type IdentifiedEntity, type IdentifySettings } from "./identifiers/identify.js";
+import { kindOfTypes, typeNames } from "./kinds.js";
+import type { CrateDescription } from "./layout/description.js";
+import { readLayout } from "./layout/read-layout.js";
+import type { CrateLimits } from "./limits.js";
+import { checkContexts } from "./metadata/check-context.js";
+import type { MetadataFile } from "./metadata/locate.js";
+import { readMetadata } from "./metadata/read.js";
+import type { Member } from "./zip/member.js";
+
+export interface MetadataBytes extends MetadataFile { bytes: Uint8Array }
+
+/** An entity with its kind and its file, before anything is stored. */
+export interface PreparedEntity extends IdentifiedEntity {
+  kind: KindName;
+  file?: MatchedFile;
+  embargoed: boolean;
+  /** Metadata file that this entity is the root of. */
+  metadata?: string;
+}
+export interface PreparedCrate {
+  /** The crate itself comes first. */
+  entities: PreparedEntity[];
+  root: PreparedEntity;
+  /** Files that no entity describes. */
+  undescribed: CrateFile[];
+  findings: Findings;
+}
+export interface PrepareSettings extends IdentifySettings { limits: CrateLimits; withoutFiles?: boolean }
+
+/**
+ * All that can be known of a crate without storing a byte: layout, identifiers, kinds, files.
+ * @param metadata the crate's own metadata file first, then those of nested crates
+ * @throws CrateError with everything that is wrong
+ */
+export function prepareCrate(metadata: readonly MetadataBytes[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings = new Findings()): PreparedCrate {
+  const descriptions = metadata.flatMap((file): CrateDescription[] => {
+    const value = readMetadata(file.bytes, file.file, settings.limits, findings);
+    const description = value && readLayout(value, file, findings);
+    if (description) checkContexts(description, findings);
+    return description ? [description] : [];
+  });
+  // Without the crate's own description nothing of the rest has a meaning.
+  if (descriptions[0]?.file !== metadata[0]!.file) findings.throwIfErrors();
+  const count = descriptions.reduce((sum, { entities }) => sum + entities.length, 0);
+  if (count > settings.limits.MAX_CRATE_ENTITIES)
+    findings.error("TOO_MANY_ENTITIES", `The crate describes ${count} entities; MAX_CRATE_ENTITIES=${settings.limits.MAX_CRATE_ENTITIES}.`);
+  findings.throwIfErrors();
+
+  const identified = identify(descriptions, settings, findings);
+  const tree = new FileTree(members, descriptions[0]!.folder);
+  const roots = new Map(descriptions.map((description) => [description.root, description.file]));
+  const entities = identified.map((entity) => prepareEntity(entity, tree, roots, settings, findings));
+  findings.throwIfErrors();
+  const root = entities.find(({ role }) => role === "root")!;
+  const described = new Set([...metadata.map(({ file }) => file), ...entities.flatMap(({ file }) => (file ? [file.file.member] : []))]);
+  return {
+    root, entities: [root, ...entities.filter((entity) => entity !== root)],
+    undescribed: tree.files.filter(({ member }) => !described.has(member)),
+    findings,
+  };
+}
+
+function prepareEntity(entity: IdentifiedEntity, tree: FileTree, roots: ReadonlyMap<unknown, string>, settings: PrepareSettings, findings: Findings): PreparedEntity {
+  const types = entity.parts.flatMap((part) => typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]));
+  const kind = entity.role === "member" ? kindOfTypes(types) : "rocrate";
+  if (entity.role !== "member" && !types.includes("Dataset") && (types.includes("File") || types.includes("MediaObject")))
+    findings.error("ROOT_NOT_DATASET", "The descriptor's `about` names a file; the crate itself is a Dataset.", { file: entity.parts[0]!.scope.description.file, pointer: entity.parts[0]!.entity.pointer });
+  const file = matchFile(entity, tree, findings, settings);
+  const metadata = entity.parts.map((part) => roots.get(part.entity)).find((found) => found !== undefined);
+  return { ...entity, kind, embargoed: isEmbargoed(entity), ...(file ? { file } : {}), ...(metadata === undefined ? {} : { metadata }) };
+}

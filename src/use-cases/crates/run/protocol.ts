@@ -1,0 +1,50 @@
+import type { Progress } from "../../../jobs/port.js";
+import type { Finding } from "../../../model/finding.js";
+import type { KindName } from "../../../model/kind.js";
+import type { ObjectsLocation } from "../../../stores/objects/location.js";
+import type { CrateRecord } from "../build-records.js";
+import type { IdentifySettings } from "../identifiers/identify.js";
+import type { CrateLimits } from "../limits.js";
+
+/** What the upload is: an archive, or a metadata file alone. */
+export type CrateFormat = "zip" | "metadata";
+
+/** What a thread is started with. Holds no secret. */
+export interface IntakeInput {
+  objects: ObjectsLocation;
+  archive: { sha256: string; name: string };
+  format: CrateFormat;
+  limits: CrateLimits;
+  identify: IdentifySettings;
+  baseUrl: string;
+  /** ARK of the uploader. */
+  owner: string;
+}
+
+/** An identifier that the crate is about to take. */
+export interface Claim { ark: string; kind: KindName; root: boolean }
+/** A claim that cannot be met, by its place in the list. */
+export interface Refusal { index: number; code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN"; message: string }
+
+/** What the intake needs of the side that holds the truth. */
+export interface IntakeHost {
+  progress(progress: Progress): void;
+  /** Records that these objects are about to be put; resolves when they may be. */
+  intend(sha256s: string[]): Promise<void>;
+  claim(claims: Claim[]): Promise<Refusal[]>;
+  /** Hands over a batch of records; it may be moved, not copied. */
+  records(records: CrateRecord[]): void;
+}
+export type IntakeResult = { root: string; warnings: Finding[] } | { errors: Finding[]; warnings: Finding[] };
+
+/** Thread to main side. */
+export type FromThread =
+  | { type: "progress"; progress: Progress }
+  | { type: "intend"; id: number; sha256s: string[] }
+  | { type: "claim"; id: number; claims: Claim[] }
+  | { type: "records"; records: CrateRecord[] }
+  | { type: "result"; result: IntakeResult }
+  /** A fault that is not the crate's: trying again may help. */
+  | { type: "fault"; message: string };
+/** Main side to thread. */
+export type ToThread = { id: number; refusals?: Refusal[]; fault?: string };

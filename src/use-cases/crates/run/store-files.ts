@@ -1,0 +1,80 @@
+import type { ObjectStore, StagedObject } from "../../../stores/objects/port.js";
+import type { StoredFile } from "../files/check-claims.js";
+import type { Archive } from "../zip/archive.js";
+import type { Member } from "../zip/member.js";
+
+/** Files announced in one transaction. */
+const BATCH_FILES = 64;
+/** Staged bytes that may wait for an announcement. */
+const BATCH_BYTES = 64 * 2 ** 20;
+/** Files written at a time: enough to keep the disk busy while others are inflated. */
+const AT_A_TIME = 4;
+
+export interface StoreFiles {
+  archive: Pick<Archive, "read">;
+  members: readonly Member[];
+  /** Digests besides SHA-256 that an entity wants to see checked, by member. */
+  digests: ReadonlyMap<string, readonly ("md5" | "sha512")[]>;
+  objects: Pick<ObjectStore, "stage">;
+  intend(sha256s: string[]): Promise<void>;
+  /** Told of the bytes of each file when it is stored. */
+  onStored?: (bytes: number) => void;
+}
+
+/**
+ * Stores the files of an archive: staged in batches, announced, then published.
+ * @throws CrateError for what is wrong with a member; then nothing of its batch stays behind
+ */
+export async function storeFiles({ archive, members, digests, objects, intend, onStored }: StoreFiles): Promise<Map<string, StoredFile>> {
+  const stored = new Map<string, StoredFile>();
+  const files = members.filter(({ folder }) => !folder).toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader);
+  for (const batch of batches(files)) {
+    const staged: [Member, StagedObject][] = [];
+    try {
+      await eachOf(batch, async (member) => {
+        const wanted = digests.get(member.name);
+        staged.push([member, await objects.stage(archive.read(member), wanted ? { digests: [...wanted] } : {})]);
+      });
+      await intend([...new Set(staged.map(([, { sha256 }]) => sha256))]);
+      await eachOf(staged, ([, object]) => object.publish());
+    } catch (error) {
+      await Promise.allSettled(staged.map(([, object]) => object.discard()));
+      throw error;
+    }
+    for (const [member, { sha256, size, digests: further }] of staged) {
+      stored.set(member.name, { sha256, size, ...further });
+      onStored?.(size);
+    }
+  }
+  return stored;
+}
+
+function* batches(members: readonly Member[]): Generator<Member[]> {
+  let batch: Member[] = [];
+  let bytes = 0;
+  for (const member of members) {
+    batch.push(member);
+    bytes += member.size;
+    if (batch.length < BATCH_FILES && bytes < BATCH_BYTES) continue;
+    yield batch;
+    [batch, bytes] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Works on some items at a time; rejects with the first error once all that was begun has ended. */
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  let failed: { error: unknown } | undefined;
+  const worker = async () => {
+    while (next < items.length && !failed) {
+      try {
+        await work(items[next++]!);
+      } catch (error) {
+        failed ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  if (failed) throw failed.error;
+}

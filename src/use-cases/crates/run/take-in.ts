@@ -1,0 +1,114 @@
+import { ServiceError } from "../../../errors.js";
+import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
+import { buildRecords, placeOf, type GraphsOf } from "../build-records.js";
+import { checkClaims, type StoredFile } from "../files/check-claims.js";
+import { CrateError, Findings, crateError } from "../findings.js";
+import { locateMetadata } from "../metadata/locate.js";
+import { gatherMetadata } from "../metadata/read.js";
+import { prepareCrate, type MetadataBytes, type PreparedCrate } from "../prepare.js";
+import { Archive } from "../zip/archive.js";
+import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
+import { storeFiles } from "./store-files.js";
+
+/** Name under which a metadata file that came alone is known. */
+const ALONE = "ro-crate-metadata.json";
+
+/**
+ * Takes a crate apart, stores its files and hands over its records; nothing becomes visible by it.
+ * @returns what was found when the crate itself is at fault
+ * @throws whatever is no fault of the crate
+ */
+export async function takeIn(input: IntakeInput, objects: ObjectStore, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
+  const findings = new Findings();
+  let reader: ObjectReader | undefined;
+  try {
+    host.progress({ stage: "reading archive", done: 0, total: null, unit: "members" });
+    reader = await openArchive(input, objects);
+    return await (input.format === "zip" ? fromZip(input, reader, objects, host, graphsOf, findings) : fromMetadata(input, reader, host, graphsOf, findings));
+  } catch (error) {
+    if (error instanceof CrateError) return { errors: error.findings, warnings: error.warnings.length > 0 ? error.warnings : findings.allWarnings() };
+    throw error;
+  } finally {
+    await reader?.close();
+  }
+}
+
+async function openArchive({ archive }: IntakeInput, objects: ObjectStore): Promise<ObjectReader> {
+  return objects.reader(archive.sha256).catch((error: unknown) => {
+    throw error instanceof ServiceError && error.code === "NOT_FOUND" ? crateError("ARCHIVE_GONE", "The uploaded file is no longer stored; send it again.") : error;
+  });
+}
+
+async function fromZip(input: IntakeInput, reader: ObjectReader, objects: ObjectStore, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
+  const archive = await Archive.open(reader, input.limits);
+  const files = archive.members.filter(({ folder }) => !folder);
+  const located = locateMetadata(files.map(({ name }) => name), findings);
+  host.progress({ stage: "reading metadata", done: 0, total: 1 + located.nested.length, unit: "files" });
+  const byName = new Map(files.map((member) => [member.name, member]));
+  const metadata: MetadataBytes[] = [];
+  for (const { file, folder } of [located.root, ...located.nested])
+    metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
+  const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits }, findings);
+  await claimIdentifiers(crate, host);
+
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  let done = 0;
+  host.progress({ stage: "storing files", done, total, unit: "bytes" });
+  const stored = await storeFiles({
+    archive, members: files, digests: wantedDigests(crate), objects,
+    intend: (sha256s) => host.intend(sha256s),
+    onStored: (bytes) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" }),
+  });
+  return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
+}
+
+async function fromMetadata(input: IntakeInput, reader: ObjectReader, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
+  host.progress({ stage: "reading metadata", done: 0, total: 1, unit: "files" });
+  const bytes = await gatherMetadata(wholeOf(reader), ALONE, input.limits);
+  const crate = prepareCrate([{ file: ALONE, folder: "", bytes }], [], { ...input.identify, limits: input.limits, withoutFiles: true }, findings);
+  await claimIdentifiers(crate, host);
+  return handOver(crate, new Map([[ALONE, { sha256: input.archive.sha256, size: reader.size }]]), { ...input, size: reader.size }, host, graphsOf);
+}
+
+async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < reader.size; ) {
+    const chunk = new Uint8Array(Math.min(2 ** 20, reader.size - at));
+    const read = await reader.read(chunk, at);
+    if (read === 0) return;
+    yield chunk.subarray(0, read);
+    at += read;
+  }
+}
+
+/** Asks early, before anything is stored; the commit asks again. */
+async function claimIdentifiers({ entities, root, findings }: PreparedCrate, host: IntakeHost): Promise<void> {
+  const refusals = await host.claim(entities.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root })));
+  for (const { index, code, message } of refusals) findings.error(code, message, placeOf(entities[index]!));
+  findings.throwIfErrors();
+}
+
+function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha512")[]> {
+  const wanted = new Map<string, ("md5" | "sha512")[]>();
+  for (const { file } of entities) {
+    const names = file ? (["md5", "sha512"] as const).filter((name) => file.claims[name] !== undefined) : [];
+    if (file && names.length > 0) wanted.set(file.file.member, [...new Set([...(wanted.get(file.file.member) ?? []), ...names])]);
+  }
+  return wanted;
+}
+
+async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, input: IntakeInput & { size: number }, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
+  for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
+  crate.findings.throwIfErrors();
+  const total = crate.entities.length;
+  let done = 0;
+  host.progress({ stage: "building records", done, total, unit: "records" });
+  const { archive, baseUrl, owner, format } = input;
+  const reference = { sha256: archive.sha256, size: input.size, mediaType: "application/zip", name: archive.name, role: "archive" as const };
+  for await (const records of buildRecords(crate, stored, { baseUrl, owner, ...(format === "zip" ? { archive: reference } : {}) }, graphsOf)) {
+    done += records.length;
+    host.records(records);
+    host.progress({ stage: "building records", done, total, unit: "records" });
+  }
+  crate.findings.throwIfErrors();
+  return { root: crate.root.ark, warnings: crate.findings.allWarnings() };
+}

@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import yazl from "yazl";
+import type { ObjectReader } from "../../src/stores/objects/port.js";
+import type { CrateLimits } from "../../src/use-cases/crates/limits.js";
+
+export const RO_CRATE = "https://w3id.org/ro/crate/1.1/context";
+/** Real crates by others; not part of the project. */
+export const REAL_CRATES = fileURLToPath(new URL("../../../shared/data/crates/", import.meta.url));
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type Entity = { [key: string]: Json };
+
+export const LIMITS: CrateLimits = {
+  MAX_CRATE_ENTRIES: 1000, MAX_CRATE_INFLATED_BYTES: 100 * 2 ** 20, MAX_CRATE_RATIO: 200, MAX_MEMBER_NAME_BYTES: 1024,
+  MAX_METADATA_BYTES: 20 * 2 ** 20, MAX_JSON_DEPTH: 200, MAX_CRATE_ENTITIES: 100_000,
+};
+
+/** Metadata of RO-Crate 1.1 with a root `./` and further entities. */
+export function metadata(entities: Entity[] = [], root: Entity = {}, context: Json = RO_CRATE): Entity {
+  return {
+    "@context": context,
+    "@graph": [
+      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": (root["@id"] as string | undefined) ?? "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
+      { "@id": "./", "@type": "Dataset", name: "A crate", description: "For tests", ...root },
+      ...entities,
+    ],
+  };
+}
+
+export type Members = { [name: string]: string | Uint8Array | Entity | null };
+
+/** A zip archive; objects become JSON, null an empty folder. */
+export async function zip(members: Members, options: { compress?: boolean } = {}): Promise<Buffer> {
+  const archive = new yazl.ZipFile();
+  for (const [name, content] of Object.entries(members)) {
+    if (content === null) archive.addEmptyDirectory(name);
+    else archive.addBuffer(Buffer.from(typeof content === "string" || content instanceof Uint8Array ? content : JSON.stringify(content)), name, { mtime: new Date(1e12), compress: options.compress ?? true });
+  }
+  archive.end();
+  return buffer(archive.outputStream);
+}
+
+/** A crate's archive with its metadata at the top. */
+export const crate = (entities: Entity[], files: Members = {}, root: Entity = {}): Promise<Buffer> => zip({ "ro-crate-metadata.json": metadata(entities, root), ...files });
+
+/** A folder packed as it is. */
+export function zipFolder(folder: string): Promise<Buffer> {
+  const members: Members = {};
+  const walk = (path: string, name: string) => {
+    for (const entry of readdirSync(path)) {
+      if (statSync(join(path, entry)).isDirectory()) walk(join(path, entry), `${name}${entry}/`);
+      else members[name + entry] = readFileSync(join(path, entry));
+    }
+  };
+  walk(folder, "");
+  return zip(members);
+}
+
+/** A real crate as an archive, or undefined when the collection is not there. */
+export async function realCrate(name: string): Promise<Buffer | undefined> {
+  const path = join(REAL_CRATES, name);
+  if (!existsSync(path)) return undefined;
+  return statSync(path).isDirectory() ? zipFolder(path) : readFileSync(path);
+}
+
+/** Bytes as an archive reader sees them. */
+export function readerOf(bytes: Uint8Array): ObjectReader {
+  return {
+    size: bytes.byteLength,
+    read: async (target, position) => {
+      const part = bytes.subarray(position, position + target.byteLength);
+      target.set(part);
+      return part.byteLength;
+    },
+    close: async () => {},
+  };
+}
+
+/** Offsets of the central directory's headers. */
+export function directoryHeaders(archive: Buffer): number[] {
+  const offsets: number[] = [];
+  const end = archive.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
+  let at = archive.readUInt32LE(end + 16);
+  for (let count = archive.readUInt16LE(end + 10); count > 0; count--) {
+    offsets.push(at);
+    at += 46 + archive.readUInt16LE(at + 28) + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  return offsets;
+}
+
+/** Changes the central directory header of one member, as a hostile packer would. */
+export function forge(archive: Buffer, member: number, change: (header: Buffer) => void): Buffer {
+  const forged = Buffer.from(archive);
+  change(forged.subarray(directoryHeaders(forged)[member]!));
+  return forged;
+}
+
+/** Replaces a member's name everywhere by one of the same length, past what packers refuse. */
+export function rename(archive: Buffer, from: string, to: string): Buffer {
+  if (Buffer.byteLength(from) !== Buffer.byteLength(to)) throw new Error("names must have one length");
+  const renamed = Buffer.from(archive);
+  for (let at = renamed.indexOf(from); at >= 0; at = renamed.indexOf(from, at + 1)) renamed.write(to, at);
+  return renamed;
+}

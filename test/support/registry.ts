@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { readConfig, type Config } from "../../src/config.js";
+import { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
+import { openFileObjects } from "../../src/stores/objects/files/store.js";
+import type { ObjectStore } from "../../src/stores/objects/port.js";
+import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
+import type { RecordStore, StoredRecord } from "../../src/stores/records/port.js";
+import type { Submission } from "../../src/stores/records/submissions-port.js";
+import { intakeHandler, type CrateSubmissionInput } from "../../src/use-cases/crates/intake.js";
+
+export const UPLOADER = "ark:99999/user-ada";
+export const BASE_URL = "https://registry.example";
+
+/** Stores and a queue that takes in crates, without doors. */
+export interface IntakeRig {
+  records: RecordStore;
+  objects: ObjectStore;
+  jobs: InProcessJobQueue;
+  /** Stores an archive and runs its submission to the end. */
+  upload(archive: Uint8Array, options?: { user?: string; input?: CrateSubmissionInput }): Promise<Submission>;
+  /** Every record, by the order of creation. */
+  all(): Promise<StoredRecord[]>;
+  document(ark: string): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+export async function openIntakeRig(settings: Partial<Config> = {}): Promise<IntakeRig> {
+  const folder = await mkdtemp(join(tmpdir(), "intake-"));
+  const location = { files: join(folder, "objects") };
+  const config = { ...readConfig({}), ...settings };
+  const [objects, records] = await Promise.all([openFileObjects(location.files), openSqliteRecordStore({ file: join(folder, "records.db") })]);
+  const faults: unknown[] = [];
+  const jobs = new InProcessJobQueue({ store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY, backOff: () => 10, onFault: (_, error) => faults.push(error) });
+  await jobs.start(intakeHandler({ records, config, baseUrl: () => BASE_URL }, location));
+  return {
+    records, objects, jobs,
+    async upload(archive, { user = UPLOADER, input = {} } = {}) {
+      const staged = await objects.stage(Readable.from([archive]));
+      await staged.publish();
+      const { submission } = await records.submit({ id: randomUUID(), type: "crate", user, sha256: staged.sha256, input: { ...input }, at: Date.now() });
+      await jobs.enqueue(submission.id);
+      for await (const _ of jobs.watch(submission.id)) void _;
+      if (faults.length > 0) throw faults[0];
+      return (await records.submission(submission.id))!;
+    },
+    async all() {
+      const found: StoredRecord[] = [];
+      let after: string | undefined;
+      do {
+        const page: { items: StoredRecord[]; next?: string } = await records.list({ limit: 500, ...(after === undefined ? {} : { after }) });
+        found.push(...page.items);
+        after = page.next;
+      } while (after !== undefined);
+      return found;
+    },
+    async document(ark) {
+      const [record] = await records.findMany([ark]);
+      return JSON.parse(Buffer.from(record!.document).toString()) as Record<string, unknown>;
+    },
+    async close() {
+      await jobs.close(1000);
+      await records.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

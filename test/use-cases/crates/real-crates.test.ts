@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { REAL_CRATES, realCrate } from "../../support/crates.js";
+import { openIntakeRig, type IntakeRig } from "../../support/registry.js";
+
+const present = existsSync(REAL_CRATES);
+if (!present) console.warn(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}`);
+
+describe.skipIf(!present)("real crates by others", () => {
+  let rig: IntakeRig;
+  beforeEach(async () => {
+    rig = await openIntakeRig();
+  });
+  afterEach(() => rig.close());
+
+  const upload = async (name: string) => rig.upload((await realCrate(name))!);
+  const counts = async () => {
+    const byKind: Record<string, number> = {};
+    for (const { kind } of await rig.all()) byKind[kind] = (byKind[kind] ?? 0) + 1;
+    return byKind;
+  };
+
+  const expected: [string, Record<string, number>, string[]][] = [
+    ["fs-cm4ai-release", { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 }, []],
+    ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, []],
+    ["fs-mds-reasoning", { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE"]],
+    ["fs-mds-zip-test-crate.zip", { rocrate: 1, dataset: 3, computation: 1 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE"]],
+    ["py-crate_with_subcrates", { rocrate: 4, datadownload: 4 }, []],
+    ["run-profile-ex-process", { rocrate: 1, software: 1, computation: 1, datadownload: 2, entity: 3 }, []],
+    ["run-profile-ex-provenance", { rocrate: 1, software: 4, computation: 6, datadownload: 3, entity: 18 }, []],
+    ["rb-crate-spec1.3", { rocrate: 1, datadownload: 2, entity: 1 }, []],
+    ["rb-zip-biobb_hpc_workflows-condapack.zip", { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 }, []],
+    ["eln-kadi4mat-records.eln", { rocrate: 1, dataset: 1, datadownload: 4, entity: 10 }, ["LOST_TERM"]],
+  ];
+  for (const [name, kinds, warned] of expected) {
+    it(`${name} goes in, every entity under its kind`, async () => {
+      const submission = await upload(name);
+      expect(submission.error).toBeNull();
+      expect(submission).toMatchObject({ status: "finished", identifiersMinted: Object.values(kinds).reduce((sum, count) => sum + count, 0) });
+      expect(await counts()).toEqual(kinds);
+      const codes = new Set(submission.warnings.map(({ code }) => code));
+      codes.delete("FIELD_MISSING");
+      expect([...codes].sort()).toEqual(warned);
+    });
+  }
+
+  it("keeps the provenance of the run crate of the older layout linked, whatever spelling it used", async () => {
+    await upload("fs-mds-reasoning");
+    const [links] = await rig.records.linksFrom(["ark:59852/computation-IF-Image-Loader-xDirGcr"], { limit: 1000 });
+    const targets = new Set(links!.items.filter(({ predicate }) => predicate === "evi:generated").map(({ target }) => target));
+    expect(targets).toContain("ark:59852/dataset-cellmaps_imagedownloader-output-file-9LUEb5Y");
+    const found = await rig.records.findMany([...targets]);
+    expect(found.every((record) => record !== undefined)).toBe(true);
+  });
+
+  for (const [name, code] of [["BROKEN-rb-missing_file", "FILE_MISSING"], ["BROKEN-rb-not_json", "json_invalid"], ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"]] as const) {
+    it(`${name} is refused, says why, and leaves no record`, async () => {
+      const submission = await upload(name);
+      expect(submission.status).toBe("failed");
+      expect(submission.error!.map((error) => error.code)).toEqual([code]);
+      expect(await rig.all()).toEqual([]);
+    });
+  }
+});
