@@ -1,11 +1,12 @@
 import { writeFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import { makeFiles } from "./crate/files.js";
 import { describeCrate } from "./crate/metadata.js";
 
-/** Every member's time. Archives keep local time without a zone, so it is given as parts: the bytes are the same everywhere. */
+/** Every member's time. Archives keep local time without a zone, so it is given as parts: the bytes do not depend on the machine's zone. */
 const MTIME = new Date(2025, 0, 15, 12, 0, 0);
 
 /**
@@ -18,7 +19,7 @@ export async function buildDemoCrate(): Promise<Buffer> {
   const members = [{ path: "ro-crate-metadata.json", bytes: Buffer.from(describeCrate(fields, files)) }, ...files];
   for (const { path, bytes } of members) zip.addBuffer(bytes, path, { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true });
   zip.end();
-  return buffer(zip.outputStream as import("node:stream").Readable);
+  return buffer(zip.outputStream as Readable);
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

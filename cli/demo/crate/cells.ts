@@ -19,6 +19,7 @@ const WELLS = [
   { well: "B1", treatment: "paclitaxel", phenotype: "cytoplasmic" },
 ] as const;
 const FIELDS_PER_WELL = 3;
+const CELLS_PER_FIELD = 6;
 
 /** The same numbers in the same order for the same seed (mulberry32): the crate must not differ from run to run. */
 export function randomNumbers(seed: number): () => number {
@@ -43,8 +44,7 @@ function drawField(phenotype: Phenotype, random: () => number): Image {
   const image = blankImage(SIZE, SIZE);
   const blue = new Float64Array(SIZE * SIZE);
   const green = new Float64Array(SIZE * SIZE);
-  const cells = 5 + Math.floor(random() * 3);
-  for (let cell = 0; cell < cells; cell++) {
+  for (let cell = 0; cell < CELLS_PER_FIELD; cell++) {
     const [x, y] = [8 + random() * (SIZE - 16), 8 + random() * (SIZE - 16)];
     const radius = 3.5 + random() * 1.5;
     addSpot(blue, x, y, radius, 190);
