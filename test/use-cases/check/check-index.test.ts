@@ -70,6 +70,15 @@ describe("The check of the index against the truth", () => {
     expect(await check(feed)).toMatchObject({ agree: true, truth: { leftOut: 1 } });
   });
 
+  it("says so when the records cannot be read to the end", async () => {
+    const feed = new MemoryFeed();
+    await open(feed);
+    feed.delay = 50;
+    const checking = check(feed);
+    setTimeout(() => feed.cut(), 150);
+    await expect(checking).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
   it("compares at one commit while others write, and admits when it cannot", async () => {
     let commit = 0;
     const truth: TruthDigester = { digest: async (atLeast) => ({ digest: `t${atLeast}`, quads: 1, sequence: atLeast, leftOut: 0 }), close: async () => {} };
