@@ -72,11 +72,14 @@ describe("The check of the index against the truth", () => {
 
   it("says so when the records cannot be read to the end", async () => {
     const feed = new MemoryFeed();
-    await open(feed);
-    feed.delay = 50;
-    const checking = check(feed);
-    setTimeout(() => feed.cut(), 150);
-    await expect(checking).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    feed.delay = 100;
+    const digester = openTruthDigester(feed.open);
+    const digesting = digester.digest(0);
+    while (feed.asked === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    feed.cut();
+    await expect(digesting).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(digester.digest(0)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await digester.close();
   });
 
   it("compares at one commit while others write, and admits when it cannot", async () => {
