@@ -30,5 +30,5 @@ export function distances(seeds: readonly string[], supports: readonly Support[]
 
 /** Nearest first, then by identifier: an order that a later page finds again. */
 export function inOrder(near: ReadonlyMap<string, number>): string[] {
-  return [...near.keys()].sort((a, b) => near.get(a)! - near.get(b)! || (a < b ? -1 : 1));
+  return [...near.keys()].toSorted((a, b) => near.get(a)! - near.get(b)! || (a < b ? -1 : 1));
 }

@@ -85,9 +85,9 @@ function nodesOf(order: readonly string[], described: ReadonlyMap<string, Descri
   for (const iri of order) {
     const known = described.get(iri);
     if (!known) continue;
-    const sameAs = iri === order[0] ? aliases : [...known.records].sort();
+    const sameAs = iri === order[0] ? aliases : [...known.records].toSorted();
     nodes.set(iri, {
-      "@id": iri, "@type": [...known.types].sort(),
+      "@id": iri, "@type": [...known.types].toSorted(),
       ...(known.name !== undefined && { name: known.name }), ...(known.description !== undefined && { description: known.description }),
       ...(sameAs.length > 0 && { sameAs: sameAs.map(reference) }),
     });
@@ -99,7 +99,7 @@ function nodesOf(order: readonly string[], described: ReadonlyMap<string, Descri
     const properties = stated.get(node) ?? stated.set(node, new Map()).get(node)!;
     (properties.get(name) ?? properties.set(name, new Set()).get(name)!).add(object);
   }
-  for (const [node, properties] of stated) for (const [name, objects] of properties) node[name] = [...objects].sort().map(reference);
+  for (const [node, properties] of stated) for (const [name, objects] of properties) node[name] = [...objects].toSorted().map(reference);
   return [...nodes.values()];
 }
 

@@ -2,7 +2,7 @@ import jsonld from "jsonld";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { QueryEngine } from "../../../src/stores/queries/port.js";
 import { evidenceGraph } from "../../../src/use-cases/evidence/index.js";
-import { ark } from "../../support/quads.js";
+import { ark, quadsOf } from "../../support/quads.js";
 import { edgesIn, EvidenceWorld, nodesIn, type Planned } from "../../support/evidence-world.js";
 
 /** One after the other, each derived from the next: n0 ← n1 ← … */
@@ -148,6 +148,16 @@ describe("An evidence graph", () => {
     expect(person).toEqual({ "@id": orcid, "@type": ["Person"], name: "Josiah Carberry", sameAs: [{ "@id": "ark:99999/crate/entity/josiah" }] });
     const down = await world.ask("crate/entity/josiah", { direction: "downstream" });
     expect(nodesIn(down)).toEqual(["crate/entity/josiah", orcid, "run"]);
+  });
+
+  it("shows an object inside a record as a node of its own", async () => {
+    await given({ result: { edges: { generatedBy: ["ark:99999/result#genid-0"] } }, raw: {} });
+    const [graph, inside] = ["<ark:99999/result>", "<ark:99999/result#genid-0>"];
+    world.feed.commit({ "ark:99999/result": `${quadsOf("result", { edges: { generatedBy: ["ark:99999/result#genid-0"] } })}${inside} <https://schema.org/name> "A run nobody named" ${graph} .\n${inside} <https://w3id.org/EVI#usedDataset> <ark:99999/raw> ${graph} .\n${inside} <https://w3id.org/EVI#directlySupportedBy> <ark:99999/raw> <ark:99999/result#inferred> .\n` });
+    const graphed = await world.ask("result");
+    expect(nodesIn(graphed)).toEqual(["result", "result#genid-0", "raw"]);
+    expect(graphed["@graph"][1]).toEqual({ "@id": "ark:99999/result#genid-0", "@type": [], name: "A run nobody named", usedDataset: [{ "@id": "ark:99999/raw" }] });
+    expect(graphed.dangling).toEqual([]);
   });
 
   it("does not believe what another record says about a node's name", async () => {

@@ -6,6 +6,8 @@ import { iriTerm, isIri } from "../iri.js";
 
 /** DROPs in one update: far below the sizes at which the parser of a WASM instance gives up. */
 const DROPS_PER_UPDATE = 200;
+/** Characters of one load: a crate of 100,000 entities would not fit into one string. */
+const LOAD_LENGTH = 8_000_000;
 const NQUADS = "application/n-quads";
 
 /**
@@ -28,7 +30,20 @@ export class GraphStore {
   apply(graphs: readonly FeedGraph[]): void {
     const latest = new Map(graphs.map((graph) => [graph.ark, graph.nquads]));
     this.#drop([...latest.keys()].filter((ark) => this.#arks.has(ark)));
-    const texts = [...latest].filter((entry): entry is [string, string] => entry[1] !== null);
+    let some: [string, string][] = [];
+    let length = 0;
+    for (const [ark, text] of latest) {
+      if (text === null) continue;
+      some.push([ark, text]);
+      if ((length += text.length) < LOAD_LENGTH) continue;
+      this.#loadAll(some);
+      some = [];
+      length = 0;
+    }
+    this.#loadAll(some);
+  }
+
+  #loadAll(texts: readonly [string, string][]): void {
     try {
       this.#load(texts.map(([, text]) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join(""));
       for (const [ark] of texts) this.#remember(ark);
