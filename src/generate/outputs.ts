@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { jsonLdContext } from "../model/context.js";
 import { shaclShapes } from "../model/shapes.js";
 import { openApiDocument } from "../rest/openapi/document.js";
+import { schemaText } from "../graphql/schema.js";
 import { errorsPage } from "./errors-page.js";
 import { settingsPage } from "./settings-page.js";
 
@@ -19,6 +20,7 @@ export const OUTPUTS: readonly Output[] = [
   { file: "ontology/shapes.ttl", render: shaclShapes },
   // Without anchors: not every reader of OpenAPI documents follows them. Long lines stay lines.
   { file: "openapi/openapi.yaml", render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }) },
+  { file: "graphql/schema.graphql", render: schemaText },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
 ];
