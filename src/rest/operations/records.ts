@@ -1,12 +1,12 @@
 import { ServiceError } from "../../errors.js";
-import { lookupArk } from "../../identifiers/ark.js";
+import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import { RecordResolver } from "../../resolvers/record-resolver.js";
 import { listParameters } from "../../use-cases/records/list.js";
 import { revisionParameter } from "../../use-cases/records/read.js";
-import type { RecordView } from "../../use-cases/records/view.js";
+import { parseDocument, type RecordView } from "../../use-cases/records/view.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { SAFE_HEADERS, sendBytes, streamJsonArray } from "../reply.js";
@@ -106,5 +106,32 @@ export const resolverOperations: Operations = {
   },
 };
 
-/** Every kind that has a path. */
-export const allRecordOperations: Operations = Object.assign({}, ...Object.values(KINDS).filter((kind) => kind.path !== null).map((kind) => recordOperations(kind.name))) as Operations;
+/** Kinds that come from archives and files have fewer of the five. */
+const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = { rocrate: ["list", "get", "delete"], datadownload: ["get"], entity: [] };
+
+/** What each kind offers. */
+export const allRecordOperations: Operations = Object.fromEntries(Object.values(KINDS).flatMap(({ name }) =>
+  Object.entries(recordOperations(name)).filter(([id]) => PARTIAL[name]?.includes(id.slice(0, id.indexOf("_"))) ?? true)));
+
+/** The contract's three-part path: a project whose identifier has three parts, else one of that organization. */
+export const projectOperations: Operations = {
+  get_project_of_organization: async (request) => {
+    const { req, res, params, context } = request;
+    const { NAAN, organization, postfix } = params;
+    const whole = `ark:${NAAN}/${organization}/${postfix}`;
+    try {
+      await sendRecord(context.deps, req, res, await KIND_RESOLVERS.project.read(whole, context));
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
+      const view = await KIND_RESOLVERS.project.read(`ark:${NAAN}/${postfix}`, context).catch(() => undefined);
+      if (!view || !isMemberOf(view, `ark:${NAAN}/${organization}`)) throw error;
+      await sendRecord(context.deps, req, res, view, `/project/${encodeURI(view.record.ark)}`);
+    }
+  },
+};
+
+function isMemberOf(view: RecordView, organization: string): boolean {
+  const { memberOf } = parseDocument(view.bytes);
+  const ark = typeof memberOf === "string" ? referencedArk(memberOf) : undefined;
+  return ark !== undefined && arkKey(ark) === arkKey(organization);
+}
