@@ -9,7 +9,7 @@ import type { Deps, Log } from "../../src/use-cases/deps.js";
 
 /** One answer, read whole. */
 export interface Answer<T = JsonObject> { status: number; headers: Headers; text: string; body: T }
-export interface RequestOptions { token?: string; headers?: Record<string, string>; json?: unknown; body?: RequestInit["body"]; redirect?: RequestRedirect }
+export interface RequestOptions { token?: string; headers?: Record<string, string>; json?: unknown; body?: RequestInit["body"]; redirect?: "manual" | "follow" }
 
 /** Someone with an account. */
 export interface Person { id: string; email: string; password: string; token: string; caller: Caller }
