@@ -19,7 +19,7 @@ export class RegistryClient {
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
         ...(body === undefined || body instanceof FormData || body instanceof URLSearchParams ? {} : { "Content-Type": "application/json" }), ...headers,
       },
-      ...(body === undefined ? {} : { body: (ready ? body : JSON.stringify(body)) as BodyInit }),
+      ...(body === undefined ? {} : { body: (ready ? body : JSON.stringify(body)) as ConstructorParameters<typeof Response>[0] }),
     });
     const text = await response.text();
     let parsed: Json = {};
