@@ -15,6 +15,19 @@ const act: fc.Arbitrary<Act> = fc.record({
 });
 
 export function modelConforms({ store, reopen }: Setting): void {
+  const compare = async (known: ReadonlyMap<string, Known>): Promise<void> => {
+    const owned = (target: string): string => known.get(arkKey(target))?.ark ?? target;
+    for (const [key, { ark, revision, deleted, targets, name }] of known) {
+      expect(await store().find(ark)).toMatchObject({ record: { revision, tombstone: deleted ? {} : null } });
+      expect(await store().quads(ark)).toBe(deleted ? undefined : quadsOf(ark, name, targets.map((target) => linkTo(owned(target)))));
+      const [from] = await store().linksFrom([ark], { limit: 50 });
+      expect(from!.items.map(({ target }) => target)).toEqual(targets);
+      const [to] = await store().linksTo([key], { limit: 50 });
+      const expected = [...known.values()].flatMap((source) => source.targets.filter((target) => arkKey(target) === key).map((target) => `${source.ark} ${target}`));
+      expect(to!.items.map(({ source, target }) => `${source} ${target}`).toSorted()).toEqual(expected.toSorted());
+    }
+  };
+
   test("after any series of writes, links and graphs are what a plain model says", async () => {
     let round = 0;
     await fc.assert(fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 15 }), async (acts) => {
@@ -45,18 +58,5 @@ export function modelConforms({ store, reopen }: Setting): void {
       await compare(known);
     }), { numRuns: 40 });
     await (await reopen()).health();
-
-    async function compare(known: ReadonlyMap<string, Known>): Promise<void> {
-      const owned = (target: string): string => known.get(arkKey(target))?.ark ?? target;
-      for (const [key, { ark, revision, deleted, targets, name }] of known) {
-        expect(await store().find(ark)).toMatchObject({ record: { revision, tombstone: deleted ? {} : null } });
-        expect(await store().quads(ark)).toBe(deleted ? undefined : quadsOf(ark, name, targets.map((target) => linkTo(owned(target)))));
-        const [from] = await store().linksFrom([ark], { limit: 50 });
-        expect(from!.items.map(({ target }) => target)).toEqual(targets);
-        const [to] = await store().linksTo([key], { limit: 50 });
-        const expected = [...known.values()].flatMap((source) => source.targets.filter((target) => arkKey(target) === key).map((target) => `${source.ark} ${target}`));
-        expect(to!.items.map(({ source, target }) => `${source} ${target}`).toSorted()).toEqual(expected.toSorted());
-      }
-    }
   });
 }

@@ -23,7 +23,6 @@ function open(): { group: GroupCommit; close: () => void } {
     return {
       group: new GroupCommit(connection, new Committer(connection)),
       close() {
-        connection.exec("PRAGMA optimize");
         connection.pragma("wal_checkpoint(TRUNCATE)");
         connection.close();
       },
