@@ -40,7 +40,7 @@ describe.skipIf(!present)("real crates by others", () => {
       expect(await counts()).toEqual(kinds);
       const codes = new Set(submission.warnings.map(({ code }) => code));
       codes.delete("FIELD_MISSING");
-      expect([...codes].sort()).toEqual(warned);
+      expect([...codes].toSorted()).toEqual(warned);
     });
   }
 

@@ -8,7 +8,7 @@ import { gatherMetadata } from "../metadata/read.js";
 import { prepareCrate, type MetadataBytes, type PreparedCrate } from "../prepare.js";
 import { Archive } from "../zip/archive.js";
 import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
-import { storeFiles } from "./store-files.js";
+import { hashFiles, storeFiles } from "./store-files.js";
 
 /** Name under which a metadata file that came alone is known. */
 const ALONE = "ro-crate-metadata.json";
@@ -54,11 +54,9 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
   const total = files.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
   host.progress({ stage: "storing files", done, total, unit: "bytes" });
-  const stored = await storeFiles({
-    archive, members: files, digests: wantedDigests(crate), objects,
-    intend: (sha256s) => host.intend(sha256s),
-    onStored: (bytes) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" }),
-  });
+  const onStored = (bytes: number) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
+  const work = { archive, members: files, digests: wantedDigests(crate), onStored };
+  const stored = input.dryRun ? await hashFiles(work) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
   return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
 }
 
