@@ -15,7 +15,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown, lo
   if (cause instanceof ServiceError) return { message: cause.message, ...place, extensions: { code: cause.code, ...cause.extra } };
   const code = formatted.extensions?.["code"];
   if (cause instanceof GraphQLError && code !== "INTERNAL_SERVER_ERROR") {
-    return { message: formatted.message, ...place, extensions: { ...(code === undefined ? {} : { code }) } };
+    return { message: formatted.message, ...place, extensions: code === undefined ? {} : { code } };
   }
   const fault = randomUUID();
   log.error({ err: cause, fault }, "a GraphQL field ended in a fault");

@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from "graphql";
+import { lexicographicSortSchema, printSchema, type GraphQLSchema } from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver } from "../resolvers/account-resolver.js";
 import { CrateResolver } from "../resolvers/crate-resolver.js";
@@ -11,4 +11,9 @@ import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
 export function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [RecordResolver, AccountResolver, CrateResolver, EvidenceResolver, ...KIND_FIELDS];
   return buildSchema({ resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false });
+}
+
+/** The schema in GraphQL's own language, in a stable order: `graphql/schema.graphql`. */
+export async function schemaText(): Promise<string> {
+  return `${printSchema(lexicographicSortSchema(await graphqlSchema()))}\n`;
 }

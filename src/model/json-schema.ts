@@ -10,10 +10,13 @@ export type JsonSchema = { [keyword: string]: JsonValue };
  */
 export const ARK_PATTERN = "ark:?/?[0-9]{5,}/.*";
 
-const TIME = "[Tt ](?:[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?|[0-9]{4}(?:[0-9]{2}(?:[.,][0-9]+)?)?)";
-const ZONE = "(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)";
-/** Form of a date or date-time (RFC 3339, ISO 8601 calendar dates); that the day exists is checked beside it. */
-export const DATE_PATTERN = `^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})(?:${TIME}${ZONE}?)?$`;
+const TIME = "[Tt ]([0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?|[0-9]{4}([0-9]{2}([.,][0-9]+)?)?)";
+const ZONE = "([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)";
+/**
+ * Form of a date or date-time (RFC 3339, ISO 8601 calendar dates); that the day exists is checked beside it. No group is
+ * `(?:`, which SPARQL's regular expressions (and so SHACL's) do not know.
+ */
+export const DATE_PATTERN = `^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})(${TIME}${ZONE}?)?$`;
 
 /**
  * Schema of the body that creates or replaces a record: additional properties are welcome, secrets are part of

@@ -105,7 +105,7 @@ export class Emitter {
   /** IRI that a text value refers to, where the property is one of references. */
   private reference(property: string, value: Expanded, activity: boolean): string | undefined {
     const text = value["@value"];
-    if (typeof text !== "string" || value["@language"] !== undefined) return undefined;
+    if (typeof text !== "string") return undefined;
     const provenance = ANY_SUBJECT.has(property) || (activity && ACTIVITY_SUBJECT.has(property));
     if (!provenance && !this.options.references.has(property)) return undefined;
     return referencedArk(text) ?? (provenance && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined);

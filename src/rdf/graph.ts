@@ -26,7 +26,7 @@ for (const kind of Object.values(KINDS)) {
   const terms: JsonObject = {};
   for (const [name, field] of Object.entries(kind.fields)) {
     if (name.startsWith("@") || !isPublic(field)) continue;
-    terms[name] = { "@id": expandCurie(field.term), ...(field.json === "object" ? { "@type": "@json" } : {}) };
+    terms[name] = { "@id": expandCurie(field.term), ...(field.json === "object" || field.json === "list" ? { "@type": "@json" } : {}) };
     if (field.ark || field.link) references.add(expandCurie(field.term));
   }
   declaredContext.set(kind.name, terms);

@@ -7,7 +7,7 @@ import { validateRecord } from "../../src/model/validate.js";
 
 const ARK = "ark:?/?[0-9]{5,}/.*";
 /** The kind's example with some members replaced; `undefined` takes one away. */
-const with_ = (kind: KindName, changes: Record<string, unknown>) =>
+const bodyWith = (kind: KindName, changes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([, value]) => value !== undefined));
 
 type Case = [what: string, kind: KindName, changes: Record<string, unknown>, items: unknown[]];
@@ -61,7 +61,7 @@ const CASES: Case[] = [
 
 describe("validateRecord", () => {
   it.each(CASES)("answers %s (%s)", (_what, kind, changes, items) => {
-    expect(validateRecord(KINDS[kind], with_(kind, changes))).toEqual(items);
+    expect(validateRecord(KINDS[kind], bodyWith(kind, changes))).toEqual(items);
   });
 
   it.each(KIND_NAMES)("accepts the example of a %s", (kind) => {
@@ -85,7 +85,7 @@ describe("validateRecord", () => {
   });
 
   it("lists the first thousand broken rules of a hostile body and says that there are more", () => {
-    const items = validateRecord(KINDS.dataset, with_("dataset", { keywords: Array.from({ length: 2_000_000 }, () => 1), usedBy: [1] }));
+    const items = validateRecord(KINDS.dataset, bodyWith("dataset", { keywords: Array.from({ length: 2_000_000 }, () => 1), usedBy: [1] }));
     expect(items).toHaveLength(MAX_FINDINGS + 1);
     expect(items.at(-1)).toMatchObject({ loc: ["body"], type: "too_many_errors" });
   });

@@ -7,6 +7,7 @@ interface Entry { position: number; changed: number; nquads: string | null }
 export class MemoryFeed {
   sequence = 0;
   opened = 0;
+  asked = 0;
   /** ms before each answer. */
   delay = 0;
   /** Questions left to be answered with an error. */
@@ -30,6 +31,7 @@ export class MemoryFeed {
     const { port1, port2 } = new MessageChannel();
     this.#ports.add(port2);
     port2.on("message", (request: FeedRequest) => {
+      this.asked++;
       if (this.delay > 0) setTimeout(() => port2.postMessage(this.#answer(request)), this.delay);
       else port2.postMessage(this.#answer(request));
     });

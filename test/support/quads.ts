@@ -1,4 +1,4 @@
-import { inferredGraph, PROVENANCE, SUPPORTED_BY, type ProvenanceName } from "../../src/model/provenance.js";
+import { inferredGraph, PROVENANCE, SUPPORTED_BY, type ProvenanceName, type ProvenanceTerm } from "../../src/model/provenance.js";
 import { expandCurie } from "../../src/model/field.js";
 
 export const ark = (name: string): string => (name.includes(":") ? name : `ark:99999/${name}`);
@@ -28,10 +28,10 @@ export function quadsOf(name: string, sketch: Sketch = {}): string {
   for (const part of sketch.hasPart ?? []) state(expandCurie("schema:hasPart"), `<${ark(part)}>`);
   if (sketch.subject) lines.push(`<${graph}> <${expandCurie("schema:sameAs")}> <${subject}> <${graph}> .`);
   for (const [property, targets] of Object.entries(sketch.edges ?? {}) as [ProvenanceName, string[]][]) {
-    const term = PROVENANCE[property];
+    const term: ProvenanceTerm = PROVENANCE[property];
     for (const target of targets) {
       state(expandCurie(term.evi), `<${ark(target)}>`);
-      if ("prov" in term) state(expandCurie(term.prov), `<${ark(target)}>`);
+      if (term.prov !== undefined) state(expandCurie(term.prov), `<${ark(target)}>`);
       const [supported, supporting] = term.support === "object" ? [subject, ark(target)] : [ark(target), subject];
       lines.push(`<${supported}> <${SUPPORTED_BY}> <${supporting}> <${inferredGraph(graph)}> .`);
     }

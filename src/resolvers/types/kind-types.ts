@@ -8,7 +8,7 @@ import type { StoredRecord } from "../../stores/records/port.js";
 import { RecordNode, texts } from "./record-node.js";
 
 /** Fields every record has by the interface, and names GraphQL does not allow. */
-const GIVEN = new Set(["name", "description", "keywords", "license", "url", "owner"]);
+const GIVEN = new Set(["name", "description", "keywords", "license", "url", "owner", "additionalProperties"]);
 const hiddenField = (name: string, field: ModelField): boolean => name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
 
 /** GraphQL type of a declared field. */

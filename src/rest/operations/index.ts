@@ -3,12 +3,12 @@ import { accountOperations } from "./accounts.js";
 import { crateOperations } from "./crates.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
-import { allRecordOperations, resolverOperations } from "./records.js";
+import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 
 export { PAGE_POLICY } from "./service.js";
 
 /** The handler of every operation of the contract, by operationId. */
 export function operations(contract: { yaml: string; json: object }): Operations {
-  return { ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...resolverOperations, ...crateOperations, ...fileOperations, ...evidenceOperations };
+  return { ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...resolverOperations, ...crateOperations, ...fileOperations, ...evidenceOperations };
 }

@@ -1,13 +1,15 @@
+import { ServiceError } from "../../errors.js";
+import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import { RecordResolver } from "../../resolvers/record-resolver.js";
 import { listParameters } from "../../use-cases/records/list.js";
 import { revisionParameter } from "../../use-cases/records/read.js";
-import type { RecordView } from "../../use-cases/records/view.js";
+import { parseDocument, type RecordView } from "../../use-cases/records/view.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
-import { sendBytes, streamJsonArray } from "../reply.js";
+import { SAFE_HEADERS, sendBytes, streamJsonArray } from "../reply.js";
 import { sendRecord } from "../represent.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
 import { authenticated } from "../../use-cases/access/caller.js";
@@ -77,12 +79,26 @@ function locationOf(request: RestRequest, view: RecordView): string | undefined 
   return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
 }
 
+/** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
+function globalResolver({ params, context, path }: RestRequest): string | undefined {
+  const { ARK_NAAN, GLOBAL_RESOLVER } = context.deps.config;
+  const ark = lookupArk(path.slice(1));
+  if (ark === undefined || params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
+  return `${GLOBAL_RESOLVER}/${ark.split("/").map(encodeURIComponent).join("/").replace(/^ark%3A/, "ark:")}`;
+}
+
 /** The resolver: any kind, any accepted spelling. */
 export const resolverOperations: Operations = {
   resolve_ark: async (request) => {
     const { req, res, context, query } = request;
-    const view = query["revision"] === undefined ? await records.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
-    await sendRecord(context.deps, req, res, view, locationOf(request, view));
+    try {
+      const view = query["revision"] === undefined ? await records.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+      await sendRecord(context.deps, req, res, view, locationOf(request, view));
+    } catch (error) {
+      const elsewhere = error instanceof ServiceError && error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
+      if (elsewhere === undefined) throw error;
+      res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
+    }
   },
   delete_ark: async (request) => {
     const expected = expectedRevision(request.req);
@@ -90,5 +106,32 @@ export const resolverOperations: Operations = {
   },
 };
 
-/** Every kind that has a path. */
-export const allRecordOperations: Operations = Object.assign({}, ...Object.values(KINDS).filter((kind) => kind.path !== null).map((kind) => recordOperations(kind.name))) as Operations;
+/** Kinds that come from archives and files have fewer of the five. */
+const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = { rocrate: ["list", "get", "delete"], datadownload: ["get"], entity: [] };
+
+/** What each kind offers. */
+export const allRecordOperations: Operations = Object.fromEntries(Object.values(KINDS).flatMap(({ name }) =>
+  Object.entries(recordOperations(name)).filter(([id]) => PARTIAL[name]?.includes(id.slice(0, id.indexOf("_"))) ?? true)));
+
+/** The contract's three-part path: a project whose identifier has three parts, else one of that organization. */
+export const projectOperations: Operations = {
+  get_project_of_organization: async (request) => {
+    const { req, res, params, context } = request;
+    const { NAAN, organization, postfix } = params;
+    const whole = `ark:${NAAN}/${organization}/${postfix}`;
+    try {
+      await sendRecord(context.deps, req, res, await KIND_RESOLVERS.project.read(whole, context));
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
+      const view = await KIND_RESOLVERS.project.read(`ark:${NAAN}/${postfix}`, context).catch(() => undefined);
+      if (!view || !isMemberOf(view, `ark:${NAAN}/${organization}`)) throw error;
+      await sendRecord(context.deps, req, res, view, `/project/${encodeURI(view.record.ark)}`);
+    }
+  },
+};
+
+function isMemberOf(view: RecordView, organization: string): boolean {
+  const { memberOf } = parseDocument(view.bytes);
+  const ark = typeof memberOf === "string" ? referencedArk(memberOf) : undefined;
+  return ark !== undefined && arkKey(ark) === arkKey(organization);
+}

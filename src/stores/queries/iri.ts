@@ -1,14 +1,12 @@
 import { ServiceError } from "../../errors.js";
 
-/** IRIREF of SPARQL 1.1 (rule 139): what may not stand between the angle brackets, and no scheme is no IRI here. */
+/** IRIREF of SPARQL 1.1 (rule 139): what may not stand between the angle brackets; and no scheme is no IRI here. */
 // eslint-disable-next-line no-control-regex
 const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|^`\\\u007f]*$/;
-/** What RFC 3987 refuses beyond that, and the engine with it: brackets, a second `#`, a `%` without two digits, private use. */
-const REFUSED = /[[\]\ue000-\uf8ff]|#.*#|%(?![0-9A-Fa-f]{2})/s;
 
-/** True for what may be written into a query as an IRI. */
+/** True for what can be written into a query as an IRI and ends where it should. An engine may still refuse it. */
 export function isIri(text: string): boolean {
-  return ABSOLUTE_IRI.test(text) && !REFUSED.test(text) && text.isWellFormed();
+  return ABSOLUTE_IRI.test(text) && text.isWellFormed();
 }
 
 /**

@@ -30,11 +30,11 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
   if (kindName !== "user") await assertMayOwn(deps.records, caller!, ownerOf(document)!);
   const given = givenIdentifier(document);
   const account = kindName === "user" ? await accountToCreate(deps, document) : undefined;
-  const stored = withDefaults(kind, withoutSecrets(kind, document));
+  const stored = withoutSecrets(kind, document);
 
   for (let attempt = 1; ; attempt++) {
     const ark = given ?? mintArk(deps.config.ARK_NAAN, kindName, typeof document["name"] === "string" ? document["name"] : null);
-    const state = await stateOf(kind, ark, { ...stored, "@id": ark });
+    const state = await stateOf(kind, ark, withDefaults(kind, stored, ark));
     try {
       await deps.records.commit({
         by: caller?.user ?? (kindName === "user" ? ark : null), at: Date.now(),

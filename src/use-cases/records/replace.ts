@@ -36,7 +36,7 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     await assertMayChange(deps.records, who, record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
     const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
-    const stored: JsonObject = { ...withDefaults(kind, own), "@id": record.ark };
+    const stored = withDefaults(kind, own, record.ark);
     if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);
     const account = kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
     const state = await stateOf(kind, record.ark, stored);

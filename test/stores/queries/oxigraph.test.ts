@@ -154,6 +154,37 @@ describe("The Oxigraph engine", () => {
     expect(await names(index)).toContain("round 39");
   });
 
+  it("goes on with the successor when the worn thread is lost while that loads", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(40));
+    const index = await ready(await open(feed, { rebuildAfter: 1, pageSize: 5 })) as OxigraphEngine;
+    feed.delay = 30;
+    await index.reach(feed.commit({ "ark:99999/r0": quadsOf("r0", { name: "new" }) }), 5000);
+    const endless = index.select(ENDLESS, { timeout: 50 });
+    const behind = names(index);
+    await expect(endless).rejects.toMatchObject({ code: "QUERY_TIMEOUT" });
+    expect(await behind).toContain("new");
+    expect(feed.opened).toBe(2);
+  });
+
+  it("ends an endless query also while a digest is taken", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(3000));
+    const index = await ready(await open(feed)) as OxigraphEngine;
+    const digest = index.digest();
+    await expect(index.select(ENDLESS, { timeout: 100 })).rejects.toMatchObject({ code: "QUERY_TIMEOUT" });
+    expect((await digest).quads).toBe(6000);
+  });
+
+  it("takes in a large commit in one step", async () => {
+    const feed = new MemoryFeed();
+    const index = await ready(await open(feed)) as OxigraphEngine;
+    const long = "word ".repeat(1000);
+    const sequence = feed.commit(Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`ark:99999/b${i}`, quadsOf(`b${i}`, { description: long })])));
+    await index.reach(sequence, 20_000);
+    expect((await index.select("SELECT (COUNT(*) AS ?n) { ?r <https://schema.org/description> ?d }")).rows[0]!.n!.value).toBe("2500");
+  });
+
   it("answers CONSTRUCT and ASK as text", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(1));

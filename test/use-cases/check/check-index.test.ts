@@ -70,6 +70,18 @@ describe("The check of the index against the truth", () => {
     expect(await check(feed)).toMatchObject({ agree: true, truth: { leftOut: 1 } });
   });
 
+  it("says so when the records cannot be read to the end", async () => {
+    const feed = new MemoryFeed();
+    feed.delay = 100;
+    const digester = openTruthDigester(feed.open);
+    const digesting = digester.digest(0);
+    while (feed.asked === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    feed.cut();
+    await expect(digesting).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(digester.digest(0)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await digester.close();
+  });
+
   it("compares at one commit while others write, and admits when it cannot", async () => {
     let commit = 0;
     const truth: TruthDigester = { digest: async (atLeast) => ({ digest: `t${atLeast}`, quads: 1, sequence: atLeast, leftOut: 0 }), close: async () => {} };

@@ -5,9 +5,6 @@ import type { Job } from "./thread-handle.js";
 import { silent } from "./log.js";
 import { DEFAULTS, type OxigraphOptions } from "./options.js";
 
-/** A digest reads every quad; it has this many ms, a long query's time many times over. */
-const DIGEST_TIMEOUT = 600_000;
-
 /** {@link QueryEngine} on Oxigraph in a thread of its own, which comes back by itself after whatever ends it. */
 export class OxigraphEngine implements QueryEngine {
   readonly #options: Required<OxigraphOptions>;
@@ -35,7 +32,7 @@ export class OxigraphEngine implements QueryEngine {
   }
 
   async digest(): Promise<GraphDigest> {
-    const reply = await this.#run({ op: "digest" }, DIGEST_TIMEOUT);
+    const reply = await this.#run({ op: "digest" });
     const { digest, quads, sequence } = reply as Extract<typeof reply, { op: "digested" }>;
     return { digest, quads, sequence };
   }
@@ -68,7 +65,7 @@ export class OxigraphEngine implements QueryEngine {
     this.#arrivals.close(this.#threads.unavailable());
   }
 
-  #run(ask: Job["ask"], timeout: number): Promise<Parameters<Job["resolve"]>[0]> {
-    return new Promise((resolve, reject) => this.#threads.run({ ask, timeout, attempts: 0, resolve, reject }));
+  #run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
+    return new Promise((resolve, reject) => this.#threads.run({ ask, ...(timeout !== undefined && { timeout }), attempts: 0, resolve, reject }));
   }
 }

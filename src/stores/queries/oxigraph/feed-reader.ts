@@ -8,21 +8,30 @@ type Question = { all: { after: number; limit: number } } | { since: { sequence:
 const FIRST_RETRY = 100;
 const LAST_RETRY = 10_000;
 
+/** ms after which a feed that says nothing counts as closed: a port that was cut on its way to the thread never tells. */
+const SILENCE = 60_000;
+
 /** The asking side of a feed port ({@link FeedRequest}). A question that the store could not answer is asked again until it can. */
 export class FeedReader {
   #lastId = 0;
   #closed = false;
-  readonly #asked = new Map<number, { resolve: (answer: FeedAnswer) => void; reject: (error: Error) => void }>();
+  readonly #asked = new Map<number, { resolve: (answer: FeedAnswer) => void; reject: (error: Error) => void; clock: NodeJS.Timeout }>();
 
   /** @param onError told each time the store answers with an error */
   constructor(private readonly port: MessagePort, private readonly onError: (message: string) => void = () => {}) {
     port.on("message", (answer: FeedAnswer) => {
-      this.#asked.get(answer.id)?.resolve(answer);
+      const question = this.#asked.get(answer.id);
+      if (!question) return;
+      clearTimeout(question.clock);
       this.#asked.delete(answer.id);
+      question.resolve(answer);
     });
     port.on("close", () => {
       this.#closed = true;
-      for (const question of this.#asked.values()) question.reject(new Error("the feed of the record store was closed"));
+      for (const { reject, clock } of this.#asked.values()) {
+        clearTimeout(clock);
+        reject(new Error("the feed of the record store was closed"));
+      }
       this.#asked.clear();
     });
   }
@@ -45,7 +54,8 @@ export class FeedReader {
     if (this.#closed) return Promise.reject(new Error("the feed of the record store was closed"));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject });
+      const clock = setTimeout(() => reject(new Error(`the feed of the record store said nothing for ${SILENCE / 1000} s`)), SILENCE);
+      this.#asked.set(id, { resolve, reject, clock });
       this.port.postMessage({ id, ...question } satisfies FeedRequest);
     });
   }

@@ -2,10 +2,12 @@ import { Store, namedNode } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { QuadDigest } from "./quad-digest.js";
-import { iriTerm } from "../iri.js";
+import { iriTerm, isIri } from "../iri.js";
 
 /** DROPs in one update: far below the sizes at which the parser of a WASM instance gives up. */
 const DROPS_PER_UPDATE = 200;
+/** Characters of one load: a crate of 100,000 entities would not fit into one string. */
+const LOAD_LENGTH = 8_000_000;
 const NQUADS = "application/n-quads";
 
 /**
@@ -28,10 +30,23 @@ export class GraphStore {
   apply(graphs: readonly FeedGraph[]): void {
     const latest = new Map(graphs.map((graph) => [graph.ark, graph.nquads]));
     this.#drop([...latest.keys()].filter((ark) => this.#arks.has(ark)));
-    const texts = [...latest].filter((entry): entry is [string, string] => entry[1] !== null);
+    let some: [string, string][] = [];
+    let length = 0;
+    for (const [ark, text] of latest) {
+      if (text === null) continue;
+      some.push([ark, text]);
+      if ((length += text.length) < LOAD_LENGTH) continue;
+      this.#loadAll(some);
+      some = [];
+      length = 0;
+    }
+    this.#loadAll(some);
+  }
+
+  #loadAll(texts: readonly [string, string][]): void {
     try {
       this.#load(texts.map(([, text]) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join(""));
-      for (const [ark] of texts) this.#arks.add(ark);
+      for (const [ark] of texts) this.#remember(ark);
     } catch (error) {
       rethrowFatal(error);
       // What was loaded before the bad line stays; loading it again changes nothing.
@@ -78,6 +93,16 @@ export class GraphStore {
     this.rewrites += arks.length;
   }
 
+  /** What cannot be the name of a graph has none to be dropped, and would spoil the update for others. */
+  #remember(ark: string): void {
+    try {
+      (namedNode(ark) as unknown as { free(): void }).free();
+      if (isIri(ark)) this.#arks.add(ark);
+    } catch (error) {
+      rethrowFatal(error);
+    }
+  }
+
   /** Without the engine's own transaction, which would hold every page twice: only this thread looks. */
   #load(text: string): void {
     if (text !== "") this.#store.load(text, { format: NQUADS, no_transaction: true });
@@ -87,7 +112,7 @@ export class GraphStore {
   #loadWhatCan(ark: string, text: string): void {
     try {
       this.#load(text);
-      this.#arks.add(ark);
+      this.#remember(ark);
       return;
     } catch (error) {
       rethrowFatal(error);
@@ -97,7 +122,7 @@ export class GraphStore {
     for (const line of text.split("\n")) {
       try {
         this.#load(line);
-        if (line !== "") this.#arks.add(ark);
+        if (line !== "") this.#remember(ark);
       } catch (error) {
         rethrowFatal(error);
         refused++;

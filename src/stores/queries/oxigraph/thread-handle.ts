@@ -7,20 +7,20 @@ import type { ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
 /** A query or a digest on its way through a thread. */
 export interface Job {
   ask: { op: "query"; query: string; format: string } | { op: "digest" };
-  /** ms it may run once it is its turn. */
-  timeout: number;
+  /** ms it may run once it is its turn; a digest is taken in slices between others and has no turn. */
+  timeout?: number;
   /** Threads that were lost while it waited in them. */
   attempts: number;
   resolve(reply: Extract<ThreadReply, { op: "answer" | "digested" }>): void;
   reject(error: Error): void;
 }
 
-/** Why a thread is no more. `guilty`: the job that was running; it was answered already when it timed out. */
+/** Why a thread is no more. `guilty`: the query that was running; it was answered already when it timed out. */
 export interface Loss {
   reason: string;
   timedOut: boolean;
   guilty: Job | undefined;
-  /** The jobs that waited behind it, in order. */
+  /** All the rest, in order. */
   innocent: Job[];
 }
 
@@ -32,8 +32,8 @@ export interface ThreadEvents {
 }
 
 /**
- * One thread with an Oxigraph store, seen from outside. It answers in the order asked, so the first job that
- * has no answer is the one that runs, and the clock runs for that one only.
+ * One thread with an Oxigraph store, seen from outside. It answers queries in the order asked, so the first
+ * without an answer is the one that runs, and the clock runs for that one only.
  */
 export class ThreadHandle {
   loaded = false;
@@ -46,6 +46,7 @@ export class ThreadHandle {
   #gone = false;
   #retiring = false;
   #clock: NodeJS.Timeout | undefined;
+  #running: Job | undefined;
   readonly #jobs = new Map<number, Job>();
   readonly #worker: Worker;
 
@@ -62,7 +63,7 @@ export class ThreadHandle {
     const id = ++this.#lastId;
     this.#jobs.set(id, job);
     this.#worker.postMessage({ id, ...job.ask } satisfies ThreadRequest);
-    if (this.#jobs.size === 1) this.#wind(job);
+    if (job.timeout !== undefined && !this.#running) this.#wind(job);
   }
 
   advance(sequence: number): void {
@@ -109,15 +110,22 @@ export class ThreadHandle {
     const job = this.#jobs.get(reply.id);
     if (!job) return;
     this.#jobs.delete(reply.id);
-    clearTimeout(this.#clock);
-    const [next] = this.#jobs.values();
-    if (next) this.#wind(next);
-    else if (this.#retiring) void this.end();
+    if (job === this.#running) {
+      clearTimeout(this.#clock);
+      this.#running = undefined;
+      for (const next of this.#jobs.values()) {
+        if (next.timeout === undefined) continue;
+        this.#wind(next);
+        break;
+      }
+    }
+    if (this.#retiring && this.#jobs.size === 0) void this.end();
     if (reply.op === "refused") job.reject(new ServiceError("BAD_REQUEST", `The query was refused: ${reply.message}`));
     else job.resolve(reply);
   }
 
   #wind(job: Job): void {
+    this.#running = job;
     this.#clock = setTimeout(() => {
       job.reject(new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${job.timeout} ms and was ended; ask for less at a time.`, {}, { "Retry-After": "1" }));
       this.#lose(`a query ran longer than ${job.timeout} ms`, true);
@@ -127,7 +135,8 @@ export class ThreadHandle {
 
   #lose(reason: string, timedOut: boolean): void {
     if (this.#gone) return;
-    const [guilty, ...innocent] = this.#jobs.values();
+    const guilty = this.#running;
+    const innocent = [...this.#jobs.values()].filter((job) => job !== guilty);
     void this.end();
     this.events.onLost(this, { reason, timedOut, guilty, innocent });
   }

@@ -132,8 +132,13 @@ export class Threads {
       return;
     }
     if (handle === this.#current) {
-      this.#current = undefined;
-      if (timedOut) {
+      // A successor that is loading already is further than a new thread would be.
+      this.#current = this.#successor;
+      this.#successor = undefined;
+      this.#rebuildAt = this.options.rebuildAfter;
+      if (this.#current) {
+        this.options.log.warn({ reason }, "graph index thread was lost; its successor takes over when it is loaded");
+      } else if (timedOut) {
         this.options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
         this.#startCurrent();
       } else {

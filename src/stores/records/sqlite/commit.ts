@@ -28,7 +28,7 @@ export class Committer {
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection);
     this.#records = new RecordWrites(connection, new TextWrites(connection), this.objects, this.#projection);
-    this.#log = connection.prepare("INSERT INTO change_log (sequence, record) VALUES (?, ?)");
+    this.#log = connection.prepare("INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)");
     this.#newest = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log");
     this.#sequence = this.#newest.get()![0];
   }
@@ -58,7 +58,7 @@ export class Committer {
     }
     // A number is used only by commits that changed records, so that none is missing from the log.
     if (step.changed.size > 0) {
-      for (const record of step.changed) this.#log.run([step.sequence, record]);
+      this.#log.put([step.sequence, JSON.stringify([...step.changed])]);
       this.#sequence = step.sequence;
     }
     return { sequence: this.#sequence, records };

@@ -3,3 +3,6 @@ export const fold = (text: string): string => text.normalize("NFKC").toLowerCase
 
 /** Text for the search index, which is ours: what SQLite cannot hold is replaced, not refused. */
 export const indexable = (text: string): string => text.toWellFormed().replaceAll("\0", " ");
+
+/** A keyword as it is compared: without case, blanks in a row as one. */
+export const wordOf = (keyword: string): string => indexable(fold(keyword)).replace(/\s+/g, " ").trim();

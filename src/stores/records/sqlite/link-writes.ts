@@ -1,5 +1,5 @@
 import type { KindName } from "../../../model/kind.js";
-import type { Connection } from "./statement.js";
+import { type Connection, textArray } from "./statement.js";
 import type { Projection } from "./projection.js";
 import type { LinkChange, Step } from "./step.js";
 
@@ -12,7 +12,8 @@ export class LinkWrites {
   readonly #viaOf;
   readonly #addVia;
   readonly #stated;
-  readonly #put;
+  readonly #add;
+  readonly #change;
   readonly #drop;
   readonly #waiting;
   readonly #sourcesOf;
@@ -23,11 +24,12 @@ export class LinkWrites {
     this.#viaOf = connection.prepare<[number]>("SELECT id FROM via WHERE predicate = ? AND kind = ?");
     this.#addVia = connection.prepare<[number]>("INSERT INTO via (predicate, kind) VALUES (?, ?) RETURNING id");
     this.#stated = connection.prepare<[number, number, string, string, number]>("SELECT position, via, target, target_key, sequence FROM link WHERE source = ? ORDER BY position");
-    this.#put = connection.prepare("INSERT OR REPLACE INTO link (source, position, via, target, target_key, sequence) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#add = connection.prepare("INSERT INTO link (source, position, via, target, target_key, sequence) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#change = connection.prepare("UPDATE link SET via = ?3, target = ?4, target_key = ?5, sequence = ?6 WHERE source = ?1 AND position = ?2");
     this.#drop = connection.prepare("DELETE FROM link WHERE source = ? AND position >= ?");
-    this.#waiting = connection.prepare<[number | null]>("SELECT max(sequence) FROM link WHERE target_key = ? AND source <> ?");
+    this.#waiting = connection.prepare<[string, number]>("SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l ON l.target_key = asked.value GROUP BY asked.value");
     this.#sourcesOf = connection.prepare<[number]>("SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)");
-    this.#touch = connection.prepare("UPDATE record SET newest_backlink = ? WHERE key = ?");
+    this.#touch = connection.prepare("UPDATE record SET newest_backlink = ?1 WHERE key IN (SELECT value FROM json_each(?2))");
     this.#arrive = connection.prepare("UPDATE record SET newest_backlink = ? WHERE id = ?");
   }
 
@@ -40,7 +42,7 @@ export class LinkWrites {
     const arrivals = this.#meetWaiting(step);
     const touched = new Set<string>();
     for (const change of step.links) this.#write(change, step.sequence, touched);
-    for (const key of touched) this.#touch.run([step.sequence, key]);
+    if (touched.size > 0) this.#touch.put([step.sequence, textArray([...touched])]);
     for (const { source, quads, links, state } of step.links) {
       if (quads !== null) this.projection.project(state, quads, links);
       arrivals.delete(source);
@@ -52,10 +54,12 @@ export class LinkWrites {
   /** A record that arrives after links to it: their newest counts, and their sources may have to be spelled anew. */
   #meetWaiting(step: Step): Set<number> {
     const sources = new Set<number>();
+    if (step.arrived.length === 0) return sources;
+    const waiting = new Map(this.#waiting.all([textArray([...new Set(step.arrived.map(({ key }) => key))])]));
     for (const { id, ark, key, sharesKey } of step.arrived) {
-      const newest = this.#waiting.get([key, id])?.[0] ?? null;
-      if (newest === null) continue;
-      this.#arrive.run([newest, id]);
+      const newest = waiting.get(key);
+      if (newest === undefined) continue;
+      this.#arrive.put([newest, id]);
       for (const [source] of this.#sourcesOf.all([key, ark, sharesKey ? 1 : 0])) sources.add(source);
     }
     return sources;
@@ -80,9 +84,9 @@ export class LinkWrites {
       if (age === undefined) touch(link.targetKey);
       const old = before[position];
       if (old && age === old[4] && via === old[1] && link.target === old[2] && link.targetKey === old[3]) return;
-      this.#put.run([source, position, via, link.target, link.targetKey, age ?? sequence]);
+      (old ? this.#change : this.#add).put([source, position, via, link.target, link.targetKey, age ?? sequence]);
     });
-    if (before.length > links.length) this.#drop.run([source, links.length]);
+    if (before.length > links.length) this.#drop.put([source, links.length]);
     for (const [same, left] of ages) if (left.length > 0) touch(before.find(([, via, target, targetKey]) => `${via} ${target} ${targetKey}` === same)![3]);
   }
 

@@ -1,6 +1,6 @@
 import { arkKey } from "../../../identifiers/ark.js";
 import type { ListQuery, ListedPage } from "../port.js";
-import { fold } from "./fold.js";
+import { fold, wordOf } from "./fold.js";
 import { readNamePosition, readNumbers, writeNamePosition } from "./positions.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "./record-row.js";
 import { type Connection, isStorableText, type Statement, type Value } from "./statement.js";
@@ -85,7 +85,7 @@ function choose(filter: Filter, byName: boolean): { from: string; where: string[
   if (keyword !== undefined) {
     from = "keyword AS k CROSS JOIN record AS r ON r.id = k.record";
     id = "k.record";
-    and("k.word = ?", fold(keyword));
+    and("k.word = ?", wordOf(keyword));
   } else if (ownerKey !== undefined) from = "record AS r INDEXED BY live_owner";
   else if (crate !== undefined) from = "record AS r INDEXED BY live_crate";
   else if (kind !== undefined) from = `record AS r INDEXED BY ${byName ? "live_kind_name" : "live_kind"}`;

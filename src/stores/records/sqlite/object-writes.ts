@@ -35,41 +35,41 @@ export class ObjectWrites {
   }
 
   add(record: number, objects: readonly ObjectReference[], revision: number): void {
-    for (const o of objects) this.#insert.run([record, o.sha256, o.size, o.mediaType, o.name, o.role, revision]);
+    for (const o of objects) this.#insert.put([record, o.sha256, o.size, o.mediaType, o.name, o.role, revision]);
   }
 
   /** The references from this revision on; those that stay are left alone. */
   replace(record: number, objects: readonly ObjectReference[], revision: number): void {
     const wanted = new Map(objects.map((o) => [identity(o.sha256, o.size, o.mediaType, o.name, o.role), o]));
     for (const [id, ...object] of this.#current.all([record])) {
-      if (!wanted.delete(identity(...object))) this.#end.run([revision, id]);
+      if (!wanted.delete(identity(...object))) this.#end.put([revision, id]);
     }
     this.add(record, [...wanted.values()], revision);
   }
 
   /** Ends all references with this revision; `drop` takes them from earlier revisions too, so that the bytes may go. */
   end(record: number, revision: number, drop: boolean): void {
-    (drop ? this.#dropAll : this.#endAll).run([revision, record]);
+    (drop ? this.#dropAll : this.#endAll).put([revision, record]);
   }
 
   intend(holder: Holder & { attempt: number }, sha256s: readonly string[], at: number): { removing: string[] } {
     const list = textArray(sha256s);
-    this.#intend.run([list, holder.kind, holder.id, holder.attempt, at]);
+    this.#intend.put([list, holder.kind, holder.id, holder.attempt, at]);
     return { removing: this.#removing.all([list]).map(([sha256]) => sha256) };
   }
 
   release(holder: Holder): void {
-    this.#release.run([holder.id, holder.kind]);
+    this.#release.put([holder.id, holder.kind]);
   }
 
   claimUnreferenced(sha256s: readonly string[], options: Parameters<ObjectBookkeeping["claimUnreferenced"]>[1]): string[] {
     const free = this.#unreferenced.all([textArray(sha256s), options.now - options.intentLifetime]).map(([sha256]) => sha256);
-    this.#claim.run([textArray(free)]);
+    this.#claim.put([textArray(free)]);
     return free;
   }
 
   removed(sha256s: readonly string[]): void {
-    this.#removed.run([textArray(sha256s)]);
+    this.#removed.put([textArray(sha256s)]);
   }
 }
 

@@ -38,7 +38,7 @@ export class Projection {
     const spelling = this.#spelling(links);
     if (spelling.size === 0) return;
     const projected = respell(quads, spelling);
-    if (projected !== quads) this.#put.run([packQuads(projected), state]);
+    if (projected !== quads) this.#put.put([packQuads(projected), state]);
   }
 
   /** Projects the current quads of a record again; true when they changed. */
@@ -49,7 +49,7 @@ export class Projection {
     const quads = unpackQuads(written);
     const now = respell(quads, this.#spelling(this.#links.all([record]).map(([target, targetKey]) => ({ target, targetKey }))));
     if (now === (before ? unpackQuads(before) : quads)) return false;
-    this.#put.run([now === quads ? null : packQuads(now), state]);
+    this.#put.put([now === quads ? null : packQuads(now), state]);
     return true;
   }
 

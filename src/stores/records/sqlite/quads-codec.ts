@@ -28,7 +28,7 @@ const DICTIONARY_1 = Buffer.from([
 
 const DEFLATED_1 = 1;
 /** A window as small as the text: deflate's time for 2 KB is mostly the clearing of its tables. */
-const SMALL = { dictionary: DICTIONARY_1, windowBits: 13, memLevel: 4 } as const;
+const SMALL = { dictionary: DICTIONARY_1, windowBits: 13, memLevel: 4, level: 3, chunkSize: 1024 } as const;
 const LARGE = { dictionary: DICTIONARY_1, windowBits: 15, memLevel: 8 } as const;
 const SMALL_TEXT = 8_000;
 

@@ -54,7 +54,7 @@ export class RecordWrites {
     const tally = new Map<string, number>();
     const count = (kind: string, by: number): void => void tally.set(kind, (tally.get(kind) ?? 0) + by);
     const result = writes.map((write) => ({ ark: write.ark, revision: this.#apply(write, step, ids, count) }));
-    for (const [kind, by] of tally) if (by !== 0) this.#tally.run([kind, by]);
+    for (const [kind, by] of tally) if (by !== 0) this.#tally.put([kind, by]);
     return result;
   }
 
@@ -80,11 +80,11 @@ export class RecordWrites {
           count(kind, -1);
           count(write.kind, 1);
         }
-        this.#replaceOne(write, id, key, next, step);
+        this.#replaceOne(write, id, key, next, step, kind !== write.kind);
         break;
       case "delete":
         count(kind, -1);
-        this.#delete.run([id, step.at, next, step.by, write.reason ?? null, write.successor ?? null]);
+        this.#delete.put([id, step.at, next, step.by, write.reason ?? null, write.successor ?? null]);
         this.#addRevision(id, next, step, "delete", [], state);
         this.text.remove(id);
         this.objects.end(id, next, write.dropObjects === true);
@@ -92,7 +92,7 @@ export class RecordWrites {
         break;
       case "publish":
         if (status === write.status && embargoedUntil === write.embargoedUntil) return revision;
-        this.#publish.run([id, step.at, next, write.status, write.embargoedUntil]);
+        this.#publish.put([id, step.at, next, write.status, write.embargoedUntil]);
         // Record administration: the document is that of the revision before, but clients see a new ETag.
         this.#addRevision(id, next, step, "publish", [], state);
         break;
@@ -107,7 +107,7 @@ export class RecordWrites {
     if (holder) throw duplicate(write.ark, holder);
     const state = this.#addState(write);
     const owner = write.owner;
-    this.#insert.run([
+    this.#insert.put([
       id, write.ark, write.key, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner),
       step.at, write.publicationStatus ?? "DRAFT", write.crate ?? null, state,
     ]);
@@ -121,12 +121,12 @@ export class RecordWrites {
     return 1;
   }
 
-  #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step): void {
+  #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step, kindChanged: boolean): void {
     const state = this.#addState(write);
     const owner = write.owner;
-    this.#replace.run([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state]);
+    this.#replace.put([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
-    this.text.replace(id, write);
+    this.text.replace(id, write, kindChanged);
     if (write.dropObjects) this.objects.end(id, revision, true);
     if (write.objects) this.objects.replace(id, write.objects, revision);
     step.links.push({ source: id, ark: write.ark, key, kind: write.kind, links: write.links, isNew: false, quads: write.quads, state });
@@ -134,12 +134,12 @@ export class RecordWrites {
 
   #addState(state: RecordState): number {
     const id = this.#nextState++;
-    this.#state.run([id, state.document, packQuads(state.quads)]);
+    this.#state.put([id, state.document, packQuads(state.quads)]);
     return id;
   }
 
   #addRevision(record: number, revision: number, step: Step, action: string, changed: readonly string[], state: number): void {
-    this.#revision.run([record, revision, step.at, step.by, action, changed.length > 0 ? JSON.stringify(changed) : null, state]);
+    this.#revision.put([record, revision, step.at, step.by, action, changed.length > 0 ? JSON.stringify(changed) : null, state]);
   }
 }
 

@@ -72,9 +72,9 @@ CREATE TABLE link (
 CREATE INDEX link_target ON link (target_key, via, sequence, source, position);
 
 CREATE TABLE keyword (word TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (word, record)) STRICT, WITHOUT ROWID;
-CREATE INDEX keyword_record ON keyword (record);
 
-CREATE TABLE text (id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, keywords TEXT NOT NULL, other TEXT NOT NULL) STRICT;
+-- What the search index has indexed, and the record's words of the table above, one a line.
+CREATE TABLE text (id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, keywords TEXT NOT NULL, other TEXT NOT NULL, words TEXT NOT NULL) STRICT;
 CREATE VIRTUAL TABLE search USING fts5 (name, description, keywords, other, content='text', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
 
 CREATE TABLE change_log (sequence INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (sequence, record)) STRICT, WITHOUT ROWID;

@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import { failureLine } from "./failure.js";
+
+// Each command's code is loaded when it runs: `--help` must not wait for the service.
+
+/** The command line of `arkgraph`. */
+export function buildProgram(): Command {
+  const program = new Command("arkgraph")
+    .description("A registry of research objects: start it, check it, see it at work.")
+    .helpCommand(false)
+    .showHelpAfterError("(arkgraph --help lists commands and options)")
+    // 1 is for what fails while it runs; what the parser refuses is 2.
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+
+  program.command("serve")
+    .description("start the registry; its settings come from the environment, the same as npm start")
+    .action(async () => (await import("./commands/serve.js")).serveCommand());
+
+  program.command("check")
+    .description("compare the graph index with the records, digest by digest; the registry must be stopped")
+    .option("--data <folder>", "data folder; default the setting DATA_DIR")
+    .action(async (options: { data?: string }) => (await import("./commands/check.js")).checkCommand(options));
+
+  program.command("demo")
+    .description("start a registry on temporary data, register an example crate and look at what became of it")
+    .option("--exit", "end after the last step instead of staying up")
+    .action(async (options: { exit?: true }) => (await import("./demo/demo.js")).demoCommand({ exit: options.exit === true }));
+
+  program.command("demo-crate")
+    .description("write the example crate of the demo as a zip archive")
+    .argument("<file>", "where to write it")
+    .action(async (file: string) => (await import("./commands/demo-crate.js")).demoCrateCommand(file));
+
+  return program;
+}
+
+/** Parses and runs; a failure is one line on standard error and status 1. */
+export async function run(args: readonly string[]): Promise<void> {
+  try {
+    await buildProgram().parseAsync(args, { from: "user" });
+  } catch (error) {
+    process.stderr.write(`arkgraph: ${failureLine(error)}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,109 @@
+import { EXAMPLES } from "../../model/examples.js";
+import { expandCurie, type JsonObject } from "../../model/field.js";
+import type { Kind } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds/index.js";
+import { publicView } from "../../model/view.js";
+import { NOT_MODIFIED, html, json, type Content, type Operation } from "./operation.js";
+import { IF_MATCH, IF_NONE_MATCH, LIST, arkPath } from "./parameters.js";
+import { answerOf, bodyOf, recordExample } from "./schemas.js";
+
+const HEADERS = ["ETag", "X-Publication-Status"] as const;
+const WRITE_REFUSALS = ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "TOO_MANY_REQUESTS"] as const;
+const READ_REFUSALS = ["NOT_FOUND", "AMBIGUOUS", "GONE", "NOT_ACCEPTABLE"] as const;
+
+/** The five operations of a kind. What a kind does differently is said where it differs. */
+export function recordOperations(kind: Kind): Operation[] {
+  return [listOperation(kind), createOperation(kind), updateOperation(kind), getOperation(kind), deleteOperation(kind)];
+}
+
+const article = (kind: Kind): string => `${/^[aeio]/i.test(kind.typeName) ? "an" : "a"} ${labelOf(kind)}`;
+/** `EvidenceGraph` → `evidence graph`. */
+const labelOf = (kind: Kind): string => kind.typeName.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+
+function listOperation(kind: Kind): Operation {
+  const example = publicView(kind, recordExample(kind));
+  return {
+    method: "get", path: `/${kind.path}`, operationId: `list_${kind.name}`, tag: "records", summary: `List of records: ${labelOf(kind)}`,
+    description: "Without `limit` the whole list. Deleted records are left out.",
+    parameters: LIST,
+    answer: { description: "The records.", content: json({ type: "array", items: answerOf(kind) }, [example], `${kind.typeName}List`), headers: ["Link", "X-Total-Count"] },
+    ...(kind.name === "user" ? { token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN"] } : {}),
+  };
+}
+
+function createOperation(kind: Kind): Operation {
+  return {
+    method: "post", path: `/${kind.path}`, operationId: `create_${kind.name}`, tag: "records", summary: `Create ${article(kind)}`,
+    description: `${kind.description} Without \`@id\` an identifier is minted.${kind.fields["owner"] ? " `owner` may also be given in compact form, as an object with `@id`; its `@id` is kept." : ""}`,
+    body: bodiesOf(kind),
+    answer: { description: "The created record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
+    ...(kind.name === "user"
+      ? { refusals: ["FORBIDDEN", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "DUPLICATE", "EMAIL_TAKEN", "TOO_MANY_REQUESTS"] }
+      : { token: "required", refusals: [...WRITE_REFUSALS, "DUPLICATE"] }),
+  };
+}
+
+function updateOperation(kind: Kind): Operation {
+  return {
+    method: "put", path: `/${kind.path}`, operationId: `update_${kind.name}`, tag: "records", summary: `Replace ${article(kind)}`,
+    description: "Replaces the whole record that the body's `@id` names: absent fields fall back to their default or vanish. A body that changes nothing makes no revision.",
+    parameters: [IF_MATCH],
+    body: bodiesOf(kind),
+    answer: { description: "The updated record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
+    token: "required",
+    refusals: [...WRITE_REFUSALS, "NOT_FOUND", "GONE", "WRONG_KIND", "REVISION_MISMATCH"],
+  };
+}
+
+function getOperation(kind: Kind): Operation {
+  const example = publicView(kind, recordExample(kind));
+  return {
+    method: "get", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `get_${kind.name}`, tag: "records", summary: `One record: ${labelOf(kind)}`,
+    description: kind.closed ? "Anyone sees the declared public fields; the account itself and administrators see the rest." : "Lists that other records imply are filled in when the record is read.",
+    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH],
+    answer: { description: "The record.", content: representations(kind, example), headers: [...HEADERS, "Link", "Content-Location"] },
+    also: NOT_MODIFIED,
+    ...(kind.closed ? { token: "optional" } : {}),
+    refusals: READ_REFUSALS,
+  };
+}
+
+function deleteOperation(kind: Kind): Operation {
+  const example = recordExample(kind);
+  return {
+    method: "delete", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `delete_${kind.name}`, tag: "records", summary: `Delete ${article(kind)}`,
+    description: "Leaves a tombstone: the identifier is not used again, and reading it answers 410.",
+    parameters: [...arkPath(example["@id"] as string), IF_MATCH],
+    answer: { description: "The deleted record.", content: json(answerOf(kind), example, `${kind.typeName}Record`) },
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", "GONE", "REVISION_MISMATCH", "TOO_MANY_REQUESTS"],
+  };
+}
+
+/** A record in every media type that `Accept` may ask for; JSON-LD when it does not say. */
+export function representations(kind: Kind, example: JsonObject): Record<string, Content> {
+  return representationsOf(answerOf(kind), example, kind, kind.closed ? `Public${kind.typeName}` : `${kind.typeName}Record`);
+}
+
+/** The same for a record of which only an example's kind is known. */
+export function representationsOf(schema: JsonObject, example: JsonObject, kind: Kind, exampleName = `${kind.typeName}Record`): Record<string, Content> {
+  const id = example["@id"] as string;
+  const iri = expandCurie(kind.rdfClass);
+  return {
+    "application/ld+json": { schema, example, exampleName },
+    "application/json": { schema, example, exampleName },
+    "text/turtle": { schema: { type: "string" }, example: `<${id}> a <${iri}> .\n` },
+    "application/n-quads": { schema: { type: "string" }, example: `<${id}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${iri}> <${id}> .\n` },
+    "text/html": html("<!doctype html><title>Record</title>"),
+  };
+}
+
+const bodiesOf = (kind: Kind): Record<string, Content> => ({
+  "application/json": { schema: bodyOf(kind), example: EXAMPLES[kind.name], exampleName: kind.typeName },
+  "application/ld+json": { schema: bodyOf(kind), example: EXAMPLES[kind.name], exampleName: kind.typeName },
+});
+
+const NAMES = ["user", "group", "software", "dataset", "computation", "evidencegraph", "schema"] as const;
+
+/** Kinds whose operations are all alike; projects and organizations have a table of their own. */
+export const RECORDS: readonly Operation[] = NAMES.flatMap((name) => recordOperations(KINDS[name]));

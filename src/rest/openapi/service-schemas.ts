@@ -1,0 +1,97 @@
+import type { JsonObject } from "../../model/field.js";
+import { schemaRef } from "./operation.js";
+
+const nullable = (type: string, description: string, more: JsonObject = {}): JsonObject => ({ type: [type, "null"], description, ...more });
+
+const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
+
+/** Schemas of what is not a record: tokens, health, submissions, crate metadata, evidence. */
+export const SERVICE_SCHEMAS: JsonObject = {
+  TokenRequest: {
+    type: "object", required: ["username", "password"],
+    properties: {
+      grant_type: { type: ["string", "null"], pattern: "^password$" },
+      username: { type: "string", description: "E-mail address or `@id` of the account." },
+      password: { type: "string", format: "password" },
+      scope: { type: "string", default: "" },
+      client_id: { type: ["string", "null"] },
+      client_secret: { type: ["string", "null"] },
+    },
+  },
+  Token: {
+    type: "object", required: ["access_token", "token_type", "expires_in"],
+    properties: {
+      access_token: { type: "string", description: "Sent as `Authorization: Bearer <access_token>`." },
+      token_type: { type: "string", const: "bearer" },
+      expires_in: { type: "integer", description: "Seconds." },
+    },
+  },
+  Health: {
+    type: "object", required: ["status", "checks"],
+    properties: {
+      status: { type: "string", enum: ["healthy", "unhealthy"] },
+      checks: { type: "object", description: "By part of the service; an index that is `loading` is healthy.", additionalProperties: { type: "string" } },
+    },
+  },
+  Finding: {
+    type: "object", required: ["file", "pointer", "message", "code"],
+    properties: {
+      file: nullable("string", "Member of the archive; null for the archive itself."),
+      pointer: nullable("string", "JSON pointer (RFC 6901) inside the file."),
+      message: { type: "string" },
+      code: { type: "string" },
+    },
+  },
+  Submission: {
+    type: "object", description: "A crate on its way in. Every submission ends.",
+    required: ["submissionUUID", "status", "completed", "success", "error", "warnings"],
+    properties: {
+      submissionUUID: { type: "string", format: "uuid" },
+      guid: { type: "string", description: "The same as `submissionUUID`." },
+      transactionFolder: { type: "string", description: "The same as `submissionUUID`." },
+      status: { type: "string", enum: ["queued", "running", "finished", "failed"] },
+      stage: nullable("string", "What is being done."),
+      progress: nullable("object", "How far it is.", {
+        required: ["done", "total", "unit"], properties: { done: { type: "integer" }, total: { type: ["integer", "null"] }, unit: { type: "string" } },
+      }),
+      timeStarted: nullable("string", "RFC 3339, UTC.", { format: "date-time" }),
+      timeFinished: nullable("string", "RFC 3339, UTC.", { format: "date-time" }),
+      completed: { type: "boolean", description: "True for finished and failed." },
+      success: { type: "boolean", description: "True for finished only." },
+      error: { anyOf: [FINDINGS, { type: "null" }], description: "Why it failed." },
+      warnings: FINDINGS,
+      identifiersMinted: { type: "integer" },
+      rocrateIdentifier: nullable("string", "ARK of the crate, once it is known."),
+      sha256: nullable("string", "Of the archive, lower-case hex."),
+    },
+  },
+  UploadedCrate: {
+    description: "The crate's record with its submission; the submission alone while it still runs.",
+    type: "object", required: ["submission"], properties: { "@id": { type: "string" }, submission: schemaRef("Submission") }, additionalProperties: true,
+  },
+  CrateMetadata: {
+    type: "object", description: "RO-Crate metadata: the descriptor, the crate and its entities.", required: ["@context", "@graph"],
+    properties: { "@context": {}, "@graph": { type: "array", items: { type: "object", additionalProperties: true } } },
+  },
+  Upload: {
+    type: "object", required: ["file"],
+    properties: { file: { type: "string", format: "binary", description: "Zip archive. Existing clients may call the field `crate`." } },
+  },
+  Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } } },
+  EvidenceGraphAnswer: {
+    type: "object", description: "What supports a record (or what it supports), as JSON-LD.",
+    required: ["@context", "@id", "direction", "@graph", "outputs", "dangling", "hidden", "truncated", "asOf"],
+    properties: {
+      "@context": { type: "object" },
+      "@id": { type: "string", description: "The record that was asked for." },
+      direction: { type: "string", enum: ["upstream", "downstream", "both"] },
+      "@graph": { type: "array", items: { ...schemaRef("Reference"), description: "A node with its provenance, by name of the relation." }, description: "The record that was asked for, then by distance from it." },
+      outputs: { type: "array", items: schemaRef("Reference"), description: "Nodes of this answer that support no other: the results that the rest leads to." },
+      dangling: { type: "array", items: { ...schemaRef("Reference"), required: ["reason"], properties: { reason: { type: "string", enum: ["external", "deleted", "unknown"] } } }, description: "References to what is not stored here." },
+      hidden: { type: "object", additionalProperties: { type: "integer" }, description: "How many nodes are left out, by reason." },
+      truncated: { type: "boolean", description: "True when `limit` cut the answer." },
+      cursor: { type: "string", description: "Where the rest begins; there when the answer is truncated." },
+      asOf: { type: "integer", description: "Sequence of the newest commit that the answer knows." },
+    },
+  },
+};

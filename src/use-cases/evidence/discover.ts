@@ -1,0 +1,56 @@
+import { SUPPORTED_BY } from "../../model/provenance.js";
+import { iriTerm } from "../../stores/queries/iri.js";
+import type { Asking } from "./asking.js";
+
+/** `[supported, supporting]` */
+export type Support = readonly [string, string];
+export type OneWay = "upstream" | "downstream";
+
+const SUPPORT = iriTerm(SUPPORTED_BY);
+/** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
+const FEW = 2;
+const FAR = 16;
+
+/**
+ * Every support relation on the way from the seeds in one direction, and those that lead out of what the depth
+ * allows. Cycles end by themselves: no node is asked about twice.
+ */
+export async function discover(ask: Asking, seeds: readonly string[], way: OneWay, depth: number): Promise<Support[]> {
+  const found: Support[] = [];
+  const seen = new Set(seeds);
+  let frontier = [...seen];
+  for (let step = 0; step <= depth && frontier.length > 0; step++) {
+    if (frontier.length <= FEW && depth - step > FAR) {
+      const rest = await reachable(ask, frontier, way);
+      if (rest.length === 0) break;
+      frontier = [...frontier, ...new Set(rest.filter((node) => !seen.has(node)))];
+      for (const node of frontier) seen.add(node);
+    }
+    const pairs = await supports(ask, frontier, way);
+    frontier = [];
+    for (const pair of pairs) {
+      found.push(pair);
+      const next = pair[way === "upstream" ? 1 : 0];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      frontier.push(next);
+    }
+  }
+  return found;
+}
+
+/** All that lies beyond, however far. One end of the path is always bound. */
+async function reachable(ask: Asking, from: readonly string[], way: OneWay): Promise<string[]> {
+  const found: string[] = [];
+  for (const node of from) {
+    const path = way === "upstream" ? `${iriTerm(node)} ${SUPPORT}+ ?n` : `?n ${SUPPORT}+ ${iriTerm(node)}`;
+    for (const row of await ask.rows(`SELECT ?n { ${path} }`)) found.push(row.n!.value);
+  }
+  return found;
+}
+
+async function supports(ask: Asking, nodes: readonly string[], way: OneWay): Promise<Support[]> {
+  const bound = way === "upstream" ? "?a" : "?b";
+  const rows = await ask.each(nodes.map((node) => [node]), (values) => `SELECT ?a ?b { VALUES (${bound}) { ${values} } ?a ${SUPPORT} ?b }`);
+  return rows.map((row): Support => [row.a!.value, row.b!.value]);
+}

@@ -1,0 +1,4 @@
+export { evidenceGraph, type EvidenceDeps } from "./evidence-graph.js";
+export { EVIDENCE_CONTEXT } from "./context.js";
+export { supportTree } from "./tree.js";
+export * from "./types.js";

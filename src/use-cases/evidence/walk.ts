@@ -1,0 +1,48 @@
+import { discover, type OneWay, type Support } from "./discover.js";
+import { distances } from "./distances.js";
+import type { Asking } from "./asking.js";
+import type { Seeds } from "./seeds.js";
+import type { Direction } from "./types.js";
+
+export interface Walk {
+  /** Steps from the asked-for record, which itself is not among them; a crate's parts are at 0. */
+  near: Map<string, number>;
+  /** Among the nodes found. */
+  supports: Support[];
+  /** Nodes one step beyond the depth. */
+  beyond: number;
+}
+
+/** All nodes within the depth, in one direction or in both. */
+export async function walk(ask: Asking, seeds: Seeds, direction: Direction, depth: number): Promise<Walk> {
+  const starts = [...seeds.self, ...seeds.parts];
+  const near = new Map<string, number>();
+  const beyond = new Set<string>();
+  const supports: Support[] = [];
+  const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
+  for (const way of ways) {
+    const pairs = await discover(ask, starts, way, depth);
+    const found = distances(starts, pairs, way, depth);
+    for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
+    for (const node of found.beyond) beyond.add(node);
+    for (const pair of pairs) supports.push(pair);
+  }
+  const among = supports.filter(([a, b]) => near.has(a) && near.has(b));
+  // Parts that neither rest on anything nor support anything are no evidence.
+  const linked = new Set(among.flat());
+  for (const part of seeds.parts) if (!linked.has(part)) near.delete(part);
+  for (const node of near.keys()) beyond.delete(node);
+  near.delete(seeds.root);
+  return { near, supports: distinct(among), beyond: beyond.size };
+}
+
+/** One statement may be made by two records, and both ways of a walk may meet it. */
+function distinct(supports: readonly Support[]): Support[] {
+  const seen = new Map<string, Set<string>>();
+  return supports.filter(([a, b]) => {
+    const known = seen.get(a);
+    if (!known) return seen.set(a, new Set([b]));
+    if (known.has(b)) return false;
+    return known.add(b);
+  });
+}

@@ -1,0 +1,29 @@
+import { afterEach, beforeEach, describe } from "vitest";
+import type { RecordStore } from "../../src/stores/records/port.js";
+import { accountsConform } from "./records/accounts.js";
+import { commitsConform } from "./records/commits.js";
+import { feedConforms } from "./records/feed.js";
+import type { Opened, Setting } from "./records/fixtures.js";
+import { linksConform } from "./records/links.js";
+import { listsConform } from "./records/lists.js";
+import { objectsConform } from "./records/objects.js";
+import { recordsConform } from "./records/records.js";
+import { spellingConforms } from "./records/spelling.js";
+import { submissionsConform } from "./records/submissions.js";
+
+export type { Opened } from "./records/fixtures.js";
+
+/** What every record store must do; an adapter's test calls this with a way to open an empty one. */
+export function recordStoreConformance(name: string, open: () => Promise<Opened>): void {
+  describe(`${name} as a record store`, () => {
+    let opened: Opened;
+    let store: RecordStore;
+    beforeEach(async () => {
+      opened = await open();
+      store = opened.store;
+    });
+    afterEach(() => opened.destroy());
+    const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
+    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform]) part(setting);
+  });
+}

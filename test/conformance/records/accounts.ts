@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { commitOf, create, OWNER, type Setting } from "./fixtures.js";
+
+const account = { op: "create", user: OWNER, email: "ann@example.org", passwordHash: "$argon2id$x", admin: false } as const;
+const user = (ark = OWNER): ReturnType<typeof create> => create(ark, { kind: "user", owner: null });
+
+export function accountsConform({ store, reopen }: Setting): void {
+  describe("an account", () => {
+    test("comes with its record or not at all", async () => {
+      await store().commit(commitOf([user()], { account }));
+      expect(await store().accountByEmail("ann@example.org")).toEqual({ user: OWNER, email: "ann@example.org", passwordHash: "$argon2id$x", admin: false, tokensValidFrom: 0, deleted: false });
+      const bob = "ark:99999/user-bob";
+      await expect(store().commit(commitOf([user(bob)], { account: { ...account, user: bob } }))).rejects.toMatchObject({ code: "EMAIL_TAKEN" });
+      expect(await store().find(bob)).toBeUndefined();
+      expect(await store().countAccounts()).toBe(1);
+    });
+
+    test("changes what is given and keeps the rest", async () => {
+      await store().commit(commitOf([user()], { account }));
+      await store().commit(commitOf([], { account: { op: "update", user: OWNER, tokensValidFrom: 5, admin: true } }));
+      expect(await store().accountOf(OWNER)).toMatchObject({ email: "ann@example.org", admin: true, tokensValidFrom: 5 });
+      await expect(store().commit(commitOf([], { account: { op: "update", user: "ark:99999/none", admin: true } }))).rejects.toMatchObject({ code: "NOT_FOUND" });
+      expect(await store().sequence()).toBe(1);
+    });
+
+    test("that is deleted keeps nothing private and frees its address", async () => {
+      await store().commit(commitOf([user()], { account }));
+      await store().commit(commitOf([], { account: { op: "delete", user: OWNER } }));
+      expect(await store().accountByEmail("ann@example.org")).toBeUndefined();
+      expect(await store().accountOf(OWNER)).toMatchObject({ deleted: true, email: "", passwordHash: "" });
+      const bob = "ark:99999/user-bob";
+      await store().commit(commitOf([user(bob)], { account: { ...account, user: bob } }));
+      expect(await store().countAccounts()).toBe(1);
+    });
+  });
+
+  test("a setting is kept, replaced, kept when there, and removed", async () => {
+    expect(await store().setting("n")).toBeUndefined();
+    expect(await store().setSetting("n", "1", { ifAbsent: true })).toBe("1");
+    expect(await store().setSetting("n", "2", { ifAbsent: true })).toBe("1");
+    expect(await store().setSetting("n", "3")).toBe("3");
+    expect(await (await reopen()).setting("n")).toBe("3");
+    expect(await store().setSetting("n", null)).toBeUndefined();
+    expect(await store().setting("n")).toBeUndefined();
+  });
+}

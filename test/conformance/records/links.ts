@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
+
+const [A, B, C] = ["ark:99999/a-1", "ark:99999/b-1", "ark:99999/c-1"] as const;
+const newest = async ({ store }: Setting, ark: string): Promise<number> => ((await store().find(ark)) as { record: { newestBacklink: number } }).record.newestBacklink;
+
+export function linksConform(setting: Setting): void {
+  const { store } = setting;
+  describe("links", () => {
+    test("come from each source in the order stated, by predicate and in pages", async () => {
+      const links = [linkTo(B), linkTo("ark:99999/none", "evi:generatedBy"), linkTo(C), linkTo("ark:99999/b1")];
+      await write(store(), create(A, { links }), create(B, { links: [linkTo(A)] }), create(C));
+      const [a, none, b] = await store().linksFrom([A, "ark:99999/nobody", B], { limit: 10 });
+      expect(a!.items.map(({ target }) => target)).toEqual(links.map(({ target }) => target));
+      expect(a!.items[0]).toMatchObject({ source: A, sourceKind: "dataset", predicate: "evi:usedDataset", target: B, targetKey: "ark:99999/b1" });
+      expect(none).toEqual({ items: [] });
+      expect(b!.items).toHaveLength(1);
+      const [first] = await store().linksFrom([A], { predicates: ["evi:usedDataset"], limit: 2 });
+      expect(first!.items.map(({ target }) => target)).toEqual([B, C]);
+      const [rest] = await store().linksFrom([A], { predicates: ["evi:usedDataset"], limit: 2, after: first!.next! });
+      expect(rest).toMatchObject({ items: [{ target: "ark:99999/b1" }] });
+      expect(rest!.next).toBeUndefined();
+    });
+
+    test("to each target come oldest first, by predicate and kind of the source, in pages", async () => {
+      await write(store(), create(A));
+      const sources = Array.from({ length: 9 }, (_, i) => `ark:99999/s${i}`);
+      for (const [i, ark] of sources.entries()) {
+        await write(store(), create(ark, { kind: i % 3 === 0 ? "software" : "dataset", links: [linkTo(i % 2 ? A : "ark:99999/a1", i % 2 ? "evi:usedDataset" : "evi:derivedFrom")] }));
+      }
+      const key = "ark:99999/a1";
+      const pages: string[] = [];
+      for (let after: string | undefined; ;) {
+        const [page] = await store().linksTo([key], { limit: 4, ...(after === undefined ? {} : { after }) });
+        pages.push(...page!.items.map(({ source }) => source));
+        if (page!.next === undefined) break;
+        after = page!.next;
+      }
+      expect(pages).toEqual(sources);
+      const of = async (options: object): Promise<string[]> => (await store().linksTo([key], { limit: 10, ...options }))[0]!.items.map(({ source }) => source);
+      expect(await of({ kinds: ["software"] })).toEqual([sources[0], sources[3], sources[6]]);
+      expect(await of({ predicates: ["evi:derivedFrom"], kinds: ["dataset", "software"] })).toEqual([0, 2, 4, 6, 8].map((i) => sources[i]));
+      expect(await of({ predicates: [] })).toEqual([]);
+      expect((await store().linksTo(["ark:99999/none", key], { limit: 1 })).map(({ items }) => items.length)).toEqual([0, 1]);
+    });
+
+    test("follow their source: a change keeps the age of those that stay, a deletion ends them", async () => {
+      await write(store(), create(B), create(C));
+      await write(store(), create("ark:99999/x", { links: [linkTo(B)] }));
+      await write(store(), create("ark:99999/y", { links: [linkTo(B)] }));
+      await write(store(), replace("ark:99999/x", 1, { links: [linkTo(C), linkTo(B)] }));
+      expect((await store().linksTo(["ark:99999/b1"], { limit: 9 }))[0]!.items.map(({ source }) => source)).toEqual(["ark:99999/x", "ark:99999/y"]);
+      await write(store(), remove("ark:99999/x", 2));
+      expect((await store().linksTo(["ark:99999/b1", "ark:99999/c1"], { limit: 9 })).map(({ items }) => items.length)).toEqual([1, 0]);
+      expect(await store().linksFrom(["ark:99999/x"], { limit: 9 })).toEqual([{ items: [] }]);
+    });
+
+    test("raise the newest back-link of their target when they appear and when they go", async () => {
+      await write(store(), create(A));
+      expect(await newest(setting, A)).toBe(0);
+      await write(store(), create(B, { links: [linkTo(A)] }));
+      expect(await newest(setting, A)).toBe(2);
+      await write(store(), replace(B, 1, { name: "same links", links: [linkTo(A)] }));
+      expect(await newest(setting, A)).toBe(2);
+      await write(store(), replace(B, 2, { links: [] }));
+      expect(await newest(setting, A)).toBe(4);
+      await write(store(), replace(A, 1, { links: [linkTo(A)] }));
+      expect(await newest(setting, A)).toBe(4);
+    });
+
+    test("count for a target that arrives later, or in the same commit", async () => {
+      await write(store(), create(B, { links: [linkTo(A)] }));
+      await write(store(), create(A));
+      expect(await newest(setting, A)).toBe(1);
+      await write(store(), create(C, { links: [linkTo("ark:99999/d-1")] }), create("ark:99999/d-1"));
+      expect(await newest(setting, "ark:99999/d-1")).toBe(3);
+    });
+  });
+}

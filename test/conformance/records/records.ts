@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { create, decode, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
+
+const A = "ark:99999/data-set-1";
+
+export function recordsConform({ store, reopen }: Setting): void {
+  describe("a record", () => {
+    test("is found by its stored form, and by any spelling with the same key", async () => {
+      await write(store(), create(A));
+      for (const spelling of [A, "ark:99999/dataset1", "ark:99999/data-set1", "ark:99999/d%61taset1"]) {
+        const found = await store().find(spelling);
+        expect(found).toMatchObject({ record: { ark: A, key: "ark:99999/dataset1", kind: "dataset", name: "A table", owner: OWNER, revision: 1, publicationStatus: "DRAFT", tombstone: null } });
+      }
+      expect(await store().find("ark:99999/other")).toBeUndefined();
+    });
+
+    test("keeps its document byte for byte", async () => {
+      const document = new TextEncoder().encode(`{ "b":1,\n "a" : "\\u0000 \\ud800 ü" }`);
+      await write(store(), create(A, {}, { document }));
+      const found = await store().find(A) as { record: { document: Uint8Array } };
+      expect(new Uint8Array(found.record.document)).toEqual(document);
+      const reopened = await (await reopen()).find(A) as { record: { document: Uint8Array } };
+      expect(new Uint8Array(reopened.record.document)).toEqual(document);
+    });
+
+    test("that nobody could have stored is not found, whatever is asked for", async () => {
+      for (const strange of ["", "\0", "\ud800", "ark:99999/\ud800", "'; DROP TABLE record; --", "x".repeat(100_000)]) {
+        expect(await store().find(strange)).toBeUndefined();
+        expect(await store().findMany([strange])).toEqual([undefined]);
+        expect(await store().quads(strange)).toBeUndefined();
+        expect(await store().history(strange, { limit: 5 })).toEqual([]);
+        expect(await store().linksFrom([strange], { limit: 5 })).toEqual([{ items: [] }]);
+        expect(await store().linksTo([strange], { limit: 5 })).toEqual([{ items: [] }]);
+        expect(await store().list({ name: strange || "x", limit: 5 })).toEqual({ items: [], positions: [] });
+        expect(await store().objectsOf(strange)).toEqual([]);
+      }
+    });
+
+    test("among many comes in the order asked for, by stored form or key", async () => {
+      await write(store(), create(A), create("ark:99999/b"));
+      const found = await store().findMany(["ark:99999/b", "ark:99999/none", "ark:99999/dataset1", A, "ark:99999/b"]);
+      expect(found.map((record) => record?.ark)).toEqual(["ark:99999/b", undefined, A, A, "ark:99999/b"]);
+    });
+
+    test("keeps every revision, newest first in the history", async () => {
+      await write(store(), create(A, { name: "one" }));
+      await write(store(), replace(A, 1, { name: "two" }));
+      await write(store(), { op: "publish", ark: A, status: "PUBLISHED", embargoedUntil: null });
+      await write(store(), remove(A, 3, { reason: "wrong", successor: "ark:99999/b" }));
+      const history = await store().history(A, { limit: 10 });
+      expect(history.map(({ revision, action, changed, by }) => [revision, action, changed, by])).toEqual([
+        [4, "delete", [], OWNER], [3, "publish", [], OWNER], [2, "update", ["/name"], OWNER], [1, "create", [], OWNER],
+      ]);
+      expect(await store().history(A, { before: 3, limit: 1 })).toEqual([history[2]]);
+      expect(decode((await store().atRevision(A, 1))?.document).name).toBe("one");
+      expect(decode((await store().atRevision(A, 3))?.document).name).toBe("two");
+      expect(await store().atRevision(A, 9)).toBeUndefined();
+    });
+
+    test("when deleted leaves a tombstone that says who, when, why and what follows", async () => {
+      await write(store(), create(A));
+      await write(store(), remove(A, 1, { reason: "wrong", successor: "ark:99999/b" }));
+      expect(await store().find("ark:99999/dataset1")).toMatchObject({ record: { revision: 2, tombstone: { by: OWNER, reason: "wrong", successor: "ark:99999/b", at: expect.any(Number) } } });
+      expect(await store().quads(A)).toBeUndefined();
+      await expect(write(store(), replace(A, 2))).rejects.toMatchObject({ code: "GONE" });
+      await expect(write(store(), remove(A, 2))).rejects.toMatchObject({ code: "GONE" });
+    });
+
+    test("when revived goes on with its next revision", async () => {
+      await write(store(), create(A, { keywords: ["k"] }));
+      await write(store(), remove(A, 1));
+      await write(store(), replace(A, 2, { name: "back", keywords: ["k"] }, { revive: true }));
+      expect(await store().find(A)).toMatchObject({ record: { revision: 3, name: "back", tombstone: null } });
+      expect(await store().count({ kind: "dataset" })).toBe(1);
+      expect((await store().list({ keyword: "k", limit: 5 })).items).toHaveLength(1);
+    });
+
+    test("changes its publication status as a revision with the same document; the same status again is none", async () => {
+      await write(store(), create(A));
+      const publish = { op: "publish", ark: A, status: "EMBARGOED", embargoedUntil: "2030-01-01" } as const;
+      expect((await write(store(), publish)).records).toEqual([{ ark: A, revision: 2 }]);
+      const { sequence } = await write(store(), publish);
+      expect(sequence).toBe(2);
+      expect(await store().find(A)).toMatchObject({ record: { revision: 2, publicationStatus: "EMBARGOED", embargoedUntil: "2030-01-01" } });
+    });
+
+    test("that is replaced with nothing changed gets no revision", async () => {
+      await write(store(), create(A, { name: "one" }));
+      expect(await write(store(), replace(A, 1, { name: "two" }, { changed: [] }))).toEqual({ sequence: 1, records: [{ ark: A, revision: 1 }] });
+      expect(await store().find(A)).toMatchObject({ record: { name: "one" } });
+    });
+  });
+}

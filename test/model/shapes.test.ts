@@ -1,0 +1,59 @@
+import { DataFactory, Parser, Store } from "n3";
+// @ts-expect-error the engine has no types
+import { Validator } from "shacl-engine";
+import { describe, expect, it } from "vitest";
+import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
+import { EXAMPLES } from "../../src/model/examples.js";
+import type { JsonObject } from "../../src/model/field.js";
+import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
+import { KINDS } from "../../src/model/kinds/index.js";
+import { shaclShapes } from "../../src/model/shapes.js";
+import { graphOf } from "../../src/rdf/graph.js";
+
+interface Report { conforms: boolean; results: { path: { predicates: { value: string }[] }[]; constraintComponent: { value: string } }[] }
+
+const turtle = shaclShapes();
+const validator = new Validator(new Store(new Parser().parse(turtle)), { factory: DataFactory }) as { validate(data: { dataset: Store }): Promise<Report> };
+
+/** The record's stated triples; what was inferred stands in a graph of its own and is left out. */
+async function judge(kind: KindName, changes: JsonObject = {}, gone: string[] = []): Promise<Report> {
+  const said = Object.fromEntries(Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([name]) => !gone.includes(name))) as JsonObject;
+  const document = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], said));
+  const ark = document["@id"] as string;
+  const { quads } = await graphOf({ ark, kind, document, ...(KINDS[kind].loose ? { fromCrate: true } : {}) });
+  const stated = new Parser({ format: "N-Quads" }).parse(quads).filter((quad) => quad.graph.value === ark);
+  return validator.validate({ dataset: new Store(stated.map((quad) => DataFactory.quad(quad.subject, quad.predicate, quad.object))) });
+}
+const broken = (report: Report) => report.results.map((result) => `${result.path[0]?.predicates[0]?.value.replace(/.*[/#]/, "")} ${result.constraintComponent.value.replace(/.*#/, "")}`);
+
+describe("the SHACL shapes", () => {
+  it("come out the same every time", () => {
+    expect(shaclShapes()).toBe(turtle);
+  });
+
+  it("use no group that SPARQL's regular expressions do not know", () => {
+    expect(turtle).not.toContain("(?:");
+  });
+
+  it.each(KIND_NAMES)("accept the graph of a good %s", async (kind) => {
+    expect(broken(await judge(kind))).toEqual([]);
+  });
+
+  it.each(KIND_NAMES.filter((kind) => KINDS[kind].fields["name"]?.required))("reject the graph of a %s without a name", async (kind) => {
+    expect(new Set(broken(await judge(kind, {}, ["name"])))).toEqual(new Set(["name MinCountConstraintComponent"]));
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ["a name of 201 characters", { name: "x".repeat(201) }, "name MaxLengthConstraintComponent"],
+    ["a description of four characters", { description: "four" }, "description MinLengthConstraintComponent"],
+    ["an owner that is no reference", { owner: "ada" }, "owner NodeKindConstraintComponent"],
+    ["a date in words", { dateCreated: "in May" }, "dateCreated PatternConstraintComponent"],
+  ])("reject %s", async (_what, changes, expected) => {
+    expect(broken(await judge("dataset", changes))).toEqual([expected]);
+  });
+
+  it("accept text in a language and an empty list of results", async () => {
+    expect(broken(await judge("computation", { generated: [] }))).toEqual([]);
+    expect(broken(await judge("dataset", { "@context": { "@vocab": "https://schema.org/", name: "https://schema.org/name" } }))).toEqual([]);
+  });
+});

@@ -1,0 +1,129 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { describe, expect, it } from "vitest";
+import { OPERATIONS, openApiDocument } from "../../../src/rest/openapi/document.js";
+
+interface Node { readonly [key: string]: Node }
+const document = openApiDocument() as unknown as Node;
+const METHODS = ["get", "post", "put", "delete"];
+const operations = Object.entries(document["paths"]!).flatMap(([path, item]) =>
+  Object.entries(item).filter(([method]) => METHODS.includes(method)).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation: operation as Node })));
+
+/** What a `$ref` of this document names. */
+function resolve(ref: string): Node | undefined {
+  return ref.replace(/^#\//, "").split("/").reduce<Node | undefined>((node, key) => node?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], document);
+}
+const followed = (node: Node): Node => (typeof node["$ref"] === "string" ? resolve(node["$ref"] as unknown as string)! : node);
+
+function* walk(node: unknown): Generator<Record<string, unknown>> {
+  if (typeof node !== "object" || node === null) return;
+  if (!Array.isArray(node)) yield node as Record<string, unknown>;
+  for (const child of Object.values(node)) yield* walk(child);
+}
+
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, allErrors: true });
+(addFormats as unknown as { default: (target: Ajv2020) => void }).default(ajv);
+ajv.addKeyword("components");
+const accepts = (schema: Node) => ajv.compile({ ...schema, components: document["components"] });
+
+/** Media types with their schema and examples, of a request body or an answer. */
+const contents = (holder: Node | undefined) => Object.entries(holder?.["content"] ?? {}).map(([mediaType, content]) => ({
+  mediaType, schema: content["schema"]!,
+  examples: content["examples"] ? Object.values(content["examples"]).map((example) => followed(example)["value"] as unknown) : "example" in content ? [content["example"] as unknown] : [],
+}));
+
+const KIND = ["user", "group", "software", "dataset", "computation", "evidencegraph", "project", "organization", "schema"];
+const EXPECTED = [
+  "root_page", "health", "docs_page", "openapi_json", "openapi_yaml", "token", "login",
+  ...KIND.flatMap((kind) => ["list", "create", "update", "get", "delete"].map((verb) => `${verb}_${kind}`)), "get_project_of_organization",
+  "list_rocrate", "get_rocrate", "delete_rocrate", "upload_crate_async", "upload_crate", "upload_status", "download_archive", "download_crate",
+  "get_datadownload", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content", "resolve_ark", "delete_ark", "query_evidence",
+];
+
+describe("the OpenAPI document", () => {
+  it("describes exactly the operations that exist, each under a name of its own", () => {
+    expect(operations.map(({ operation }) => operation["operationId"]).toSorted()).toEqual(EXPECTED.toSorted());
+    expect(OPERATIONS).toHaveLength(EXPECTED.length);
+  });
+
+  it("is version 0.1.0 of the interface, in OpenAPI 3.1, with the contract's security scheme", () => {
+    expect(document).toMatchObject({
+      openapi: "3.1.0", info: { version: "0.1.0" },
+      components: { securitySchemes: { OAuth2PasswordBearer: { type: "oauth2", flows: { password: { tokenUrl: "token", scopes: {} } } } } },
+    });
+  });
+
+  it("refers to nothing that is not there", () => {
+    for (const node of walk(document)) {
+      if (typeof node["$ref"] === "string") expect(resolve(node["$ref"]), node["$ref"]).toBeDefined();
+    }
+  });
+
+  it("keeps no component that nothing refers to", () => {
+    const used = new Set([...walk(document)].map((node) => node["$ref"]));
+    // The table of errors and the kinds are published whole; no operation can answer 405 of itself.
+    const publishedAnyway = new Set(["MethodNotAllowed", "DataDownload"]);
+    for (const [group, members] of Object.entries(document["components"]!)) {
+      if (group === "securitySchemes") continue;
+      for (const name of Object.keys(members)) if (!publishedAnyway.has(name)) expect(used, `${group}/${name}`).toContain(`#/components/${group}/${name}`);
+    }
+  });
+
+  it("has schemas that compile", () => {
+    for (const [name, schema] of Object.entries(document["components"]!["schemas"]!)) expect(() => accepts(schema), name).not.toThrow();
+  });
+});
+
+describe.each(operations)("$name", ({ path, operation }) => {
+  const parameters = Object.values(operation["parameters"] ?? []).map(followed);
+
+  it("declares the parts of its path, and no other", () => {
+    const declared = parameters.filter((parameter) => (parameter["in"] as unknown) === "path");
+    expect(declared.map((parameter) => parameter["name"] as unknown)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((found) => found[1]));
+    for (const parameter of declared) expect(parameter).toMatchObject({ required: true, example: expect.anything() as unknown });
+  });
+
+  it("has a summary and answers 200 and 422", () => {
+    expect(operation["summary"]).toBeTruthy();
+    expect(operation["responses"]).toMatchObject({ "200": { description: expect.any(String) as unknown }, "422": { $ref: "#/components/responses/ValidationFailed" } });
+  });
+
+  it("shows examples that its schemas accept", () => {
+    for (const [status, response] of Object.entries(operation["responses"]!)) {
+      for (const { mediaType, schema, examples } of contents(followed(response))) {
+        if (mediaType !== "application/zip") expect(examples, `${status} ${mediaType}`).not.toEqual([]);
+        const check = accepts(schema);
+        for (const example of examples) expect(check(example), `${status} ${mediaType} ${JSON.stringify(check.errors)}`).toBe(true);
+      }
+    }
+    for (const { mediaType, schema, examples } of contents(operation["requestBody"])) {
+      expect(examples, mediaType).toHaveLength(1);
+      const check = accepts(schema);
+      for (const example of examples) expect(check(example), `${mediaType} ${JSON.stringify(check.errors)}`).toBe(true);
+    }
+    for (const parameter of parameters) if ("example" in parameter) expect(accepts(parameter["schema"]!)(parameter["example"])).toBe(true);
+  });
+});
+
+const operationOf = (id: string) => operations.find(({ operation }) => (operation["operationId"] as unknown) === id)!.operation;
+
+describe("who needs a token", () => {
+  const TOKEN = [{ OAuth2PasswordBearer: [] }];
+
+  it.each(["list_user", "update_user", "delete_user", "create_dataset", "update_group", "delete_ark", "upload_crate_async", "upload_status"])("%s refuses without one", (id) => {
+    expect(operationOf(id)["security"]).toEqual(TOKEN);
+    expect(operationOf(id)["responses"]).toHaveProperty("401");
+  });
+
+  it.each(["create_user", "list_dataset", "get_dataset", "list_project", "query_evidence", "token", "health"])("%s is open", (id) => {
+    expect(operationOf(id)["security"]).toBeUndefined();
+  });
+
+  it("declares the Authorization header where the contract does", () => {
+    const declaring = operations.filter(({ operation }) => Object.values(operation["parameters"] ?? []).some((parameter) => (followed(parameter)["name"] as unknown) === "Authorization"));
+    const verbs = ["list", "create", "update", "get", "delete"];
+    expect(declaring.map(({ operation }) => operation["operationId"]).toSorted()).toEqual([
+      ...verbs.map((verb) => `${verb}_project`), "get_project_of_organization", ...verbs.slice(1).map((verb) => `${verb}_organization`),
+    ].toSorted());
+  });
+});

@@ -1,0 +1,59 @@
+import { openOxigraphEngine, type OxigraphEngine } from "../../src/stores/queries/oxigraph/index.js";
+import type { RecordStore, StoredRecord } from "../../src/stores/records/port.js";
+import { evidenceGraph, type EvidenceGraph, type EvidenceRequest } from "../../src/use-cases/evidence/index.js";
+import type { KindName } from "../../src/model/kind.js";
+import { MemoryFeed } from "./memory-feed.js";
+import { ark, quadsOf, type Sketch } from "./quads.js";
+
+export interface Planned extends Sketch { kind?: KindName; crate?: string }
+
+/** Records in memory with an index on them: what evidence graphs are asked of. */
+export class EvidenceWorld {
+  readonly feed = new MemoryFeed();
+  readonly #stored = new Map<string, StoredRecord>();
+  engine!: OxigraphEngine;
+
+  readonly records: Pick<RecordStore, "find" | "findMany" | "sequence"> = {
+    find: async (asked) => {
+      const record = this.#stored.get(asked);
+      return record && { record };
+    },
+    findMany: async (arks) => arks.map((asked) => this.#stored.get(asked)),
+    sequence: async () => this.feed.sequence,
+  };
+
+  /** Writes records by short name; one commit. */
+  write(plan: Record<string, Planned>): void {
+    const graphs: Record<string, string> = {};
+    for (const [name, planned] of Object.entries(plan)) {
+      graphs[ark(name)] = quadsOf(name, planned);
+      this.#stored.set(ark(name), {
+        ark: ark(name), key: ark(name), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: null, revision: 1, createdAt: 0, modifiedAt: 0,
+        publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: new Uint8Array(),
+      });
+    }
+    this.feed.commit(graphs);
+  }
+
+  delete(name: string): void {
+    this.#stored.get(ark(name))!.tombstone = { at: 1, by: null, reason: null, successor: null };
+    this.feed.commit({ [ark(name)]: null });
+  }
+
+  async open(): Promise<this> {
+    this.engine = await openOxigraphEngine({ openFeed: this.feed.open });
+    while (this.engine.state().state === "loading") await new Promise((resolve) => setTimeout(resolve, 5));
+    return this;
+  }
+
+  ask(name: string, request: Partial<EvidenceRequest> = {}): Promise<EvidenceGraph> {
+    return evidenceGraph({ ark: ark(name), direction: "upstream", limit: 10_000, ...request }, { records: this.records, queries: this.engine });
+  }
+}
+
+/** Short names of the nodes, in order. */
+export const nodesIn = (graph: EvidenceGraph): string[] => graph["@graph"].map((node) => node["@id"].replace("ark:99999/", ""));
+/** `subject property object`, short and sorted. */
+export const edgesIn = (graph: EvidenceGraph): string[] =>
+  graph["@graph"].flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
+    Array.isArray(values) && name !== "@type" ? (values as { "@id": string }[]).map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", "")) : [])).sort();
