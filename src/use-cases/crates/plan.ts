@@ -22,22 +22,22 @@ export interface CratePlan {
 }
 
 /** An archive or metadata file in the object store. */
-export interface PlannedUpload { sha256: string; fileName?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string }
+export interface PlannedUpload { sha256: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string }
 
 /** Goes through the whole intake of a crate, and stores and changes nothing. */
 export async function planCrate(
   deps: { records: Pick<RecordStore, "findMany">; objects: ObjectsLocation; config: Config; baseUrl: () => string },
-  { sha256, fileName = "crate.zip", format = "zip", user }: PlannedUpload,
+  { sha256, name = "crate.zip", format = "zip", user }: PlannedUpload,
   signal: AbortSignal,
 ): Promise<CratePlan> {
   const { config } = deps;
   const records: CrateRecord[] = [];
-  let own: ReadonlySet<string> = new Set();
+  const own = new Set<string>();
   const refused = (errors: Finding[], warnings: Finding[]): CratePlan => ({ root: null, records: [], counts: {}, errors, warnings });
   try {
     const result = await runThread(
       {
-        objects: deps.objects, format, archive: { sha256, name: fileName }, limits: crateLimits(config), dryRun: true,
+        objects: deps.objects, format, archive: { sha256, name }, limits: crateLimits(config), dryRun: true,
         identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS }, baseUrl: deps.baseUrl(), owner: user,
       },
       {
@@ -45,7 +45,7 @@ export async function planCrate(
         intend: async () => {},
         claim: async (claims) => {
           const found = await findConflicts(deps.records, claims, user);
-          own = found.own;
+          for (const ark of found.own) own.add(ark);
           return found.refusals;
         },
         records: (batch) => {

@@ -38,7 +38,7 @@ describe("intake of a crate", () => {
       { "data/a.csv": "1,2\n", "ro-crate-preview.html": "<html>", "data/": null },
       { "@id": "./", hasPart: [{ "@id": "data/a.csv" }], name: "My crate" },
     );
-    const submission = await rig.upload(archive, { input: { fileName: "mine.zip" } });
+    const submission = await rig.upload(archive, { input: { name: "mine.zip" } });
     expect(submission).toMatchObject({ status: "finished", identifiersMinted: 4, error: null, sha256: sha256(archive) });
     const root = submission.rocrateIdentifier!;
     expect(root).toMatch(/^ark:99999\/rocrate-my-crate-/);

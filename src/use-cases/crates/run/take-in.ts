@@ -10,6 +10,8 @@ import { Archive } from "../zip/archive.js";
 import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
 import { hashFiles, storeFiles } from "./store-files.js";
 
+/** Identifiers asked about in one message: few enough not to hold up the side that answers. */
+const CLAIMED_AT_ONCE = 2000;
 /** Name under which a metadata file that came alone is known. */
 const ALONE = "ro-crate-metadata.json";
 
@@ -80,8 +82,11 @@ async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
 
 /** Asks early, before anything is stored; the commit asks again. */
 async function claimIdentifiers({ entities, root, findings }: PreparedCrate, host: IntakeHost): Promise<void> {
-  const refusals = await host.claim(entities.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root })));
-  for (const { index, code, message } of refusals) findings.error(code, message, placeOf(entities[index]!));
+  for (let start = 0; start < entities.length; start += CLAIMED_AT_ONCE) {
+    const batch = entities.slice(start, start + CLAIMED_AT_ONCE);
+    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root })));
+    for (const { index, code, message } of refusals) findings.error(code, message, placeOf(batch[index]!));
+  }
   findings.throwIfErrors();
 }
 
