@@ -194,6 +194,15 @@ describe("intake of a crate", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
+  it("reads metadata as deep as MAX_JSON_DEPTH allows, and refuses what is deeper", async () => {
+    const nested = (depth: number) => JSON.parse(`${'{"inner":['.repeat(depth)}1${"]}".repeat(depth)}`) as Record<string, never>;
+    expect((await rig.upload(await crate([{ "@id": "#deep", nested: nested(98) }]))).error).toBeNull();
+    expect(codes((await rig.upload(await crate([{ "@id": "#deep", nested: nested(100) }]))).error)).toEqual(["too_deep"]);
+    await open({ MAX_JSON_DEPTH: 10_000 });
+    const deep = await rig.upload(await crate([{ "@id": "#deep", nested: nested(2000) }]));
+    expect(deep.status === "finished" || codes(deep.error)[0] === "JSONLD_INVALID").toBe(true);
+  });
+
   it("ends failed at its time and memory limits, naming the setting", async () => {
     await open({ INTAKE_TIMEOUT: 1 });
     const late = await rig.upload(await crate([]));
