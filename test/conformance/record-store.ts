@@ -6,6 +6,7 @@ import { feedConforms } from "./records/feed.js";
 import type { Opened, Setting } from "./records/fixtures.js";
 import { linksConform } from "./records/links.js";
 import { listsConform } from "./records/lists.js";
+import { modelConforms } from "./records/model.js";
 import { objectsConform } from "./records/objects.js";
 import { recordsConform } from "./records/records.js";
 import { spellingConforms } from "./records/spelling.js";
@@ -24,6 +25,6 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
     });
     afterEach(() => opened.destroy());
     const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
-    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform]) part(setting);
+    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, modelConforms]) part(setting);
   });
 }

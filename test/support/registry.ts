@@ -10,6 +10,7 @@ import type { ObjectStore } from "../../src/stores/objects/port.js";
 import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
 import type { RecordStore, StoredRecord } from "../../src/stores/records/port.js";
 import type { Submission } from "../../src/stores/records/submissions-port.js";
+import { planCrate, type CratePlan } from "../../src/use-cases/crates/plan.js";
 import { intakeHandler, type CrateSubmissionInput } from "../../src/use-cases/crates/intake.js";
 
 export const UPLOADER = "ark:99999/user-ada";
@@ -22,6 +23,8 @@ export interface IntakeRig {
   jobs: InProcessJobQueue;
   /** Stores an archive and runs its submission to the end. */
   upload(archive: Uint8Array, options?: { user?: string; input?: CrateSubmissionInput }): Promise<Submission>;
+  /** What an upload would come to. */
+  plan(archive: Uint8Array, user?: string): Promise<CratePlan>;
   /** Every record, by the order of creation. */
   all(): Promise<StoredRecord[]>;
   document(ark: string): Promise<Record<string, unknown>>;
@@ -46,6 +49,11 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
       for await (const _ of jobs.watch(submission.id)) void _;
       if (faults.length > 0) throw faults[0];
       return (await records.submission(submission.id))!;
+    },
+    async plan(archive, user = UPLOADER) {
+      const staged = await objects.stage(Readable.from([archive]));
+      await staged.publish();
+      return planCrate({ records, objects: location, config, baseUrl: () => BASE_URL }, { sha256: staged.sha256, user }, AbortSignal.timeout(60_000));
     },
     async all() {
       const found: StoredRecord[] = [];

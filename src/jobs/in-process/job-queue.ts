@@ -2,6 +2,7 @@ import { ServiceError } from "../../errors.js";
 import type { Finding } from "../../model/finding.js";
 import type { Submission, SubmissionStore } from "../../stores/records/submissions-port.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
+import { JobAborted, cancelled, crashed } from "./endings.js";
 import { Watchers } from "./watchers.js";
 
 export interface InProcessQueueOptions {
@@ -15,14 +16,6 @@ export interface InProcessQueueOptions {
   now?: () => number;
   /** Told of every fault that is not the submission's own; its text goes to the log only. */
   onFault?: (submission: string, error: unknown) => void;
-}
-
-/** Why the signal of a job was aborted. */
-export class JobAborted extends Error {
-  constructor(readonly reason: "cancelled" | "stopping" | "superseded") {
-    super(`The job was ended: ${reason}.`);
-    this.name = "JobAborted";
-  }
 }
 
 interface Active { abort: AbortController; done: Promise<void> }
@@ -49,7 +42,7 @@ export class InProcessJobQueue implements JobQueue {
     // What came in before the start waits behind what an earlier process left.
     const early = this.waiting.splice(0);
     this.handler = handler;
-    for (const id of [...unfinished.map(({ id }) => id), ...early]) await this.enqueue(id);
+    for (const id of [...unfinished.map((submission) => submission.id), ...early]) await this.enqueue(id);
   }
 
   async enqueue(id: string): Promise<void> {
@@ -179,12 +172,6 @@ export class InProcessJobQueue implements JobQueue {
 }
 
 const hasEnded = (submission: Submission | undefined): boolean => submission === undefined || submission.status === "finished" || submission.status === "failed";
-
-const cancelled: Finding = { file: null, pointer: null, code: "CANCELLED", message: "The submission was cancelled; nothing of it was stored." };
-const crashed = (attempts: number): Finding => ({
-  file: null, pointer: null, code: "CRASHED_REPEATEDLY",
-  message: `The work was begun ${attempts} times (MAX_ATTEMPTS) and never came to an end; the service's log says why. Send it again once that is mended.`,
-});
 
 async function settledWithin(active: ReadonlyMap<string, Active>, ms: number): Promise<void> {
   if (active.size === 0) return;

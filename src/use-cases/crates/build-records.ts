@@ -80,15 +80,22 @@ const inputOf = ({ entity, body }: Draft): GraphInput =>
 
 /** Finds which entities broke a batch, and tells of all of them. */
 async function explain(error: Error, context: JsonValue | undefined, drafts: readonly Draft[], graphsOf: GraphsOf, findings: Findings): Promise<never> {
-  const code = error.name === "UnknownContext" ? "UNKNOWN_CONTEXT" : error.name === "JsonLdError" ? "JSONLD_INVALID" : undefined;
-  if (!code) throw error;
+  const code = codeOf(error);
   const { file } = placeOf(drafts[0]!.entity);
   const shared = await graphsOf(context, []).then(() => false, () => true);
   if (shared) throw new CrateError([finding(code, error.message, { file, pointer: "/@context" })], findings.allWarnings());
   for (const each of drafts) {
-    await graphsOf(context, [inputOf(each)]).catch((cause: Error) => findings.error(code, cause.message, placeOf(each.entity)));
+    await graphsOf(context, [inputOf(each)]).catch((cause: Error) => findings.error(codeOf(cause), cause.message, placeOf(each.entity)));
   }
   findings.throwIfErrors();
+  throw error;
+}
+
+/** @throws the error itself when it is no fault of the crate */
+function codeOf(error: Error): "UNKNOWN_CONTEXT" | "JSONLD_INVALID" {
+  if (error.name === "UnknownContext") return "UNKNOWN_CONTEXT";
+  // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond what can be expanded.
+  if (error.name === "JsonLdError" || error instanceof RangeError) return "JSONLD_INVALID";
   throw error;
 }
 

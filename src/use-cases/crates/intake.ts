@@ -1,10 +1,10 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../../config.js";
 import { ServiceError } from "../../errors.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
+import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError } from "./findings.js";
 import { crateLimits } from "./limits.js";
@@ -17,7 +17,7 @@ export interface CrateSubmissionInput {
   /** `zip` unless said otherwise. */
   format?: CrateFormat;
   /** Name of the uploaded file. */
-  fileName?: string;
+  name?: string;
 }
 
 export interface IntakeDeps {
@@ -34,9 +34,6 @@ export function intakeHandler(deps: Omit<IntakeDeps, "objects">, objects: Object
   return (job) => intakeCrate(job, { records: deps.records, config: deps.config, baseUrl: deps.baseUrl, objects });
 }
 
-/** How long an upload waits for a sweep that is removing the same bytes. */
-const SWEEP_WAIT = 30_000;
-
 /**
  * The handler of crate submissions: the whole crate becomes visible in one commit, or nothing of it. What is
  * wrong with the crate ends the submission failed; any other fault is thrown, and the queue tries again.
@@ -46,13 +43,13 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { submission } = job;
   const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
   const records: CrateRecord[] = [];
-  let own: ReadonlySet<string> = new Set();
+  const own = new Set<string>();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
-    intend: (sha256s) => intend(deps, holder, sha256s, now),
+    intend: (sha256s) => announce(deps, holder, sha256s),
     claim: async (claims) => {
       const found = await findConflicts(deps.records, claims, submission.user);
-      own = found.own;
+      for (const ark of found.own) own.add(ark);
       return found.refusals;
     },
     records: (batch) => {
@@ -80,10 +77,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
 }
 
 function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {
-  const { format = "zip", fileName } = submission.input as CrateSubmissionInput;
+  const { format = "zip", name } = submission.input as CrateSubmissionInput;
   return {
     objects, format, limits: crateLimits(config),
-    archive: { sha256: submission.sha256!, name: fileName ?? "crate.zip" },
+    archive: { sha256: submission.sha256!, name: name ?? "crate.zip" },
     identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS },
     baseUrl: baseUrl(), owner: submission.user,
   };
@@ -102,15 +99,5 @@ async function commit({ submission }: Job, { records }: IntakeDeps, writes: Crat
     if ((error as Error).name === "FenceLost") return undefined;
     if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
     throw error;
-  }
-}
-
-async function intend({ records }: IntakeDeps, holder: { kind: "submission"; id: string; attempt: number }, sha256s: string[], now: () => number): Promise<void> {
-  const until = now() + SWEEP_WAIT;
-  for (let asked = sha256s; asked.length > 0; ) {
-    asked = (await records.intend(holder, asked, now())).removing;
-    if (asked.length === 0) return;
-    if (now() > until) throw new Error("a sweep has been removing the same objects for too long");
-    await pause(50);
   }
 }

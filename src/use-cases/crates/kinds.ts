@@ -45,7 +45,7 @@ function plainName(type: string, contexts: (JsonValue | undefined)[]): string | 
 
 /** A term or prefix that an inline context declares. Remote contexts map the names that matter to the vocabularies known here. */
 function expand(type: string, contexts: (JsonValue | undefined)[]): string | undefined {
-  for (const context of contexts.flatMap((value) => listOf(value)).reverse()) {
+  for (const context of contexts.flatMap((value) => listOf(value)).toReversed()) {
     if (!isObject(context)) continue;
     const whole = iriOf(context, type);
     if (whole !== undefined) return whole;

@@ -10,7 +10,7 @@ const PAUSE = 20;
  * Records an intent for each object before it is put, and waits where a sweep is just removing the same bytes.
  * @throws ServiceError `STORE_UNAVAILABLE` when a sweep does not end
  */
-export async function announce(deps: { records: ObjectBookkeeping }, holder: { kind: "submission" | "upload"; id: string; attempt: number }, sha256s: readonly string[]): Promise<void> {
+export async function announce(deps: { records: Pick<ObjectBookkeeping, "intend"> }, holder: { kind: "submission" | "upload"; id: string; attempt: number }, sha256s: readonly string[]): Promise<void> {
   let waiting = sha256s;
   for (const begun = Date.now(); ; await sleep(PAUSE)) {
     ({ removing: waiting } = await deps.records.intend(holder, waiting, Date.now()));

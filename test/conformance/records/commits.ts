@@ -55,6 +55,15 @@ export function commitsConform({ store, reopen }: Setting): void {
       expect(await (await reopen()).sequence()).toBe(2);
     });
 
+    test("of many records is one step, whatever its size", async () => {
+      const arks = Array.from({ length: 1200 }, (_, i) => `ark:99999/m${i}`);
+      await expect(write(store(), ...arks.map((ark) => create(ark)), create("ark:99999/m-7"))).rejects.toMatchObject({ code: "DUPLICATE" });
+      expect(await store().count({})).toBe(0);
+      const { sequence, records } = await write(store(), ...arks.map((ark) => create(ark)));
+      expect([sequence, records.map(({ ark }) => ark)]).toEqual([1, arks]);
+      expect(await store().count({ kind: "dataset" })).toBe(1200);
+    });
+
     test("of two for one identifier at once lets one win", async () => {
       const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => write(store(), create(i % 2 ? "ark:99999/one" : "ark:99999/o-n-e"))));
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

@@ -38,7 +38,7 @@ describe("intake of a crate", () => {
       { "data/a.csv": "1,2\n", "ro-crate-preview.html": "<html>", "data/": null },
       { "@id": "./", hasPart: [{ "@id": "data/a.csv" }], name: "My crate" },
     );
-    const submission = await rig.upload(archive, { input: { fileName: "mine.zip" } });
+    const submission = await rig.upload(archive, { input: { name: "mine.zip" } });
     expect(submission).toMatchObject({ status: "finished", identifiersMinted: 4, error: null, sha256: sha256(archive) });
     const root = submission.rocrateIdentifier!;
     expect(root).toMatch(/^ark:99999\/rocrate-my-crate-/);
@@ -194,6 +194,15 @@ describe("intake of a crate", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
+  it("reads metadata as deep as MAX_JSON_DEPTH allows, and refuses what is deeper", async () => {
+    const nested = (depth: number) => JSON.parse(`${'{"inner":['.repeat(depth)}1${"]}".repeat(depth)}`) as Record<string, never>;
+    expect((await rig.upload(await crate([{ "@id": "#deep", nested: nested(98) }]))).error).toBeNull();
+    expect(codes((await rig.upload(await crate([{ "@id": "#deep", nested: nested(100) }]))).error)).toEqual(["too_deep"]);
+    await open({ MAX_JSON_DEPTH: 10_000 });
+    const deep = await rig.upload(await crate([{ "@id": "#deep", nested: nested(2000) }]));
+    expect(deep.status === "finished" || codes(deep.error)[0] === "JSONLD_INVALID").toBe(true);
+  });
+
   it("ends failed at its time and memory limits, naming the setting", async () => {
     await open({ INTAKE_TIMEOUT: 1 });
     const late = await rig.upload(await crate([]));
@@ -204,6 +213,16 @@ describe("intake of a crate", () => {
     expect(large.error).toMatchObject([{ code: "OUT_OF_MEMORY" }]);
     expect(await rig.all()).toEqual([]);
   }, 60_000);
+
+  it("plans a crate without storing anything of it", async () => {
+    const archive = await crate([{ "@id": "a", "@type": "File", md5: md5("x") }, { "@id": "#b" }], { a: "x", more: "y" });
+    const plan = await rig.plan(archive);
+    expect(plan).toMatchObject({ counts: { rocrate: 1, datadownload: 1, entity: 1 }, errors: [] });
+    expect(plan.records.map(({ ark }) => ark)[0]).toBe(plan.root);
+    expect(await keys()).toEqual([sha256(archive)]);
+    expect(await rig.all()).toEqual([]);
+    expect(codes((await rig.plan(await crate([{ "@id": "a", "@type": "File", md5: md5("y") }], { a: "x" }))).errors)).toEqual(["DIGEST_MISMATCH"]);
+  });
 
   it("ends failed when it is cancelled, and leaves nothing", async () => {
     const staged = await rig.objects.stage(Readable.from([await crate(Array.from({ length: 5000 }, (_, n) => ({ "@id": `#${n}` })))]));

@@ -22,7 +22,8 @@ export function openForWriting(file: string): Connection {
     connection.pragma("synchronous = FULL");
     connection.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     connection.pragma("journal_size_limit = 67108864");
-    connection.pragma("cache_size = -65536");
+    connection.pragma("cache_size = -131072");
+    connection.pragma("mmap_size = 1073741824");
     connection.pragma("temp_store = MEMORY");
     return connection;
   } catch (error) {

@@ -1,9 +1,8 @@
 import type { Committer } from "./commit.js";
-import { sendError, unavailable, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest } from "./requests.js";
+import { sendError, unavailable, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 
-type Request = Extract<WriterRequest, { id: number }>;
 type Handlers = { [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"] };
 
 /** Does a group of requests in one transaction, each in its own savepoint: one that fails leaves the others alone. */
@@ -32,7 +31,7 @@ export class GroupCommit {
   }
 
   /** The answers may be sent: the transaction they report is on the disk, or was rolled back as a whole. */
-  run(requests: readonly Request[]): WriterMessage {
+  run(requests: readonly WriterTask[]): WriterMessage {
     let answers: WriterAnswer[];
     try {
       this.connection.exec("BEGIN IMMEDIATE");
@@ -49,7 +48,7 @@ export class GroupCommit {
   }
 
   /** @throws what ended the whole transaction; a refusal of this request alone is its answer */
-  #one({ id, call, args }: Request): WriterAnswer {
+  #one({ id, call, args }: WriterTask): WriterAnswer {
     this.connection.exec("SAVEPOINT request");
     try {
       const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);

@@ -5,7 +5,6 @@ import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
-import { exactCommit } from "./exact-bytes.js";
 import { openForReading } from "./connection.js";
 import { Feed } from "./feed.js";
 import { lockFile } from "./file-lock.js";
@@ -47,7 +46,7 @@ class SqliteRecordStore implements RecordStore {
   linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
-  commit = async (commit: Commit): Promise<Committed> => this.writer.call("commit", exactCommit(commit));
+  commit = async (commit: Commit): Promise<Committed> => this.writer.commit(commit);
   sequence = async (): Promise<number> => this.writer.sequence;
   openFeed = (): MessagePort => this.feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.writer.onCommit(listener);

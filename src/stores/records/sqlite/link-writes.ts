@@ -11,7 +11,7 @@ export class LinkWrites {
   readonly #vias = new Map<string, number>();
   readonly #viaOf;
   readonly #addVia;
-  readonly #stated;
+  readonly #linksOf;
   readonly #add;
   readonly #change;
   readonly #drop;
@@ -23,7 +23,7 @@ export class LinkWrites {
   constructor(connection: Connection, private readonly projection: Projection) {
     this.#viaOf = connection.prepare<[number]>("SELECT id FROM via WHERE predicate = ? AND kind = ?");
     this.#addVia = connection.prepare<[number]>("INSERT INTO via (predicate, kind) VALUES (?, ?) RETURNING id");
-    this.#stated = connection.prepare<[number, number, string, string, number]>("SELECT position, via, target, target_key, sequence FROM link WHERE source = ? ORDER BY position");
+    this.#linksOf = connection.prepare<[number, number, string, string, number]>("SELECT position, via, target, target_key, sequence FROM link WHERE source = ? ORDER BY position");
     this.#add = connection.prepare("INSERT INTO link (source, position, via, target, target_key, sequence) VALUES (?, ?, ?, ?, ?, ?)");
     this.#change = connection.prepare("UPDATE link SET via = ?3, target = ?4, target_key = ?5, sequence = ?6 WHERE source = ?1 AND position = ?2");
     this.#drop = connection.prepare("DELETE FROM link WHERE source = ? AND position >= ?");
@@ -70,24 +70,24 @@ export class LinkWrites {
     const touch = (target: string): void => {
       if (target !== key) touched.add(target);
     };
-    const before = isNew ? [] : this.#stated.all([source]);
-    const ages = new Map<string, number[]>();
+    const before = isNew ? [] : this.#linksOf.all([source]);
+    /** Ages of the links stated so far, by what they say; a link may be stated twice. */
+    const stated = new Map<string, { targetKey: string; ages: number[] }>();
     for (const [, via, target, targetKey, age] of before) {
-      const same = `${via} ${target} ${targetKey}`;
-      const known = ages.get(same);
-      if (known) known.push(age);
-      else ages.set(same, [age]);
+      const same = stated.get(`${via} ${target} ${targetKey}`);
+      if (same) same.ages.push(age);
+      else stated.set(`${via} ${target} ${targetKey}`, { targetKey, ages: [age] });
     }
     links.forEach((link, position) => {
       const via = this.#via(link.predicate, kind);
-      const age = before.length === 0 ? undefined : ages.get(`${via} ${link.target} ${link.targetKey}`)?.shift();
+      const age = before.length === 0 ? undefined : stated.get(`${via} ${link.target} ${link.targetKey}`)?.ages.shift();
       if (age === undefined) touch(link.targetKey);
       const old = before[position];
       if (old && age === old[4] && via === old[1] && link.target === old[2] && link.targetKey === old[3]) return;
       (old ? this.#change : this.#add).put([source, position, via, link.target, link.targetKey, age ?? sequence]);
     });
     if (before.length > links.length) this.#drop.put([source, links.length]);
-    for (const [same, left] of ages) if (left.length > 0) touch(before.find(([, via, target, targetKey]) => `${via} ${target} ${targetKey}` === same)![3]);
+    for (const { targetKey, ages } of stated.values()) if (ages.length > 0) touch(targetKey);
   }
 
   #via(predicate: string, kind: KindName): number {

@@ -6,13 +6,15 @@ import { RECORD_COLUMNS, recordOf, type RecordRow } from "./record-row.js";
 import { type Connection, isStorableText, type Statement, type Value } from "./statement.js";
 
 type Filter = Omit<ListQuery, "after" | "limit" | "order">;
+/** Up to so many rows left by a filter are sorted by name; more are dense enough to be met on a walk by name. */
+const SORTED = 5000;
+
 type Listed = [...RecordRow, id: number, folded: string];
 
 /**
  * Lists of live records, in pages by key: a page costs the same wherever it lies. The index is named in the
  * SQL, by the filter that leaves the fewest rows, because the planner has no statistics of an empty file and
- * must not change its mind when the file grows. Order by name together with owner, keyword or crate sorts what
- * the filter leaves, and without a kind everything.
+ * must not change its mind when the file grows. Order by name without a kind sorts all that the filters leave.
  */
 export class ListReads {
   readonly #prepared = new Map<string, Statement>();
@@ -27,7 +29,7 @@ export class ListReads {
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
   list(query: ListQuery): ListedPage {
     const { order = "created", after, limit } = query;
-    const chosen = choose(query, order === "name");
+    const chosen = choose(query, order === "name" && this.#walksByName(query));
     if (!chosen) return { items: [], positions: [] };
     const { from, where, values } = chosen;
     if (after !== undefined) {
@@ -60,7 +62,22 @@ export class ListReads {
     }
     const chosen = choose(filter, false);
     if (!chosen) return 0;
+    // The words of live records only: nothing else needs to be read.
+    if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined) {
+      const kinds = kind === undefined ? [] : [kind];
+      return this.#prepare<[number]>(`SELECT count(*) FROM keyword WHERE word = ?${kinds.map(() => " AND kind = ?").join("")}`).get([wordOf(keyword), ...kinds])![0];
+    }
     return this.#prepare<[number]>(`SELECT count(*) FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}`).get(chosen.values)![0];
+  }
+
+  /** Whether the order by name is read off its index, rather than made by sorting what a filter leaves. */
+  #walksByName({ kind, ownerKey, keyword, crate }: Filter): boolean {
+    if (kind === undefined) return false;
+    if (ownerKey === undefined && keyword === undefined && crate === undefined) return true;
+    const chosen = choose({ kind, ...(ownerKey === undefined ? {} : { ownerKey }), ...(keyword === undefined ? {} : { keyword }), ...(crate === undefined ? {} : { crate }) }, false);
+    if (!chosen) return false;
+    const [left] = this.#prepare<[number]>(`SELECT count(*) FROM (SELECT 1 FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")} LIMIT ${SORTED})`).get(chosen.values)!;
+    return left === SORTED;
   }
 
   #prepare<R extends Listed | [number]>(sql: string): Statement<R> {
@@ -71,7 +88,7 @@ export class ListReads {
 }
 
 /** Where to read and what to ask; `undefined` when nothing can match. */
-function choose(filter: Filter, byName: boolean): { from: string; where: string[]; values: Value[]; id: string } | undefined {
+function choose(filter: Filter, walkByName: boolean): { from: string; where: string[]; values: Value[]; id: string } | undefined {
   const { kind, name, ownerKey, keyword, crate } = filter;
   if ([name, ownerKey, keyword, crate].some((text) => text !== undefined && !isStorableText(text))) return undefined;
   const where = ["r.deleted_at IS NULL"];
@@ -82,16 +99,19 @@ function choose(filter: Filter, byName: boolean): { from: string; where: string[
   };
   let from = "record AS r";
   let id = "r.id";
-  if (keyword !== undefined) {
+  if (walkByName) {
+    from = "record AS r INDEXED BY live_kind_name";
+    if (keyword !== undefined) and("EXISTS (SELECT 1 FROM keyword WHERE word = ? AND record = r.id)", wordOf(keyword));
+  } else if (keyword !== undefined) {
     from = "keyword AS k CROSS JOIN record AS r ON r.id = k.record";
     id = "k.record";
     and("k.word = ?", wordOf(keyword));
   } else if (ownerKey !== undefined) from = "record AS r INDEXED BY live_owner";
   else if (crate !== undefined) from = "record AS r INDEXED BY live_crate";
-  else if (kind !== undefined) from = `record AS r INDEXED BY ${byName ? "live_kind_name" : "live_kind"}`;
+  else if (kind !== undefined) from = "record AS r INDEXED BY live_kind";
   if (ownerKey !== undefined) and("r.owner_key = ?", arkKey(ownerKey));
   if (crate !== undefined) and("r.crate = ?", crate);
-  if (kind !== undefined) and(keyword === undefined ? "r.kind = ?" : "k.kind = ?", kind);
+  if (kind !== undefined) and(keyword === undefined || walkByName ? "r.kind = ?" : "k.kind = ?", kind);
   if (name) and("instr(r.folded, ?) > 0", fold(name));
   return { from, where, values, id };
 }

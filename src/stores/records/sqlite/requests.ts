@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorCode } from "../../../errors.js";
 import type { ObjectBookkeeping } from "../objects-port.js";
-import type { Commit, Committed, RecordStore } from "../port.js";
+import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import { FenceLost } from "../fence.js";
 import { isOutage } from "./statement-error.js";
@@ -21,8 +21,12 @@ export interface WriterCalls {
 }
 export type WriterCall = keyof WriterCalls;
 
-/** What the writer is posted. */
-export type WriterRequest = { id: number; call: WriterCall; args: unknown[] } | { close: true };
+/**
+ * What the writer is posted. `part`: records of a large commit that follows under the same id; copying all of
+ * them into one message would hold up the serving thread.
+ */
+export type WriterRequest = { id: number; call: WriterCall; args: unknown[] } | { id: number; part: RecordWrite[] } | { close: true };
+export type WriterTask = Extract<WriterRequest, { call: WriterCall }>;
 /** What it answers: once when ready, then one message for each group, after its COMMIT. */
 export type WriterMessage =
   | { ready: true; sequence: number }

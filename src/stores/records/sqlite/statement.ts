@@ -1,8 +1,10 @@
 /**
  * The only importer of `libsql`. Version 0.5.29 ends the whole process, without an exception and from a
  * thread too, when it is given a boolean, a lone object or a Buffer in place of an array of parameters, or
- * reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of parameters. So nothing
- * reaches it unchecked, and every failure is a {@link StatementError}.
+ * reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of parameters. A statement
+ * whose `get` once failed gives that failure for ever, and `get` after `all` or `iterate` still has the
+ * parameters of those. So nothing reaches it unchecked, a statement that failed is prepared anew, walks have a
+ * prepared statement of their own, and every failure is a {@link StatementError}.
  */
 import Database from "libsql";
 import { countPlaceholders } from "./placeholders.js";
@@ -45,6 +47,7 @@ function checkValue(value: unknown, position: number): void {
 }
 
 function failure(error: unknown): StatementError {
+  if (error instanceof StatementError) return error;
   const { code, message } = error as { code?: string; message?: string };
   return new StatementError(typeof code === "string" && code !== "" ? code : /ConnectionFailed/.test(message ?? "") ? "SQLITE_CANTOPEN" : "SQLITE", String(message ?? error), { cause: error });
 }
@@ -52,29 +55,28 @@ function failure(error: unknown): StatementError {
 /** One prepared statement. Rows come as arrays typed by the caller, who wrote the SQL. */
 export class Statement<R extends Row = Row> {
   readonly parameters: number;
-  readonly #statement: Database.Statement<unknown[]>;
+  #single: Database.Statement<unknown[]> | undefined;
+  #walk: Database.Statement<unknown[]> | undefined;
+  readonly #reads: boolean;
   readonly #connection: Connection;
 
   /** Use {@link Connection.prepare}. */
-  constructor(connection: Connection, database: Database.Database, readonly sql: string) {
+  constructor(connection: Connection, private readonly database: Database.Database, readonly sql: string) {
     if (typeof sql !== "string" || !isStorableText(sql)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
     this.parameters = countPlaceholders(sql);
     this.#connection = connection;
-    try {
-      this.#statement = database.prepare(sql);
-      if (this.#statement.reader) this.#statement.raw(true);
-    } catch (error) {
-      throw failure(error);
-    }
+    const first = this.#prepare();
+    this.#reads = first.reader;
+    this.#single = first;
   }
 
   /** First row, or `undefined`. */
   get(values: readonly Value[] = []): R | undefined {
     const checked = this.#check(values);
     try {
-      return this.#statement.get(checked) as R | undefined;
+      return (this.#single ??= this.#prepare()).get(checked) as R | undefined;
     } catch (error) {
-      throw failure(error);
+      throw this.#failed(error);
     }
   }
 
@@ -86,9 +88,9 @@ export class Statement<R extends Row = Row> {
   *iterate(values: readonly Value[] = []): Generator<R, void, undefined> {
     const checked = this.#check(values);
     try {
-      for (const row of this.#statement.iterate(checked)) yield row as R;
+      for (const row of (this.#walk ??= this.#prepare()).iterate(checked)) yield row as R;
     } catch (error) {
-      throw error instanceof StatementError ? error : failure(error);
+      throw this.#failed(error);
     }
   }
 
@@ -97,14 +99,32 @@ export class Statement<R extends Row = Row> {
     this.get(values);
   }
 
-  /** Number of rows changed. */
+  /** Number of rows changed. Not for statements that give rows: libsql would leave them half done. */
   run(values: readonly Value[] = []): number {
     const checked = this.#check(values);
+    if (this.#reads) throw new StatementError("SQL", "a statement that gives rows is read with get or all");
     try {
-      return this.#statement.run(checked).changes;
+      return (this.#single ??= this.#prepare()).run(checked).changes;
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  #prepare(): Database.Statement<unknown[]> {
+    try {
+      const statement = this.database.prepare(this.sql);
+      if (statement.reader) statement.raw(true);
+      return statement;
     } catch (error) {
       throw failure(error);
     }
+  }
+
+  /** What failed is prepared anew at its next use. */
+  #failed(error: unknown): StatementError {
+    this.#single = undefined;
+    this.#walk = undefined;
+    return failure(error);
   }
 
   /** A plain array: libsql reads a subclass or a proxy differently from what was checked here. */

@@ -3,7 +3,8 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import { GroupCommit } from "./group-commit.js";
-import { sendError, type WriterMessage, type WriterRequest } from "./requests.js";
+import type { Commit, RecordWrite } from "../port.js";
+import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 import { migrate } from "./schema.js";
 
 /** Bounds the memory and the wait of one group; more is done right after. */
@@ -22,7 +23,6 @@ function open(): { group: GroupCommit; close: () => void } {
     return {
       group: new GroupCommit(connection, new Committer(connection)),
       close() {
-        connection.exec("PRAGMA optimize");
         connection.pragma("wal_checkpoint(TRUNCATE)");
         connection.close();
       },
@@ -35,13 +35,27 @@ function open(): { group: GroupCommit; close: () => void } {
 
 function serve(): void {
   const { group, close } = open();
+  const parts = new Map<number, RecordWrite[]>();
+  /** Puts a commit that came in parts together. */
+  const whole = (task: WriterTask): WriterTask => {
+    const before = parts.get(task.id);
+    if (!before) return task;
+    parts.delete(task.id);
+    const commit = task.args[0] as Commit;
+    return { ...task, args: [{ ...commit, records: [...before, ...commit.records] }] };
+  };
   port.on("message", (first: WriterRequest) => {
-    const waiting: Extract<WriterRequest, { id: number }>[] = [];
+    const waiting: WriterTask[] = [];
     let next: { message: WriterRequest } | undefined = { message: first };
     let ending = false;
     while (next && !ending) {
       if ("close" in next.message) ending = true;
-      else waiting.push(next.message);
+      else if ("part" in next.message) {
+        const { id, part } = next.message;
+        const before = parts.get(id);
+        if (before) before.push(...part);
+        else parts.set(id, part);
+      } else waiting.push(whole(next.message));
       next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port) as { message: WriterRequest } | undefined;
     }
     if (waiting.length > 0) post(group.run(waiting));

@@ -1,6 +1,12 @@
+import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { Commit, Committed } from "../port.js";
+import { exactWrite } from "./exact-bytes.js";
 import { threadModule } from "../../../package-root.js";
 import { receiveError, unavailable, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest } from "./requests.js";
+
+/** Records of one message; copying them takes a few ms. */
+const PART = 250;
 
 type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void };
 
@@ -15,8 +21,8 @@ export class Writer {
   #dead: Error | undefined;
   #closing = false;
 
-  private constructor(file: string, ready: (error?: Error) => void) {
-    this.#worker = new Worker(threadModule("src/stores/records/sqlite/writer-thread"), { workerData: { file }, name: "records-writer" });
+  private constructor(file: string, thread: URL, ready: (error?: Error) => void) {
+    this.#worker = new Worker(thread, { workerData: { file }, name: "records-writer" });
     this.#worker.on("message", (message: WriterMessage) => {
       if ("ready" in message) {
         this.#sequence = message.sequence;
@@ -33,11 +39,11 @@ export class Writer {
   }
 
   /** @throws ServiceError when the file cannot be opened */
-  static async open(file: string): Promise<Writer> {
+  static async open(file: string, thread = threadModule("src/stores/records/sqlite/writer-thread")): Promise<Writer> {
     let writer!: Writer;
     try {
       await new Promise<void>((resolve, reject) => {
-        writer = new Writer(file, (error) => (error ? reject(error) : resolve()));
+        writer = new Writer(file, thread, (error) => (error ? reject(error) : resolve()));
       });
     } catch (error) {
       await writer.#ended;
@@ -53,13 +59,33 @@ export class Writer {
 
   /** Resolves once the disk has it. @throws what the writer refused with; `STORE_UNAVAILABLE` */
   call<Call extends WriterCall>(call: Call, ...args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
+    return this.#post(this.#next++, call, args);
+  }
+
+  /** A large commit is sent in parts, between which the serving thread does other work. */
+  async commit(commit: Commit): Promise<Committed> {
+    const id = this.#next++;
+    const { records } = commit;
+    let sent = 0;
+    for (; records.length - sent > PART; sent += PART) {
+      this.#mustRun();
+      this.#worker.postMessage({ id, part: records.slice(sent, sent + PART).map(exactWrite) } satisfies WriterRequest);
+      await setImmediate();
+    }
+    return this.#post(id, "commit", [{ ...commit, records: (sent === 0 ? records : records.slice(sent)).map(exactWrite) }]);
+  }
+
+  #post<Call extends WriterCall>(id: number, call: Call, args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
     return new Promise((resolve, reject) => {
-      if (this.#dead || this.#closing) return reject(this.#dead ?? unavailable("it is closed"));
-      const id = this.#next++;
-      // Before posting: what cannot be cloned throws here and is answered at once.
+      this.#mustRun();
+      // What cannot be copied throws here, and nothing waits for it.
       this.#worker.postMessage({ id, call, args } satisfies WriterRequest);
       this.#waiting.set(id, { resolve, reject } as Waiting);
     });
+  }
+
+  #mustRun(): void {
+    if (this.#dead || this.#closing) throw this.#dead ?? unavailable("it is closed");
   }
 
   onCommit(listener: (sequence: number) => void): void {

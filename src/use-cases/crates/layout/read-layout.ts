@@ -3,7 +3,7 @@ import type { Findings } from "../findings.js";
 import { isObject, step } from "../json-path.js";
 import type { MetadataFile } from "../metadata/locate.js";
 import type { CrateDescription, CrateEntity } from "./description.js";
-import { findDescriptor, findRoot } from "./descriptor.js";
+import { bareId, findDescriptor, findRoot } from "./descriptor.js";
 import { embeddedEntities } from "./embedded.js";
 
 /**
@@ -22,7 +22,7 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
       findings.error("NO_ROOT", "The descriptor's `about` names no entity of the graph; describe the crate itself, usually as `./`.", { file, pointer: descriptor.pointer });
       return undefined;
     }
-    const described = entities.filter((entity) => entity !== descriptor);
+    const described = entities.filter((entity) => bareId(entity.id) !== bareId(descriptor.id));
     return { file, folder, context, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
   }
   if (!Object.keys(own).some((key) => key === "@id" || key === "@type" || !key.startsWith("@"))) {

@@ -16,7 +16,7 @@ const depthOf = (file: string): number => file.split("/").length;
  * @throws CrateError when there is none, or two at one depth
  */
 export function locateMetadata(files: readonly string[], findings: Findings): LocatedMetadata {
-  const found = files.filter((file) => METADATA.test(file)).sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+  const found = files.filter((file) => METADATA.test(file)).toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
   const [root] = found;
   if (root === undefined)
     throw crateError("NO_METADATA", "The archive has no ro-crate-metadata.json (or .jsonld) in any folder; add one that describes the crate.");

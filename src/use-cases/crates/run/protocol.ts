@@ -19,6 +19,8 @@ export interface IntakeInput {
   baseUrl: string;
   /** ARK of the uploader. */
   owner: string;
+  /** Finds everything and stores nothing. */
+  dryRun?: boolean;
 }
 
 /** An identifier that the crate is about to take. */

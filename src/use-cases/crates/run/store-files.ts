@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ObjectStore, StagedObject } from "../../../stores/objects/port.js";
 import type { StoredFile } from "../files/check-claims.js";
 import type { Archive } from "../zip/archive.js";
@@ -47,6 +48,22 @@ export async function storeFiles({ archive, members, digests, objects, intend, o
     }
   }
   return stored;
+}
+
+/** The same without storing: sizes and digests only, to see what an upload would come to. */
+export async function hashFiles({ archive, members, digests, onStored }: Omit<StoreFiles, "objects" | "intend">): Promise<Map<string, StoredFile>> {
+  const found = new Map<string, StoredFile>();
+  for (const member of members) {
+    const hashes = (["sha256", ...(digests.get(member.name) ?? [])] as const).map((name) => [name, createHash(name)] as const);
+    let size = 0;
+    for await (const chunk of archive.read(member)) {
+      size += chunk.byteLength;
+      for (const [, hash] of hashes) hash.update(chunk);
+    }
+    found.set(member.name, { size, ...(Object.fromEntries(hashes.map(([name, hash]) => [name, hash.digest("hex")])) as { sha256: string }) });
+    onStored?.(size);
+  }
+  return found;
 }
 
 function* batches(members: readonly Member[]): Generator<Member[]> {

@@ -8,8 +8,10 @@ import { gatherMetadata } from "../metadata/read.js";
 import { prepareCrate, type MetadataBytes, type PreparedCrate } from "../prepare.js";
 import { Archive } from "../zip/archive.js";
 import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
-import { storeFiles } from "./store-files.js";
+import { hashFiles, storeFiles } from "./store-files.js";
 
+/** Identifiers asked about in one message: few enough not to hold up the side that answers. */
+const CLAIMED_AT_ONCE = 2000;
 /** Name under which a metadata file that came alone is known. */
 const ALONE = "ro-crate-metadata.json";
 
@@ -54,11 +56,9 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
   const total = files.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
   host.progress({ stage: "storing files", done, total, unit: "bytes" });
-  const stored = await storeFiles({
-    archive, members: files, digests: wantedDigests(crate), objects,
-    intend: (sha256s) => host.intend(sha256s),
-    onStored: (bytes) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" }),
-  });
+  const onStored = (bytes: number) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
+  const work = { archive, members: files, digests: wantedDigests(crate), onStored };
+  const stored = input.dryRun ? await hashFiles(work) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
   return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
 }
 
@@ -82,8 +82,11 @@ async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
 
 /** Asks early, before anything is stored; the commit asks again. */
 async function claimIdentifiers({ entities, root, findings }: PreparedCrate, host: IntakeHost): Promise<void> {
-  const refusals = await host.claim(entities.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root })));
-  for (const { index, code, message } of refusals) findings.error(code, message, placeOf(entities[index]!));
+  for (let start = 0; start < entities.length; start += CLAIMED_AT_ONCE) {
+    const batch = entities.slice(start, start + CLAIMED_AT_ONCE);
+    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root })));
+    for (const { index, code, message } of refusals) findings.error(code, message, placeOf(batch[index]!));
+  }
   findings.throwIfErrors();
 }
 

@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { Connection, textArray } from "../../../../src/stores/records/sqlite/statement.js";
 import { countPlaceholders } from "../../../../src/stores/records/sqlite/placeholders.js";
+
+/** Rows of 1 to 4 above a number. */
+const expected = (above: number): [number][] => [1, 2, 3, 4].filter((a) => a > above).map((a) => [a]);
 
 describe("a statement", () => {
   const connection = new Connection(":memory:");
@@ -47,6 +51,34 @@ describe("a statement", () => {
     connection.prepare("INSERT INTO u VALUES (?)").put([1]);
     expect(() => connection.prepare("INSERT INTO u VALUES (?)").put([1])).toThrowError(expect.objectContaining({ code: "SQLITE_CONSTRAINT_PRIMARYKEY" }));
     expect(() => new Connection("/nowhere/x.db")).toThrowError(expect.objectContaining({ code: "SQLITE_CANTOPEN" }));
+  });
+
+  test("works again after it failed, however it was run", () => {
+    connection.exec("CREATE TABLE v (a PRIMARY KEY)");
+    for (const sql of ["INSERT INTO v VALUES (?)", "INSERT INTO v VALUES (?) RETURNING a"]) {
+      const insert = connection.prepare(sql);
+      for (const use of ["get", "all", "put", ...(sql.includes("RETURNING") ? [] : ["run"] as const)] as const) {
+        const value = `${sql} ${use}`;
+        insert[use]([value]);
+        for (let i = 0; i < 3; i++) expect(() => insert[use]([value])).toThrowError(expect.objectContaining({ code: "SQLITE_CONSTRAINT_PRIMARYKEY" }));
+        insert[use]([`${value} again`]);
+      }
+    }
+    expect(connection.prepare("SELECT count(*) FROM v").get()).toEqual([14]);
+    expect(() => connection.prepare("SELECT 1").run()).toThrowError(expect.objectContaining({ code: "SQL" }));
+  });
+
+  test("answers for its own parameters, whatever was asked before", () => {
+    connection.exec("CREATE TABLE w (a); INSERT INTO w VALUES (1), (2), (3), (4)");
+    const statement = connection.prepare<[number]>("SELECT a FROM w WHERE a > ? ORDER BY a");
+    fc.assert(fc.property(fc.array(fc.tuple(fc.constantFrom("get", "all", "walk", "stop" as const), fc.integer({ min: 0, max: 5 })), { maxLength: 12 }), (uses) => {
+      for (const [use, above] of uses) {
+        if (use === "get") expect(statement.get([above])).toEqual(expected(above)[0]);
+        else if (use === "all") expect(statement.all([above])).toEqual(expected(above));
+        else if (use === "walk") expect([...statement.iterate([above])]).toEqual(expected(above));
+        else expect(statement.iterate([above]).next().value).toEqual(expected(above)[0]);
+      }
+    }));
   });
 
   test("is refused once the connection is closed", () => {

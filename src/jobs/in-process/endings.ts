@@ -1,0 +1,15 @@
+import type { Finding } from "../../model/finding.js";
+
+/** Why the signal of a job was aborted. */
+export class JobAborted extends Error {
+  constructor(readonly reason: "cancelled" | "stopping" | "superseded") {
+    super(`The job was ended: ${reason}.`);
+    this.name = "JobAborted";
+  }
+}
+
+export const cancelled: Finding = { file: null, pointer: null, code: "CANCELLED", message: "The submission was cancelled; nothing of it was stored." };
+export const crashed = (attempts: number): Finding => ({
+  file: null, pointer: null, code: "CRASHED_REPEATEDLY",
+  message: `The work was begun ${attempts} times (MAX_ATTEMPTS) and never came to an end; the service's log says why. Send it again once that is mended.`,
+});

@@ -1,0 +1,91 @@
+import { execFile, execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packageRoot } from "../src/package-root.js";
+import { RegistryProcess } from "./support/registry-process.js";
+
+const run = promisify(execFile);
+const has = (command: string): boolean => {
+  try {
+    execFileSync("sh", ["-c", `command -v ${command}`], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+const missing = ["bash", "curl", "jq", "zip"].filter((command) => !has(command));
+if (missing.length > 0) process.stderr.write(`\n!! SKIPPED: the README's examples need ${missing.join(", ")}; install them to run these tests.\n\n`);
+
+const blocks = (language: string): string[] =>
+  [...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(/^```(\w+) workflow\n([\s\S]*?)^```/gm)].filter((match) => match[1] === language).map((match) => match[2]!);
+
+/** Real crates of others lie beside a checkout; they are no part of the product. */
+const crates = join(packageRoot, "..", "shared", "data", "crates");
+
+describe.skipIf(missing.length > 0)("the README", () => {
+  let registry: RegistryProcess;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "arkgraph-readme-"));
+    registry = await RegistryProcess.start({ env: { LOGIN_RATE: "off" } });
+  });
+  afterAll(async () => {
+    await registry.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs the lines of the README in one shell, as they stand; answers what they printed and the variables they set. */
+  async function workflow(): Promise<{ printed: string; variables: Record<string, string> }> {
+    const names = ["TOKEN", "SUBMISSION", "CRATE", "RESULT", "ME"];
+    const script = `set -euo pipefail\n${blocks("sh").join("\n")}\necho\nfor name in ${names.join(" ")}; do echo "@@$name=\${!name}"; done\n`;
+    const { stdout } = await run("bash", ["-c", script], { cwd: folder, env: { ...process.env, BASE: registry.url }, timeout: 60_000, maxBuffer: 1 << 26 });
+    return { printed: stdout, variables: Object.fromEntries([...stdout.matchAll(/^@@(\w+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!])) };
+  }
+
+  test("has a workflow whose lines work as they stand, on the example crate", async () => {
+    await run(process.execPath, [join(packageRoot, "bin", "arkgraph.js"), "demo-crate", join(folder, "crate.zip")]);
+    const { printed, variables } = await workflow();
+    expect(variables["CRATE"]).toMatch(/^ark:99999\/rocrate-/);
+    expect(variables["RESULT"]).toMatch(/^ark:99999\/rocrate-.+\//);
+    expect(variables["ME"]).toMatch(/^ark:99999\/user-/);
+    expect(printed).toContain("generatedBy");
+    expect(printed).toContain('"name":"Plate 7"');
+    expect(printed).toContain("@prefix schema: <https://schema.org/>");
+  });
+
+  test("has a GraphQL example that is answered without errors", async () => {
+    const [query] = blocks("graphql");
+    const answer = await (await fetch(`${registry.url}/graphql`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query }) })).json() as { errors?: unknown; data: { roCrates: { totalCount: number } } };
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data.roCrates.totalCount).toBeGreaterThan(0);
+  });
+
+  test("names only files that are there", () => {
+    const links = [...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1]!);
+    expect(links.filter((link) => !existsSync(join(packageRoot, link)))).toEqual([]);
+  });
+
+  const real = existsSync(crates);
+  if (!real) process.stderr.write("\n!! SKIPPED: the README's workflow on real crates needs them in ../shared/data/crates.\n\n");
+  test.skipIf(!real).each([["run-profile-ex-provenance", true], ["rb-zip-biobb_hpc_workflows-condapack.zip", false]] as const)("has a workflow that works on %s", async (name, isFolder) => {
+    await rm(join(folder, "crate.zip"), { force: true });
+    if (isFolder) await run("zip", ["-qr", join(folder, "crate.zip"), "."], { cwd: join(crates, name) });
+    else await copyFile(join(crates, name), join(folder, "crate.zip"));
+    const { variables } = await workflow().catch((error: { stdout?: string; message: string }) => {
+      throw new Error(`${error.message}\n${error.stdout}`);
+    });
+    const crate = variables["CRATE"]!;
+    const rest = await (await fetch(`${registry.url}/rocrate/${crate}`)).json() as { "@id": string; name?: string };
+    const resolved = await (await fetch(`${registry.url}/${crate}`)).json();
+    const graphql = await (await fetch(`${registry.url}/graphql`, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: "query ($id: ID!) { record(id: $id) { __typename id name document } }", variables: { id: crate } }),
+    })).json() as { data: { record: { __typename: string; id: string; document: unknown } } };
+    expect(rest["@id"]).toBe(crate);
+    expect(resolved).toEqual(rest);
+    expect(graphql.data.record).toMatchObject({ __typename: "ROCrate", id: crate, document: rest });
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Committer } from "../../../../src/stores/records/sqlite/commit.js";
+import { GroupCommit } from "../../../../src/stores/records/sqlite/group-commit.js";
+import type { WriterTask } from "../../../../src/stores/records/sqlite/requests.js";
+import { migrate } from "../../../../src/stores/records/sqlite/schema.js";
+import { Connection } from "../../../../src/stores/records/sqlite/statement.js";
+import { commitOf, create } from "../../../conformance/records/fixtures.js";
+
+const task = (id: number, ark: string): WriterTask => ({ id, call: "commit", args: [commitOf([create(ark, { name: ark })])] });
+
+describe("a group of requests in one transaction", () => {
+  let connection: Connection;
+  let group: GroupCommit;
+  beforeEach(() => {
+    connection = new Connection(":memory:");
+    migrate(connection, "memory");
+    group = new GroupCommit(connection, new Committer(connection));
+  });
+  afterEach(() => connection.close());
+  const stored = (): unknown[] => connection.prepare("SELECT ark FROM record ORDER BY id").all().flat();
+
+  test("is refused whole when SQLite ended the transaction, and the next one goes on without a gap", () => {
+    expect(group.run([task(1, "ark:99999/a")])).toMatchObject({ sequence: 1, answers: [{ id: 1, result: { sequence: 1 } }] });
+    // As a full disk does: the transaction is gone while a request is being done.
+    connection.exec("CREATE TEMP TRIGGER full BEFORE INSERT ON main.record WHEN new.ark = 'ark:99999/full' BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END");
+    const { answers, sequence } = group.run([task(2, "ark:99999/b"), task(3, "ark:99999/full"), task(4, "ark:99999/c")]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
+    expect(answers.map((answer) => [answer.id, "error" in answer && answer.error.type === "service" && answer.error.code])).toEqual([[2, "STORE_UNAVAILABLE"], [3, "STORE_UNAVAILABLE"], [4, "STORE_UNAVAILABLE"]]);
+    expect(sequence).toBe(1);
+    expect(stored()).toEqual(["ark:99999/a"]);
+    expect(group.run([task(5, "ark:99999/b")])).toMatchObject({ sequence: 2, answers: [{ id: 5, result: { sequence: 2 } }] });
+  });
+
+  test("keeps those that succeed when one among them is refused", () => {
+    const message = group.run([task(1, "ark:99999/a"), task(2, "ark:99999/a"), task(3, "ark:99999/b"), { id: 4, call: "commit", args: [null] }, task(5, "ark:99999/c")]);
+    expect(message).toMatchObject({
+      sequence: 3,
+      answers: [{ id: 1, result: { sequence: 1 } }, { id: 2, error: { code: "DUPLICATE", extra: { ark: "ark:99999/a" } } }, { id: 3, result: { sequence: 2 } }, { id: 4, error: { type: "fault" } }, { id: 5, result: { sequence: 3 } }],
+    });
+    expect(stored()).toEqual(["ark:99999/a", "ark:99999/b", "ark:99999/c"]);
+    connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
+  });
+
+  test("finds in the search index what live records say, by stem", () => {
+    group.run([{ id: 1, call: "commit", args: [commitOf([create("ark:99999/a", { name: "Measured temperatures" }), create("ark:99999/b", { name: "Other" })])] }]);
+    const search = (words: string): unknown[] => connection.prepare("SELECT r.ark FROM search AS s JOIN record AS r ON r.id = s.rowid WHERE search MATCH ?").all([words]).flat();
+    expect(search("measuring temperature")).toEqual(["ark:99999/a"]);
+    group.run([{ id: 2, call: "commit", args: [{ by: null, at: 5, records: [{ op: "delete", ark: "ark:99999/a", ifRevision: 1 }] }] }]);
+    expect(search("temperature")).toEqual([]);
+    connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
+  });
+});

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Writer } from "../../../../src/stores/records/sqlite/writer.js";
+
+describe("a writer whose thread dies", () => {
+  let folder: string;
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "arkgraph-writer-"))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const threadThat = (onMessage: string): URL => {
+    const file = join(folder, "thread.mjs");
+    writeFileSync(file, `import { parentPort } from "node:worker_threads";\nparentPort.on("message", () => { ${onMessage} });\nparentPort.postMessage({ ready: true, sequence: 7 });\n`);
+    return pathToFileURL(file);
+  };
+
+  for (const [how, code] of [["by an exception", "throw new Error('lost');"], ["by itself", "process.exit(3);"]] as const) {
+    test(`${how} rejects what waits and what comes, and says that it is not healthy`, async () => {
+      const writer = await Writer.open(join(folder, "records.db"), threadThat(code));
+      expect(writer.sequence).toBe(7);
+      writer.health();
+      const waiting = await Promise.allSettled([writer.call("setSetting", "a", "1"), writer.commit({ by: null, at: 1, records: [] })]);
+      for (const result of waiting) expect(result).toMatchObject({ status: "rejected", reason: { code: "STORE_UNAVAILABLE" } });
+      await expect(writer.call("setSetting", "a", "1")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(() => writer.health()).toThrowError(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+      await writer.close();
+    });
+  }
+
+  test("before it is ready does not open", async () => {
+    const file = join(folder, "thread.mjs");
+    writeFileSync(file, "throw new Error('broken');");
+    await expect(Writer.open(join(folder, "records.db"), pathToFileURL(file))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+});

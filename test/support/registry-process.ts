@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { packageRoot } from "../../src/package-root.js";
+import { RegistryClient } from "./registry-client.js";
+
+/** A start may load threads and WASM on a busy machine. */
+const START = 20_000;
+/** What a stop promises. */
+const STOP = 10_000;
+
+export interface StartOptions {
+  /** Data of an earlier start; default a new folder, removed by {@link RegistryProcess.stop}. */
+  dataDir?: string;
+  env?: Record<string, string>;
+}
+
+/** The registry as its users run it: a process of its own, spoken to over HTTP only. */
+export class RegistryProcess extends RegistryClient {
+  private constructor(url: string, readonly dataDir: string, private readonly child: ChildProcess, private readonly output: { stdout: string; stderr: string }) {
+    super(url);
+  }
+
+  /** @throws when the process ends before it listens, with what it wrote */
+  static async start({ dataDir, env }: StartOptions = {}): Promise<RegistryProcess> {
+    const folder = dataDir ?? (await mkdtemp(join(tmpdir(), "arkgraph-e2e-")));
+    const { child, output } = spawnRegistry(folder, env);
+    const deadline = Date.now() + START;
+    for (;;) {
+      const url = /^Arkgraph listens at (\S+)$/m.exec(output.stdout)?.[1];
+      if (url !== undefined) return new RegistryProcess(url, folder, child, output);
+      if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+        child.kill("SIGKILL");
+        throw new Error(`the registry did not start: ${output.stdout}${output.stderr}`);
+      }
+      await sleep(10);
+    }
+  }
+
+  get alive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  get log(): string {
+    return this.output.stderr;
+  }
+
+  get announced(): string {
+    return this.output.stdout;
+  }
+
+  /** Ends it as an operator would; answers the exit status and how long that took. Past the promised time it is killed. */
+  async terminate(): Promise<{ status: number | null; ms: number }> {
+    const began = Date.now();
+    const gone = this.gone();
+    this.child.kill("SIGTERM");
+    const last = setTimeout(() => this.child.kill("SIGKILL"), STOP);
+    await gone;
+    clearTimeout(last);
+    return { status: this.child.exitCode, ms: Date.now() - began };
+  }
+
+  /** Ends it as a power cut would; its data stays. */
+  async kill(): Promise<void> {
+    const gone = this.gone();
+    this.child.kill("SIGKILL");
+    await gone;
+  }
+
+  /** For `afterAll`: stops it, says what went wrong when that was not clean, and removes its data. */
+  async stop(): Promise<void> {
+    const wasAlive = this.alive;
+    const { status } = wasAlive ? await this.terminate() : { status: 0 };
+    await this.remove();
+    if (status !== 0) throw new Error(`the registry ended with status ${status}: ${this.log.slice(-2000)}`);
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Files of half-received uploads; none may outlive its request. */
+  staging(): Promise<string[]> {
+    return readdir(join(this.dataDir, "objects", "staging"));
+  }
+
+  private async gone(): Promise<void> {
+    if (this.alive) await once(this.child, "exit");
+  }
+}
+
+/** Runs the service and waits for its end; for starts that must fail. */
+export async function runToEnd(env: Record<string, string>): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "arkgraph-e2e-"));
+  const { child, output } = spawnRegistry(folder, env);
+  const last = setTimeout(() => child.kill("SIGKILL"), START);
+  await once(child, "close");
+  clearTimeout(last);
+  await rm(folder, { recursive: true, force: true });
+  return { status: child.exitCode, ...output };
+}
+
+function spawnRegistry(folder: string, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(packageRoot, "dist/src/main.js")], {
+    env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", LOGIN_RATE: "off", DATA_DIR: folder, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
+  return { child, output };
+}

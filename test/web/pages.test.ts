@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RegistryProcess } from "../support/registry-process.js";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+if (!CHROMIUM) process.stderr.write("\n!! SKIPPED: the web pages are looked at in Chromium; install it to run these tests.\n\n");
+
+describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
+  let registry: RegistryProcess;
+  let browser: Browser;
+  beforeAll(async () => {
+    registry = await RegistryProcess.start();
+    browser = await chromium.launch({ executablePath: CHROMIUM!, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await registry.stop();
+  });
+
+  /** Opens a page and gathers what it asks for elsewhere and what goes wrong in it. */
+  async function open(path: string): Promise<{ page: Page; outside: string[]; faults: string[] }> {
+    const page = await browser.newPage();
+    const outside: string[] = [];
+    const faults: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(registry.url) && !request.url().startsWith("data:")) outside.push(request.url());
+    });
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(registry.url + path, { waitUntil: "networkidle" });
+    return { page, outside, faults };
+  }
+
+  test("the front page leads to every door, asks nothing of others, and resolves an identifier", async () => {
+    const { page, outside, faults } = await open("/");
+    expect(await page.title()).toBe("Arkgraph");
+    const links = await page.locator(".cards a").evaluateAll((anchors) => anchors.map((anchor) => anchor.getAttribute("href")!));
+    for (const link of links.filter((href) => href !== "/graphql")) expect((await fetch(registry.url + link)).status, link).toBe(200);
+    await page.fill("#id", "ark:99999/nothing-here");
+    await Promise.all([page.waitForURL(/ark:99999\/nothing-here/), page.click("button")]);
+    expect(await page.textContent("body")).toContain("Nothing is stored under ark:99999/nothing-here");
+    expect({ outside, faults: faults.filter((fault) => !fault.includes("404")) }).toEqual({ outside: [], faults: [] });
+  });
+
+  test("the explorer shows every operation of the contract and asks nothing of others", async () => {
+    const { page, outside, faults } = await open("/docs");
+    await page.waitForSelector(".opblock");
+    const contract = await (await fetch(`${registry.url}/openapi.json`)).json() as { paths: Record<string, Record<string, { operationId?: string }>> };
+    const operations = Object.values(contract.paths).flatMap((item) => Object.values(item).filter((operation) => operation.operationId)).length;
+    expect(await page.locator(".opblock").count()).toBe(operations);
+    expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+  });
+
+  test("the GraphQL page runs a query", async () => {
+    const { page, outside, faults } = await open("/graphql");
+    await page.click("#run");
+    await page.waitForFunction("document.getElementById('answer').textContent.includes('roCrates')");
+    expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+  });
+});
