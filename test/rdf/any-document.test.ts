@@ -14,7 +14,7 @@ const OTHER = "ark:99999/victim";
 const breaking = fc.constantFrom(
   `> <x> <y> <${OTHER}> .\n<a> <b> <c> <${OTHER}> .\n`, `" <${OTHER}> .\n<s> <p> "`, `"@en <${OTHER}> . #`, `\\u003E`, "\u003e", "\n", "\r\n", "\u0085", "\u2028", "_:b", "_:b <x>", "@id", "@type", "@graph", "@",
   `${OTHER}`, `${OTHER}> <p> <o> <${OTHER}`, "http://[::1", "http://a:b:c", "http://x/#a#b", "http://x/%", "http://é.example/ü", "a:b", ":", "//", "//x y", "#", "?", "..", "../../x", "evi:x y", "urn:", "mailto:a b", "javascript:alert(1)",
-  "http://x/\u{10ffff}", "\ue000", "\ufffe", "en-", "EN_us", "@version", "@vocab", "@json",
+  "http://x/\u{10ffff}", "\ue000", "\ufffe", "\u{5fffe}", "\u{dffff}", "en-", "EN_us", "@version", "@vocab", "@json",
 );
 const texts = fc.oneof({ weight: 3, arbitrary: breaking }, fc.string({ unit: "binary", maxLength: 12 }), fc.webUrl());
 const keys = fc.oneof(
