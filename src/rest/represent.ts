@@ -2,8 +2,9 @@ import { Writer } from "n3";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError } from "../errors.js";
 import { PREFIXES } from "../model/field.js";
+import { graphOf } from "../rdf/graph.js";
 import { parseNQuads } from "../rdf/parse.js";
-import { etagOf, type RecordView } from "../use-cases/records/view.js";
+import type { RecordView } from "../use-cases/records/view.js";
 import type { Deps } from "../use-cases/deps.js";
 import { notModified } from "./conditional.js";
 import { sendBytes } from "./reply.js";
@@ -38,7 +39,7 @@ const SUFFIX: Readonly<Record<Format, string>> = { "application/ld+json": "", "a
 /** Sends a record in the form that Accept asks for, or 304. */
 export async function sendRecord(deps: Deps, req: IncomingMessage, res: ServerResponse, view: RecordView, location?: string): Promise<void> {
   const format = negotiate(req.headers.accept);
-  const etag = SUFFIX[format] === "" ? view.etag : etagOf(view.record, SUFFIX[format]);
+  const etag = view.etag.replace(/"$/, `${SUFFIX[format]}"`);
   const headers = { ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": view.record.publicationStatus, "Cache-Control": "no-cache", ...(location === undefined ? {} : { "Content-Location": location }) };
   if (notModified(req, etag)) {
     res.writeHead(304, headers).end();
@@ -51,7 +52,9 @@ export async function sendRecord(deps: Deps, req: IncomingMessage, res: ServerRe
 /** What the graph holds of the record, without what was inferred. */
 async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
   const graph = `<${view.record.ark}> .`;
-  const lines = ((await deps.records.quads(view.record.ark)) ?? "").split("\n").filter((line) => line.endsWith(graph));
+  const { record, past } = view;
+  const quads = past ? (await graphOf({ ark: record.ark, kind: record.kind, document: past, fromCrate: record.crate !== null })).quads : await deps.records.quads(record.ark);
+  const lines = (quads ?? "").split("\n").filter((line) => line.endsWith(graph));
   if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   const writer = new Writer({ prefixes: PREFIXES });
   for (const quad of parseNQuads(lines.join("\n"))) writer.addQuad(quad.subject, quad.predicate, quad.object);

@@ -28,6 +28,7 @@ export function recordOperations(kind: KindName): Operations {
 
   const list: Operation = async (request) => {
     const { req, res, context } = request;
+    if (kind === "user") authenticated(context.caller);
     const { filter, page } = listParameters(request.query);
     if (page === null) {
       await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)));
@@ -54,7 +55,7 @@ export function recordOperations(kind: KindName): Operations {
     },
     [`get_${kind}`]: async (request) => {
       const { req, res, context, query } = request;
-      const view = query["revision"] === undefined ? await resolver.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+      const view = query["revision"] === undefined ? await resolver.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context, kind);
       await sendRecord(context.deps, req, res, view, locationOf(request, view));
     },
     [`delete_${kind}`]: async (request) => {
@@ -75,8 +76,7 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
 function locationOf(request: RestRequest, view: RecordView): string | undefined {
-  const asked = arkOf(request);
-  return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
+  return request.path.endsWith(`/${view.record.ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
