@@ -14,14 +14,15 @@ beforeAll(async () => {
   registry = await RegistryProcess.start();
   ada = await registry.user("Ada");
   archive = await buildDemoCrate();
-  submission = await registry.take(archive, ada.token);
+  const accepted = await registry.upload(archive, ada.token, { name: "my images.zip" });
+  submission = await registry.settled(accepted.body["submissionUUID"], ada.token);
   crate = submission["rocrateIdentifier"] as string;
 });
 afterAll(() => registry?.stop());
 
 describe("a crate, from upload to evidence", () => {
-  test("ends finished, without errors or warnings", () => {
-    expect(submission).toMatchObject({ status: "finished", completed: true, success: true, error: null, warnings: [], sha256: createHash("sha256").update(archive).digest("hex") });
+  test("ends finished, with one warning: taking images is no run of software", () => {
+    expect(submission).toMatchObject({ status: "finished", completed: true, success: true, error: null, warnings: [{ code: "FIELD_MISSING", message: expect.stringContaining("usedSoftware") }], sha256: createHash("sha256").update(archive).digest("hex") });
     expect(submission["identifiersMinted"]).toBeGreaterThan(15);
     expect(crate).toMatch(/^ark:99999\/rocrate-/);
   });
@@ -43,6 +44,7 @@ describe("a crate, from upload to evidence", () => {
   test("gives back the archive byte for byte", async () => {
     const answer = await fetch(`${registry.url}/rocrate/archived/download/${crate}`, { headers: { Authorization: `Bearer ${ada.token}` } });
     expect(Buffer.compare(Buffer.from(await answer.arrayBuffer()), archive)).toBe(0);
+    expect(answer.headers.get("content-disposition")).toContain("filename*=UTF-8''my%20images.zip");
   });
 
   test("says what a result rests on, through both computations", async () => {
