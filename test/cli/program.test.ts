@@ -80,6 +80,16 @@ describe("arkgraph", () => {
   });
 });
 
+describe("arkgraph serve", () => {
+  test("listens, says where, and ends with status 0 when told to", async () => {
+    const { status, stdout } = await run(join(packageRoot, "bin/arkgraph.js"), ["serve"], { PORT: "0", DATA_DIR: join(folder, "served"), LOG_LEVEL: "warn" }, (text, kill) => {
+      if (text.includes("listens at")) kill("SIGTERM");
+    });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+\n/);
+  });
+});
+
 describe("the demo", () => {
   const demo = join(packageRoot, "dist/cli/demo/run.js");
   const leftovers = async () => (await readdir(folder)).filter((name) => name.startsWith("arkgraph-demo-"));

@@ -69,6 +69,7 @@ describe("a stop", () => {
     const first = await RegistryProcess.start({ env: { SHUTDOWN_GRACE: "1s" } });
     const { email, password, token } = await first.user();
     const { body } = await first.upload(await largeCrate("stopped", 3000), token);
+    expect((await first.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body).toMatchObject({ completed: false });
     const { status, ms } = await first.terminate();
     expect(status).toBe(0);
     expect(ms).toBeLessThan(8_000);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REAL_CRATES, realCrate } from "../support/crates.js";
@@ -38,6 +39,28 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
     expect(submission).toMatchObject({ status: "failed", rocrateIdentifier: null });
     expect((submission["error"] as Json[]).map((error) => error["code"])).toEqual([code]);
     expect(await registry.recordCount()).toBe(before);
+  });
+
+  test("show every record at its identifier and give back every stored file", async () => {
+    const lists = await Promise.all(["roCrates", "datasets", "softwareList", "computations", "dataDownloads", "entities", "schemas"].map(async (list) => {
+      const { body } = await registry.graphql(`{ ${list}(first: 1000) { nodes { id document } pageInfo { hasNextPage } } }`);
+      expect(body["data"][list].pageInfo.hasNextPage).toBe(false);
+      return body["data"][list].nodes as { id: string; document: Json }[];
+    }));
+    const wrong: string[] = [];
+    let files = 0;
+    for (const { id, document } of lists.flat()) {
+      const { status, body } = await registry.ask(`/${id}`);
+      if (status !== 200 || body["@id"] !== id) wrong.push(`${id}: ${status} ${body["@id"]}`);
+      const { contentUrl, sha256 } = document as { contentUrl?: string; sha256?: string };
+      if (typeof contentUrl !== "string" || !contentUrl.startsWith(registry.url)) continue;
+      files++;
+      const answer = await fetch(contentUrl, { headers: { Authorization: `Bearer ${ada.token}` } });
+      const digest = createHash("sha256").update(Buffer.from(await answer.arrayBuffer())).digest("hex");
+      if (answer.status !== 200 || digest !== sha256) wrong.push(`${contentUrl}: ${answer.status}, ${digest} for ${sha256}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(files).toBeGreaterThan(15);
   });
 
   test("answer who made what from what", async () => {

@@ -28,7 +28,7 @@ describe("a crate, from upload to evidence", () => {
   });
 
   test("resolves by the crate's identifier and by those of its members", async () => {
-    expect((await registry.ask(`/${crate}`)).body).toMatchObject({ "@id": crate, name: expect.stringContaining("microscope") });
+    expect((await registry.ask(`/${crate}`)).body).toMatchObject({ "@id": crate, name: "Cells from images to clusters" });
     const member = await registry.ask(`/${crate}/${PATHS.embeddings}`);
     expect(member.body).toMatchObject({ name: "Image embeddings", generatedBy: { "@id": expect.stringContaining(`${crate}/entity/image-embedding-`) } });
   });

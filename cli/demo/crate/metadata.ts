@@ -40,7 +40,7 @@ export function describeCrate(fields: readonly Field[], files: readonly CrateFil
   const graph: Entity[] = [
     { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: to("./"), conformsTo: to("https://w3id.org/ro/crate/1.1") },
     {
-      "@id": "./", "@type": "Dataset", name: "From microscope images to clusters: an example pipeline",
+      "@id": "./", "@type": "Dataset", name: "Cells from images to clusters",
       description: "Six fluorescence images of treated and untreated cells, described by numbers and grouped by what they show. Everything in it was drawn and computed for demonstration; no cell was harmed.",
       datePublished: "2025-01-15", license: to(LICENSE), author: to(AUTHOR), keywords: ["example", "microscopy", "image embedding", "clustering", "provenance"],
       hasPart: to(PATHS.samples, PATHS.images, PATHS.embedScript, PATHS.clusterScript, PATHS.embeddings, PATHS.clusters, PATHS.figure),
