@@ -32,7 +32,7 @@ export function describeCrate(fields: readonly Field[], files: readonly CrateFil
   };
   /** A run of a script; both took place on one day, in a container that is gone. */
   const run = (id: string, name: string, description: string, [begun, ended]: readonly [string, string], more: object): Entity => ({
-    "@id": id, "@type": "evi:Computation", name, description, author: to(AUTHOR), dateCreated: `2025-01-14T${begun}Z`, dateFinished: `2025-01-14T${ended}Z`,
+    "@id": id, "@type": "evi:Computation", name, description, author: to(AUTHOR), agent: to(AUTHOR), dateCreated: `2025-01-14T${begun}Z`, dateFinished: `2025-01-14T${ended}Z`,
     sourceOrganization: to(LABORATORY), sourceProject: to(PROJECT), container: "docker.io/library/python:3.12", containerId: null, ...more,
   });
   const script = (path: string, name: string, description: string): Entity =>
@@ -57,7 +57,7 @@ export function describeCrate(fields: readonly Field[], files: readonly CrateFil
       "@id": ACQUISITION, "@type": "evi:Experiment", name: "Image acquisition", description: "Nuclei (blue) and a protein (green) imaged in two wells, three fields each.",
       startTime: "2025-01-13T09:00:00Z", endTime: "2025-01-13T09:20:00Z", agent: to(AUTHOR), usedSample: to(PATHS.samples), usedInstrument: to(MICROSCOPE), generated: to(...images),
     },
-    { "@id": PATHS.images, "@type": "Dataset", name: "Microscope images", description: "Six fields of view, 64 by 64 pixels.", license: to(LICENSE), author: to(AUTHOR), hasPart: to(...images) },
+    { "@id": PATHS.images, "@type": "Dataset", name: "Microscope images", description: "Six fields of view, 64 by 64 pixels.", license: to(LICENSE), author: to(AUTHOR), generatedBy: to(ACQUISITION), hasPart: to(...images) },
     ...fields.map((field) => file(imagePath(field), `Well ${field.well}, field ${field.name.slice(-1)} (${field.treatment})`, `Nuclei in blue, the protein in green; cells ${field.treatment}.`, { generatedBy: to(ACQUISITION) })),
     script(PATHS.embedScript, "embed_images.py", "Describes each image by eight numbers."),
     run(EMBEDDING, "Image embedding", "Describes each image by eight numbers.", ["10:00:00", "10:00:05"], {
