@@ -2,6 +2,7 @@ import { ServiceError, ValidationError } from "../../errors.js";
 import { CrateResolver } from "../../resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import { authenticated } from "../../use-cases/access/caller.js";
+import { statusOfFindings } from "../../use-cases/crates/findings.js";
 import type { SubmissionView } from "../../use-cases/crates/submissions.js";
 import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
@@ -21,16 +22,13 @@ async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
   return takeFile(req, FIELDS, (file) => crates.submit(file, context));
 }
 
-/** What a failed intake answers over the synchronous route: the errors as a validation failure, or their own status. */
+/** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */
 function failure(view: SubmissionView): Error {
   const errors = view.error ?? [];
-  const status = (prefix: RegExp) => errors.find((error) => prefix.test(error.code));
-  const limit = status(/^(?:TOO_LARGE|TOO_MANY|LIMIT|RATIO|MAX_)/);
-  if (limit) return new ServiceError("TOO_LARGE", limit.message, { submission: view });
-  const conflict = status(/^(?:IDENTIFIER_TAKEN|DUPLICATE_IDENTIFIER)$/);
-  if (conflict) return new ServiceError("DUPLICATE", conflict.message, { submission: view });
-  const exists = status(/^CRATE_EXISTS$/);
-  if (exists) return new ServiceError("CRATE_EXISTS", exists.message, { submission: view });
+  const status = statusOfFindings(errors);
+  const first = errors.find((error) => statusOfFindings([error]) === status);
+  if (status === 413) return new ServiceError("TOO_LARGE", first!.message, { submission: view });
+  if (status === 409) return new ServiceError(first!.code === "CRATE_EXISTS" ? "CRATE_EXISTS" : "DUPLICATE", first!.message, { submission: view });
   return new ValidationError(errors.map(({ file, pointer, message, code }) => ({ loc: ["body", "file", file ?? "", pointer ?? ""], msg: message, type: code })));
 }
 

@@ -62,7 +62,7 @@ export async function submitCrate(deps: Deps, caller: Caller | null, file: { str
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name: file.name, size: staged.size }, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { fileName: file.name }, at: Date.now() });
   if (existing) await deps.records.release({ kind: "submission", id });
   else await deps.jobs.enqueue(id);
   return submission;
