@@ -2,7 +2,7 @@ import { Writer } from "n3";
 import { PREFIXES } from "../../model/field.js";
 import { parseNQuads } from "../../rdf/parse.js";
 import { landmarksOf } from "../../use-cases/records/landmarks.js";
-import { etagOf, type RecordView } from "../../use-cases/records/view.js";
+import { etagOf, writeBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
 import type { Deps } from "../../use-cases/deps.js";
 import type { Format } from "../../web/formats.js";
 import { recordPage } from "../../web/record-page.js";
@@ -23,7 +23,7 @@ export async function sendRecord(request: RestRequest, view: RecordView, locatio
   const etag = variant === "" ? view.etag : etagOf(record, variant);
   const headers: Record<string, string> = {
     ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
-    Link: await signposts(deps, view), ...(location === undefined ? {} : { "Content-Location": location }),
+    Link: [await signposts(deps, view), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (!format) {
@@ -41,6 +41,11 @@ async function bytesOf(deps: Deps, view: RecordView, format: Format): Promise<Ui
     case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(deps.baseUrl(), await landmarksOf(deps, view.record))));
     default: return Buffer.from(await statements(deps, view, format));
   }
+}
+
+/** Where derived lists that were cut go on. */
+function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
+  return next ? [`<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>; rel="next"`] : [];
 }
 
 /** Signposts by record and revision: they are the same for every reader, and on the way of every read. */
