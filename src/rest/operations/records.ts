@@ -17,9 +17,9 @@ import { authenticated } from "../../use-cases/access/caller.js";
 const records = new RecordResolver();
 
 /** The record that the path names: now, at `?revision=`, or with the next derived entries at `?backlinks=`. */
-function asked(request: RestRequest, resolver: Pick<RecordResolver, "read">): Promise<RecordView> {
+function asked(request: RestRequest, resolver: Pick<RecordResolver, "read">, kind?: KindName): Promise<RecordView> {
   const { revision, backlinks } = request.query;
-  if (revision !== undefined) return records.readRevision(arkOf(request), revisionParameter(revision), request.context);
+  if (revision !== undefined) return records.readRevision(arkOf(request), revisionParameter(revision), request.context, kind);
   return resolver.read(arkOf(request), request.context, backlinks === undefined ? undefined : readBacklinkCursor(backlinks));
 }
 
@@ -35,6 +35,7 @@ export function recordOperations(kind: KindName): Operations {
 
   const list: Operation = async (request) => {
     const { req, res, context } = request;
+    if (kind === "user") authenticated(context.caller);
     const { filter, page } = listParameters(request.query);
     if (page === null) {
       await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)));
@@ -60,7 +61,7 @@ export function recordOperations(kind: KindName): Operations {
       sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps.config), expectedRevision(request.req), request.context));
     },
     [`get_${kind}`]: async (request) => {
-      const view = await asked(request, resolver);
+      const view = await asked(request, resolver, kind);
       await sendRecord(request, view, locationOf(request, view));
     },
     [`delete_${kind}`]: async (request) => {
@@ -81,8 +82,7 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
 function locationOf(request: RestRequest, view: RecordView): string | undefined {
-  const asked = arkOf(request);
-  return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
+  return request.path.endsWith(`/${view.record.ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */

@@ -17,6 +17,8 @@ export interface RecordView {
   etag: string;
   /** More derived entries than BACKLINK_LIMIT: where to go on, by field; {@link writeBacklinkCursor} prints it. */
   next?: BacklinkPositions;
+  /** The whole document of an earlier revision, where this is one. */
+  past?: JsonObject;
 }
 
 /** Positions in the derived lists that did not end yet, by field name. */
@@ -44,7 +46,7 @@ const derivedFields = new Map<KindName, string[]>(
 );
 
 /** The user itself and administrators see account fields. */
-const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
+export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
 
 /** One record; the stored bytes themselves where nothing is derived or hidden. */
 export async function viewOf(deps: Deps, record: StoredRecord, caller: Caller | null, after?: BacklinkPositions): Promise<RecordView> {
