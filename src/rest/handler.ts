@@ -29,7 +29,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       const query = readQuery(target.query);
       const caller = await authenticator.caller(req.headers.authorization);
       const context = contextOf(deps, caller, req.socket.remoteAddress ?? "");
-      await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context });
+      await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);
     }

@@ -7,7 +7,7 @@ import { KINDS } from "../../model/kinds/index.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayChange, assertMayOwn } from "../access/rules.js";
-import { accountToUpdate, spendAdminToken } from "../accounts/accounts.js";
+import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { changedPointers } from "./changed.js";
 import { checked } from "./create.js";
@@ -43,14 +43,13 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     try {
       await deps.records.commit({
         by: who.user, at: Date.now(),
-        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), stored), ...state }],
+        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state }],
         ...(account ? { account } : {}),
       });
     } catch (error) {
       if (error instanceof ServiceError && error.code === "REVISION_MISMATCH" && expectedRevision === undefined && race < RACES) continue;
       throw error;
     }
-    if (account?.op === "update" && account.admin) await spendAdminToken(deps);
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);
   }
@@ -65,6 +64,7 @@ async function assertOwnerAndMembers(deps: Deps, caller: Caller, record: StoredR
   const owner = ownerOf(next);
   if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner))) await assertMayOwn(deps.records, caller, owner);
   const members = (document: JsonObject) => JSON.stringify(document["members"] ?? []);
+  if (!Object.hasOwn(KINDS[record.kind].fields, "members")) return;
   const isOwner = record.owner !== null && arkKey(record.owner) === arkKey(caller.user);
   if (!caller.admin && !isOwner && members(parseDocument(record.document)) !== members(next)) {
     throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
@@ -82,7 +82,10 @@ async function withoutDerived(deps: Deps, record: StoredRecord, document: JsonOb
   for (const [name] of fields) {
     const before = new Set(keys(stated[name]));
     const derived = new Set(keys(shown[name]).filter((key) => !before.has(key)));
-    own[name] = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
+    const left = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
+    // Nothing but derived entries came back: what was stated (null, say) is stated still.
+    const untouched = left.length === 0 && left.length < (document[name] as JsonValue[]).length && before.size === 0;
+    own[name] = untouched && Object.hasOwn(stated, name) ? stated[name]! : left;
   }
   return own;
 }
