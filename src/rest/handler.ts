@@ -33,7 +33,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       checkPath(match.params);
       const query = readQuery(target.query);
       const context = contextOf(deps, caller, req.socket.remoteAddress ?? "");
-      await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context });
+      await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);
     }

@@ -14,6 +14,8 @@ export interface RestRequest {
   /** First value of each parameter. */
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly context: Context;
+  /** `?info`, `?` or `??` after an ARK: its kernel metadata is asked for (draft-kunze-ark, section 5). */
+  readonly inflection: boolean;
 }
 
 /** Answers the request; what it throws becomes the error body. */
@@ -23,7 +25,10 @@ export type Operations = Readonly<Record<string, Operation>>;
 /** The ARK that the path names. */
 export const arkOf = (request: RestRequest): string => `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
 
-export interface Target { path: string; query: string }
+export interface Target { path: string; query: string; inflection: boolean }
+
+/** `?`, `??`, `?info`, and `info` among other parameters. */
+const INFLECTION = /^\?\??$|[?&]info(?:[=&]|$)/;
 
 /** Splits a request target and decodes its path once. @throws ServiceError `BAD_REQUEST` */
 export function splitTarget(target: string): Target {
@@ -38,7 +43,7 @@ export function splitTarget(target: string): Target {
     throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
   }
   if (path.startsWith("/api/") || path === "/api") path = path.slice(4) || "/";
-  return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1) };
+  return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
 }
 
 /** @throws ValidationError for a path that names what no identifier may hold */

@@ -7,11 +7,11 @@ import type { Caller } from "../access/caller.js";
 import { mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { assertKind, findLive, findRecord, gone } from "./find.js";
-import { documentBytes, parseDocument, seesPrivate, viewOf, type RecordView } from "./view.js";
+import { documentBytes, parseDocument, seesPrivate, viewOf, type BacklinkPositions, type RecordView } from "./view.js";
 
 /** A record in any spelling of its identifier, as the caller sees it. @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<RecordView> {
-  return viewOf(deps, await findLive(deps, id, kind), caller);
+export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName, backlinks?: BacklinkPositions): Promise<RecordView> {
+  return viewOf(deps, await findLive(deps, id, kind), caller, backlinks);
 }
 
 /** An earlier state. Those of a deleted record are for its owner and administrators. @throws ServiceError `NOT_FOUND`, `GONE` */
