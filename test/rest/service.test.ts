@@ -42,7 +42,7 @@ describe("pages", () => {
     const policy = answer.headers.get("content-security-policy")!;
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
-    for (const [, asset] of answer.text.matchAll(/(?:src|href)="(\/[^"]*)"/g)) expect((await server.request("GET", asset!)).status, asset).toBeLessThan(400);
+    for (const [, asset] of answer.text.matchAll(/(?:src|href)="(\/[^"]*)"/g)) expect((await server.request("GET", asset!, { headers: { Accept: "text/html, */*" } })).status, asset).toBeLessThan(400);
   });
   it("have assets without an outside URL", async () => {
     const folder = join(packageRoot, "src", "web", "assets");
