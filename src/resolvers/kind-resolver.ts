@@ -50,6 +50,8 @@ export class KindResolver {
 /** One resolver a kind. */
 export const KIND_RESOLVERS = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)])) as Record<KindName, KindResolver>;
 
+/** `evidenceGraph` builds one when asked for; of two fields with one name the schema would silently keep one. */
+const STORED_EVIDENCE = "evidenceGraphRecord";
 const ORDERS = ["created", "-created", "name"];
 const lowerFirst = (name: string): string => (name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1));
 
@@ -61,7 +63,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
 
   @Resolver()
   class Fields {
-    @Query(() => type, { name: lowerFirst(typeName), nullable: true, description: `${typeName} by identifier; null when there is none.` })
+    @Query(() => type, { name: kind === "evidencegraph" ? STORED_EVIDENCE : lowerFirst(typeName), nullable: true, description: `${typeName} by identifier; null when there is none.` })
     async one(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
       try {
         return nodeOf(await findLive(context.deps, id, kind));

@@ -5,7 +5,7 @@ import type { KindName } from "../model/kind.js";
 import { findLive } from "../use-cases/records/find.js";
 import { readHistory, readRecord, readRevision } from "../use-cases/records/read.js";
 import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
-import { parseDocument, viewOf, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
+import { parseDocument, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { Revision, ownerOf } from "./links.js";
@@ -63,7 +63,7 @@ export class RecordResolver {
 
   @FieldResolver(() => GraphQLJSON, { nullable: true, description: "The whole document, as REST answers it." })
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
-    return node.stored ? parseDocument((await viewOf(context.deps, node.stored, context.caller)).bytes) : null;
+    return node.stored ? parseDocument((await context.loaders.view(node.stored)).bytes) : null;
   }
 
   @FieldResolver(() => [Revision], { description: "States of the record, newest first; go on with the last revision seen." })
