@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
+import { badStringItem, findBadString } from "../model/strings.js";
 import { parseStrictJson } from "../model/json/strict-json.js";
 import type { Config } from "../config.js";
 
@@ -84,5 +85,7 @@ export async function readForm(req: IncomingMessage, limits: BodyLimits): Promis
   if (mediaType(req) !== URL_ENCODED) return readJson(req, limits);
   const form: JsonObject = {};
   for (const [name, value] of new URLSearchParams((await readBytes(req, limits.MAX_BODY_BYTES)).toString("utf8"))) if (!Object.hasOwn(form, name)) form[name] = value;
+  const bad = findBadString(form);
+  if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
   return form;
 }
