@@ -1,11 +1,16 @@
 import { OpenAPIBackend, type Document } from "openapi-backend";
 import type { JsonObject } from "../model/field.js";
+import { bodyForm, type BodyForm } from "./body.js";
 import { PathMatcher, type Matched } from "./paths.js";
 import type { Operations, RestRequest } from "./request.js";
 
 /** Routes of the OpenAPI document and the handlers behind them. */
 export interface ContractRouter {
   match(method: string, path: string): Matched;
+  /** Whether the contract declares a token for the operation; where it does not, a bad one counts as none. */
+  declaresToken(operationId: string): boolean;
+  /** The body an operation reads; `undefined` for none. */
+  reads(operationId: string): BodyForm | undefined;
   run(request: RestRequest): Promise<void>;
 }
 
@@ -25,8 +30,10 @@ export async function contractRouter(contract: JsonObject, operations: Operation
   const undeclared = Object.keys(operations).filter((id) => !declared.has(id));
   if (unbound.length + undeclared.length > 0) throw new Error(`The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no operation for ${undeclared.join(", ") || "-"}`);
 
-  // Who may call is decided by the use cases, so that every door has the same answer.
-  for (const operation of declared.values()) delete operation.security;
+  const rows = Object.values(paths).flatMap((item) => Object.values(item) as unknown as Row[]);
+  const forms = new Map(rows.map(({ operationId, requestBody }) => [operationId, bodyForm(Object.keys(requestBody?.content ?? {}))]));
+  const secured = new Set(rows.filter(({ security }) => (security?.length ?? 0) > 0).map(({ operationId }) => operationId));
+
   // It would gather all operations anew for each one that is looked up, here and for every request.
   api.router.getOperation = (id) => declared.get(id);
   for (const [id, operation] of Object.entries(operations)) api.register(id, (_context, request: RestRequest) => operation(request));
@@ -37,11 +44,19 @@ export async function contractRouter(contract: JsonObject, operations: Operation
   api.router.parseRequest = ((request: unknown) => request) as never;
   return {
     match: (method, path) => matcher.match(method, path),
+    declaresToken: (operationId) => secured.has(operationId),
+    reads: (operationId) => forms.get(operationId),
     run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
 }
 
-/** The document without schemas and examples, which nothing here reads: following their references takes 40 ms of the start. */
+/** What is read here of an operation of the document. */
+interface Row { operationId: string; security?: readonly object[]; requestBody?: { content?: object } }
+
+/**
+ * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there, and following
+ * their references takes 40 ms of the start. Nor with who may call: the use cases decide that, for every door alike.
+ */
 function namesOnly({ openapi, info }: JsonObject, paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>): Document {
   const named = Object.entries(paths).map(([path, item]) =>
     [path, Object.fromEntries(Object.entries(item).map(([method, { operationId }]) => [method, { operationId, responses: {} }]))]);
