@@ -29,7 +29,10 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       }
       const reads = router.reads(match.operationId);
       if (reads) checkBodyHeaders(req, reads, deps.config);
-      const caller = await authenticator.caller(req.headers.authorization);
+      const caller = await authenticator.caller(req.headers.authorization).catch((error: unknown) => {
+        if (router.declaresToken(match.operationId)) throw error;
+        return null;
+      });
       checkPath(match.params);
       const query = readQuery(target.query);
       const context = contextOf(deps, caller, req.socket.remoteAddress ?? "");

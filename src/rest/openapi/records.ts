@@ -63,7 +63,7 @@ function getOperation(kind: Kind): Operation {
     parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, BACKLINKS],
     answer: { description: "The record.", content: representations(kind, example), headers: [...HEADERS, "Link", "Content-Location"] },
     also: NOT_MODIFIED,
-    ...(kind.closed ? { token: "optional" } : {}),
+    token: "optional",
     refusals: READ_REFUSALS,
   };
 }
