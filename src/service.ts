@@ -25,9 +25,10 @@ export async function runService(): Promise<void> {
   const log = openLog(config.LOG_LEVEL);
   // Loaded only now: a wrong setting is told at once.
   const { serve } = await import("./serve.js");
-  const running: Running = await serve(config, log);
+  const running: Running = await serve(config, log, (token) => {
+    process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${token}\n`);
+  });
   process.stdout.write(`Arkgraph listens at ${running.url}\n`);
-  if (running.adminToken) process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${running.adminToken}\n`);
 
   let stopping = false;
   const stop = (signal: string) => {
