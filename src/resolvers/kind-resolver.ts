@@ -4,7 +4,7 @@ import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds/index.js";
 import { createRecord } from "../use-cases/records/create.js";
 import { findLive } from "../use-cases/records/find.js";
-import { listAll, listPage, type ListFilter, type ListPage } from "../use-cases/records/list.js";
+import { listAll, listPage, listRecords, type ListFilter, type ListPage } from "../use-cases/records/list.js";
 import { readRecord } from "../use-cases/records/read.js";
 import { replaceRecord } from "../use-cases/records/replace.js";
 import type { BacklinkPositions, RecordView } from "../use-cases/records/view.js";
@@ -78,9 +78,9 @@ function graphqlFields(resolver: KindResolver): new () => object {
       const checked = checkedPage(page);
       const wanted = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as ListFilter;
       if (wanted.order !== undefined && !ORDERS.includes(wanted.order)) throw invalid(["query", "order"], "Input should be 'created', '-created' or 'name'", "literal_error", { expected: "'created', '-created' or 'name'" });
-      const found = await resolver.page(wanted, checked, context);
-      const items = found.views.map((view, index) => ({ node: nodeOf(view.record), cursor: found.positions[index]! }));
-      return connectionOf(items, found.next !== undefined, checked.after, async () => found.total);
+      const found = await listRecords(context.deps, kind, wanted, checked, context.caller);
+      const items = found.items.map((record, index) => ({ node: nodeOf(record), cursor: found.positions[index]! }));
+      return connectionOf(items, found.next !== undefined, checked.after, found.count);
     }
   }
   if (!input) return Fields;
