@@ -64,17 +64,25 @@ export class CrateResolver {
 
   @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
   async uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
-    const { createReadStream, filename } = await upload;
-    const stream = createReadStream();
     try {
-      return await this.submit({ stream, name: filename }, context);
+      const { createReadStream, filename } = await upload;
+      const stream = createReadStream();
+      try {
+        return await this.submit({ stream, name: filename }, context);
+      } finally {
+        stream.destroy();
+        await finished(stream).catch(() => undefined);
+      }
     } catch (error) {
-      // The parser of the form counts as well, and may be the first to see that it is too much.
-      if ((error as { status?: number }).status !== 413 || error instanceof ServiceError) throw error;
-      throw new ServiceError("TOO_LARGE", `The upload is larger than ${context.deps.config.MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
-    } finally {
-      stream.destroy();
-      await finished(stream).catch(() => undefined);
+      throw uploadRefusal(error, context.deps.config.MAX_UPLOAD_BYTES);
     }
   }
+}
+
+/** The parser of the form counts and watches as well, and may be the first to see that the file is too much or broken off. */
+function uploadRefusal(error: unknown, limit: number): unknown {
+  const { status } = error as { status?: number };
+  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500) return error;
+  if (status === 413) return new ServiceError("TOO_LARGE", `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`);
+  return new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
 }
