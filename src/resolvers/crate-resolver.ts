@@ -67,6 +67,8 @@ export class CrateResolver {
     try {
       const { createReadStream, filename } = await upload;
       const stream = createReadStream();
+      // Until the store reads from it nobody else listens; a client that hangs up just then would end the process.
+      stream.on("error", () => undefined);
       try {
         return await this.submit({ stream, name: filename }, context);
       } finally {

@@ -118,9 +118,11 @@ describe("a crate over GraphQL", () => {
   it("that is broken off leaves nothing behind", async () => {
     const before = await files();
     const whole = operations + part("0", "x".repeat(20_000), "a.zip");
-    for (const cut of [10, 100, operations.length - 5, operations.length + 100, operations.length + 15_000]) {
+    const cuts = [10, 100, operations.length - 5, operations.length + 100, operations.length + 15_000];
+    for (const [turn, cut] of [...cuts, ...cuts, ...cuts, ...cuts].entries()) {
       const { socket } = await begin("/graphql", 100_000, whole.slice(0, cut), ["apollo-require-preflight: 1"]);
-      await sleep(10);
+      // Also in the moments before anyone reads the file.
+      await sleep(turn % 7);
       socket.destroy();
     }
     await settled(before);
