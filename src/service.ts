@@ -1,7 +1,7 @@
 import { ConfigError, readConfig } from "./config.js";
 import { ServiceError } from "./errors.js";
 import { openLog } from "./log.js";
-import { serve, type Running } from "./serve.js";
+import type { Running } from "./serve.js";
 
 /** Past this a stop is no longer graceful: the process ends as it is, and the next start picks up. */
 const LAST_RESORT = 9_500;
@@ -23,6 +23,8 @@ export function explain(error: unknown): string {
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
   const log = openLog(config.LOG_LEVEL);
+  // Loaded only now: a wrong setting is told at once.
+  const { serve } = await import("./serve.js");
   const running: Running = await serve(config, log);
   process.stdout.write(`Arkgraph listens at ${running.url}\n`);
   if (running.adminToken) process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${running.adminToken}\n`);

@@ -65,7 +65,7 @@ async function intake(client: Client, submitted: Submission): Promise<Submission
     const submission = await client.settled(submitted, ({ stage, status, progress: at }) => progress.update(at?.done ?? 0, at?.total ?? null, stage ?? status));
     progress.stop();
     if (!submission.success) throw new Failure(`the crate was not taken in: ${(submission.error ?? []).map(({ code, message }) => `${code}: ${message}`).join("; ")}`);
-    done("Processing", `${submission.status}, ${submission.identifiersMinted} identifiers made, ${submission.warnings.length} warnings`);
+    done("Processing", `${submission.status}, ${submission.identifiersMinted} identifiers made, ${submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`}`);
     return submission;
   } finally {
     progress.stop();

@@ -20,7 +20,7 @@ const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
 const LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?/i;
 /** Characters that may not stand in an identifier: what an IRI refuses (RFC 3987), brackets, and `%` that begins no escape. */
 // eslint-disable-next-line no-control-regex
-const REFUSED = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]\u2028\u2029\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/u;
+const REFUSED = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]\u2028\u2029\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/u;
 
 /**
  * Reads any accepted spelling of an ARK; anything else gives `undefined`.

@@ -92,7 +92,9 @@ export class Emitter {
 
   private value(subject: string, property: string, value: Expanded, activity: boolean): void {
     if ("@list" in value) {
-      this.relate(subject, property, this.list(value["@list"] as Expanded[]), activity);
+      // A list of references is that many relations: who used what does not depend on the order it is told in.
+      if (this.refers(property, activity)) for (const item of value["@list"] as Expanded[]) this.value(subject, property, item, activity);
+      else this.relate(subject, property, this.list(value["@list"] as Expanded[]), activity);
     } else if ("@value" in value) {
       const reference = this.reference(property, value, activity);
       if (reference !== undefined) this.relate(subject, property, reference, activity);
@@ -106,9 +108,8 @@ export class Emitter {
   private reference(property: string, value: Expanded, activity: boolean): string | undefined {
     const text = value["@value"];
     if (typeof text !== "string") return undefined;
-    const provenance = ANY_SUBJECT.has(property) || (activity && ACTIVITY_SUBJECT.has(property));
-    if (!provenance && !this.options.references.has(property)) return undefined;
-    return referencedArk(text) ?? (provenance && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined);
+    if (!this.refers(property, activity)) return undefined;
+    return referencedArk(text) ?? (this.provenanceOf(property, activity) !== undefined && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined);
   }
 
   private literalOf(property: string, value: Expanded): string {
@@ -130,8 +131,15 @@ export class Emitter {
       ? EVI_IRI.get(name)! : property;
   }
 
+  /** Provenance, or another relation between records. */
+  private refers(property: string, activity: boolean): boolean {
+    return this.options.references.has(property) || this.provenanceOf(property, activity) !== undefined;
+  }
+
+  /** A name that no context explains counts as the plain name that it is. */
   private provenanceOf(property: string, activity: boolean): ProvenanceName | undefined {
-    return ANY_SUBJECT.get(property) ?? (activity ? ACTIVITY_SUBJECT.get(property) : undefined);
+    const known = property.startsWith(FALLBACK_VOCABULARY) ? `https://schema.org/${property.slice(FALLBACK_VOCABULARY.length)}` : property;
+    return ANY_SUBJECT.get(known) ?? (activity ? ACTIVITY_SUBJECT.get(known) : undefined);
   }
 
   /** States a relation and what follows from it when it is provenance. */
@@ -172,7 +180,7 @@ export class Emitter {
 
   private term(iri: string): string {
     if (iri.startsWith(FALLBACK_VOCABULARY)) {
-      const name = iri.slice(FALLBACK_VOCABULARY.length);
+      const name = iri.slice(FALLBACK_VOCABULARY.length).replace(/%(?:09|0A|0D|20)/g, decodeURIComponent);
       if (!ANY_SUBJECT.has(`https://schema.org/${name}`)) this.lostTerms.add(name);
       return FALLBACK_VOCABULARY + encodeURIComponent(name);
     }

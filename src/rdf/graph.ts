@@ -2,6 +2,7 @@ import jsonld from "jsonld";
 import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds/index.js";
 import type { KindName } from "../model/kind.js";
+import { encodeBlanks } from "./blanks.js";
 import { bundledLoader } from "./contexts.js";
 import { Emitter, type Expanded } from "./emit.js";
 import { FALLBACK_VOCABULARY } from "./iri.js";
@@ -82,8 +83,10 @@ function contextList(context: JsonValue | undefined): JsonValue[] {
 
 /** What of the document is public. */
 function bodyOf(input: GraphInput): JsonObject {
+  const { fields } = KINDS[input.kind];
   const { "@id": _id, ...body } = publicView(KINDS[input.kind], input.document);
-  return body;
+  const isLiteral = (key: string) => !input.fromCrate && key !== "@context" && Object.hasOwn(fields, key) && (fields[key]!.json === "object" || fields[key]!.json === "list");
+  return encodeBlanks(body, isLiteral);
 }
 
 function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {

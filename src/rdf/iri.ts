@@ -3,7 +3,7 @@ import { parseArk, looksLikeArk } from "../identifiers/ark.js";
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 /** Characters an IRI never holds (RFC 3987), and `%` that begins no escape. */
 // eslint-disable-next-line no-control-regex
-const NOT_IN_IRI = /[\u0000-\u0020\u007f-\u009f<>"{}|\\^`\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+const NOT_IN_IRI = /[\u0000-\u0020\u007f-\u009f<>"{}|\\^`\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
 /** `scheme://authority/path?query#fragment` with an authority that every RDF parser reads. */
 const HIERARCHICAL = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/(?:[^/?#[\]@:]*(?::[^/?#[\]@]*)?@)?(?:\[[0-9a-fA-F:.]+\]|[^/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)/;
 

@@ -2,7 +2,6 @@ import { Arg, Ctx, Field, Int, Mutation, ObjectType, Query, Resolver } from "typ
 import type { JsonValue } from "../model/field.js";
 import { checkedCredentials, login } from "../use-cases/accounts/accounts.js";
 import { RateLimit } from "../use-cases/accounts/login-rate.js";
-import { normalizeEmail } from "../use-cases/accounts/password.js";
 import type { TokenAnswer } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
 import type { Context } from "./context.js";
@@ -29,8 +28,7 @@ export class AccountResolver {
   /** @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS` */
   token(form: JsonValue | undefined, context: Context): Promise<TokenAnswer> {
     const credentials = checkedCredentials(form);
-    loginLimit(context.deps).take(`${context.address} ${normalizeEmail(credentials.username)}`);
-    return login(context.deps, credentials);
+    return login(context.deps, credentials, (account) => loginLimit(context.deps).take(`${context.address} ${account}`));
   }
 
   @Mutation(() => Token, { description: "Password grant: username is the e-mail address or the user's identifier." })

@@ -7,7 +7,7 @@ import { findLive } from "../use-cases/records/find.js";
 import { listAll, listPage, type ListFilter, type ListPage } from "../use-cases/records/list.js";
 import { readRecord } from "../use-cases/records/read.js";
 import { replaceRecord } from "../use-cases/records/replace.js";
-import type { RecordView } from "../use-cases/records/view.js";
+import type { BacklinkPositions, RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./types/connection.js";
@@ -36,8 +36,8 @@ export class KindResolver {
   replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
-  read(id: string, context: Context): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller, this.kind);
+  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, id, context.caller, this.kind, backlinks);
   }
   page(filter: ListFilter, page: { limit: number; after?: string }, context: Context): Promise<ListPage> {
     return listPage(context.deps, this.kind, filter, page, context.caller);

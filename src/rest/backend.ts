@@ -1,10 +1,15 @@
 import { OpenAPIBackend, type Document } from "openapi-backend";
+import { bodyForm, type BodyForm } from "./body.js";
 import { PathMatcher, type Matched } from "./paths.js";
 import type { Operations, RestRequest } from "./request.js";
 
 /** Routes of the OpenAPI document and the handlers behind them. */
 export interface ContractRouter {
   match(method: string, path: string): Matched;
+  /** Whether the contract declares a token for the operation; where it does not, a bad one counts as none. */
+  declaresToken(operationId: string): boolean;
+  /** The body an operation reads; `undefined` for none. */
+  reads(operationId: string): BodyForm | undefined;
   run(request: RestRequest): Promise<void>;
 }
 
@@ -28,12 +33,17 @@ export async function contractRouter(definition: Document, operations: Operation
   const undeclared = Object.keys(operations).filter((id) => !declared.has(id));
   if (unbound.length + undeclared.length > 0) throw new Error(`The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no operation for ${undeclared.join(", ") || "-"}`);
 
+  const forms = new Map([...declared].map(([id, { requestBody }]) => [id, bodyForm(Object.keys((requestBody as { content?: object } | undefined)?.content ?? {}))]));
+
   // Who may call is decided by the use cases, so that every door has the same answer.
+  const secured = new Set([...declared.values()].filter((operation) => (operation.security?.length ?? 0) > 0).map((operation) => operation.operationId!));
   for (const operation of declared.values()) delete operation.security;
   api.router.matchOperation = ((request: { operationId: string }) => declared.get(request.operationId)) as never;
   api.router.parseRequest = ((request: unknown) => request) as never;
   return {
     match: (method, path) => matcher.match(method, path),
+    declaresToken: (operationId) => secured.has(operationId),
+    reads: (operationId) => forms.get(operationId),
     run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
 }

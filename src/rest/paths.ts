@@ -21,7 +21,7 @@ function compile(template: string, methods: Map<string, string>): Route {
   const trimmed = template.length > 1 ? template.replace(/\/$/, "") : template;
   const source = trimmed.split(/(\{\w+\})/).map((part) => {
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ark:$/, "ark:/?");
+    if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ark:$/, "[Aa][Rr][Kk]:/?");
     names.push(name);
     return GREEDY.has(name) ? "(.+)" : "([^/]+)";
   });

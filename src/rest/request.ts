@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError, ValidationError } from "../errors.js";
+import { badStringItem, findBadString } from "../model/strings.js";
 import type { Context } from "../resolvers/context.js";
 
 /** One request on its way to an operation. */
@@ -13,6 +14,8 @@ export interface RestRequest {
   /** First value of each parameter. */
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly context: Context;
+  /** `?info`, `?` or `??` after an ARK: its kernel metadata is asked for (draft-kunze-ark, section 5). */
+  readonly inflection: boolean;
 }
 
 /** Answers the request; what it throws becomes the error body. */
@@ -22,10 +25,15 @@ export type Operations = Readonly<Record<string, Operation>>;
 /** The ARK that the path names. */
 export const arkOf = (request: RestRequest): string => `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
 
-export interface Target { path: string; query: string }
+export interface Target { path: string; query: string; inflection: boolean }
+
+/** `?`, `??`, `?info`, and `info` among other parameters. */
+const INFLECTION = /^\?\??$|[?&]info(?:[=&]|$)/;
 
 /** Splits a request target and decodes its path once. @throws ServiceError `BAD_REQUEST` */
 export function splitTarget(target: string): Target {
+  // A proxy's client may send the whole URL (RFC 9112, section 3.2.2).
+  if (!target.startsWith("/")) target = target.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
   const mark = target.indexOf("?");
   const raw = mark < 0 ? target : target.slice(0, mark);
   let path: string;
@@ -35,7 +43,13 @@ export function splitTarget(target: string): Target {
     throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
   }
   if (path.startsWith("/api/") || path === "/api") path = path.slice(4) || "/";
-  return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1) };
+  return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
+}
+
+/** @throws ValidationError for a path that names what no identifier may hold */
+export function checkPath(params: Readonly<Record<string, string>>): void {
+  const items = Object.keys(params).filter((name) => params[name]!.includes("\0")).map((name) => badStringItem(["path", name]));
+  if (items.length > 0) throw new ValidationError(items);
 }
 
 /** First value of each query parameter. @throws ValidationError for text that no JSON string may hold */
@@ -43,7 +57,7 @@ export function readQuery(query: string): Record<string, string | undefined> {
   const values: Record<string, string | undefined> = Object.create(null) as Record<string, string | undefined>;
   if (query === "") return values;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (value.includes("\0") || !value.isWellFormed()) throw new ValidationError([{ loc: ["query", name], msg: "Input should be a valid string without NUL or lone surrogates", type: "string_unicode" }]);
+    if (findBadString(value)) throw new ValidationError([badStringItem(["query", name])]);
     if (!(name in values)) values[name] = value;
   }
   return values;

@@ -202,16 +202,18 @@ export function jobQueueConformance(name: string, open: Open): void {
       await expect(queue.health()).rejects.toThrow();
     });
 
-    it("leaves work that does not end within the grace for the next start", async () => {
-      const queue = await openQueue();
-      await queue.start(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
-      await queue.enqueue(await submit("a"));
-      while ((await store.submission("a"))!.attempt === 0) await pause(1);
-      await queue.close(10);
-      expect((await store.submission("a"))!.status).toBe("running");
+    it("queues work that does not end within the grace again, however often, as if the attempt had not been", async () => {
+      await submit("a");
+      for (let stop = 1; stop <= 5; stop++) {
+        const queue = await openQueue();
+        await queue.start(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
+        while ((await store.submission("a"))!.status !== "running") await pause(1);
+        await queue.close(10);
+        expect(await store.submission("a")).toMatchObject({ status: "queued", attempt: stop, interrupted: stop });
+      }
       const next = await openQueue();
       await next.start(finish);
-      expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 2 });
+      expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 6 });
     });
 
     it("stops a handler whose attempt is no longer the one", async () => {

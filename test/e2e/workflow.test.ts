@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { PATHS } from "../../cli/demo/crate/files.js";
+import { crate as pack } from "../support/crates.js";
 import type { Json, User } from "../support/registry-client.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
@@ -14,20 +15,21 @@ beforeAll(async () => {
   registry = await RegistryProcess.start();
   ada = await registry.user("Ada");
   archive = await buildDemoCrate();
-  submission = await registry.take(archive, ada.token);
+  const accepted = await registry.upload(archive, ada.token, { name: "my images.zip" });
+  submission = await registry.settled(accepted.body["submissionUUID"], ada.token);
   crate = submission["rocrateIdentifier"] as string;
 });
 afterAll(() => registry?.stop());
 
 describe("a crate, from upload to evidence", () => {
-  test("ends finished, without errors or warnings", () => {
-    expect(submission).toMatchObject({ status: "finished", completed: true, success: true, error: null, warnings: [], sha256: createHash("sha256").update(archive).digest("hex") });
+  test("ends finished, with one warning: taking images is no run of software", () => {
+    expect(submission).toMatchObject({ status: "finished", completed: true, success: true, error: null, warnings: [{ code: "FIELD_MISSING", message: expect.stringContaining("usedSoftware") }], sha256: createHash("sha256").update(archive).digest("hex") });
     expect(submission["identifiersMinted"]).toBeGreaterThan(15);
     expect(crate).toMatch(/^ark:99999\/rocrate-/);
   });
 
   test("resolves by the crate's identifier and by those of its members", async () => {
-    expect((await registry.ask(`/${crate}`)).body).toMatchObject({ "@id": crate, name: expect.stringContaining("microscope") });
+    expect((await registry.ask(`/${crate}`)).body).toMatchObject({ "@id": crate, name: "Cells from images to clusters" });
     const member = await registry.ask(`/${crate}/${PATHS.embeddings}`);
     expect(member.body).toMatchObject({ name: "Image embeddings", generatedBy: { "@id": expect.stringContaining(`${crate}/entity/image-embedding-`) } });
   });
@@ -43,6 +45,7 @@ describe("a crate, from upload to evidence", () => {
   test("gives back the archive byte for byte", async () => {
     const answer = await fetch(`${registry.url}/rocrate/archived/download/${crate}`, { headers: { Authorization: `Bearer ${ada.token}` } });
     expect(Buffer.compare(Buffer.from(await answer.arrayBuffer()), archive)).toBe(0);
+    expect(answer.headers.get("content-disposition")).toContain("filename*=UTF-8''my%20images.zip");
   });
 
   test("says what a result rests on, through both computations", async () => {
@@ -66,6 +69,37 @@ describe("a crate, from upload to evidence", () => {
   });
 });
 
+describe("an upload", () => {
+  test("sent ten times at once is one submission", async () => {
+    const again = await pack([], { "note.txt": "ten at once" });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => registry.upload(again, ada.token)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body["submissionUUID"]}`)).size).toBe(1);
+    expect(await registry.settled(answers[0]!.body["submissionUUID"], ada.token)).toMatchObject({ status: "finished" });
+    expect(await registry.staging()).toEqual([]);
+  });
+
+  test("with identifiers of somebody else's crate fails and changes nothing", async () => {
+    const eve = await registry.user("Eve");
+    const entities = [{ "@id": "ark:99999/cli-data", "@type": "Dataset", name: "Data", description: "Ada's data" }];
+    await registry.take(await pack(entities, {}, { "@id": "ark:99999/cli-crate" }), ada.token);
+    const before = await registry.ask("/ark:99999/cli-data");
+    const stolen = await registry.take(await pack([{ ...entities[0]!, name: "Eve's now" }, { "@id": "new.txt", "@type": "File", name: "new" }], { "new.txt": "new" }), eve.token);
+    expect(stolen).toMatchObject({ status: "failed", error: [{ code: "IDENTIFIER_TAKEN" }], rocrateIdentifier: null });
+    expect(await registry.ask("/ark:99999/cli-data")).toMatchObject({ status: 200, body: before.body });
+  });
+
+  test("of a crate that was deleted is a new one; the old identifiers say that they are gone", async () => {
+    const packed = await pack([{ "@id": "a.txt", "@type": "File", name: "a" }], { "a.txt": "to be deleted" });
+    const { rocrateIdentifier: old } = await registry.take(packed, ada.token);
+    expect((await registry.ask(`/rocrate/${old}`, { method: "DELETE", token: ada.token })).status).toBe(200);
+    for (const gone of [old, `${old}/a.txt`]) expect(await registry.ask(`/${gone}`)).toMatchObject({ status: 410, body: { code: "GONE" } });
+    expect((await registry.ask(`/datadownload/${old}/a.txt/download`, { token: ada.token })).status).toBe(410);
+    const next = await registry.take(packed, ada.token);
+    expect(next).toMatchObject({ status: "finished" });
+    expect(next["rocrateIdentifier"]).not.toBe(old);
+  });
+});
+
 describe("one record, seen through every door", () => {
   test("is the same over the resolver, its kind's path and GraphQL", async () => {
     const ark = `${crate}/${PATHS.embeddings}`;
@@ -75,6 +109,14 @@ describe("one record, seen through every door", () => {
     ]);
     expect(typed.body).toEqual(resolved.body);
     expect(graphql.body["data"].record).toEqual({ id: ark, kind: "datadownload", name: "Image embeddings", document: resolved.body, owner: { id: ada.ark } });
+  });
+
+  test("is the same under every spelling of its identifier", async () => {
+    const { body } = await registry.ask(`/${crate}/${PATHS.samples}`);
+    const [, name] = crate.split("ark:99999/") as [string, string];
+    for (const path of [`/ark:/99999/${name}/${PATHS.samples}`, `/ARK:99999/${name}/${PATHS.samples}`, `/ark:99999/${name.replaceAll("-", "")}/${PATHS.samples}`, `/api/${crate}/${PATHS.samples}/`, `/datadownload/ark:/99999/${name}/${PATHS.samples}`]) {
+      expect((await registry.ask(path)).body, path).toEqual(body);
+    }
   });
 
   test("is in the lists of REST and GraphQL", async () => {

@@ -10,7 +10,7 @@ export class MemorySubmissions implements SubmissionStore {
       if (row.sha256 !== null && row.sha256 === input.sha256 && row.user === input.user && row.type === input.type && row.status !== "failed") return { submission: { ...row }, existing: true };
     const { at, ...rest } = input;
     const submission: Submission = {
-      ...rest, status: "queued", stage: null, attempt: 0, timeCreated: at, timeStarted: null, timeFinished: null,
+      ...rest, status: "queued", stage: null, attempt: 0, interrupted: 0, timeCreated: at, timeStarted: null, timeFinished: null,
       error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null, cancelled: false,
     };
     this.rows.set(submission.id, submission);
@@ -37,6 +37,14 @@ export class MemorySubmissions implements SubmissionStore {
     row.status = "running";
     row.timeStarted ??= at;
     return { ...row };
+  }
+
+  async yieldAttempt(id: string, attempt: number): Promise<boolean> {
+    const row = this.running(id, attempt);
+    if (!row) return false;
+    row.status = "queued";
+    row.interrupted++;
+    return true;
   }
 
   async setStage(id: string, attempt: number, stage: string): Promise<boolean> {

@@ -4,7 +4,10 @@ import type { Image } from "./png.js";
 export const FEATURES = ["nucleus_mean", "nucleus_sd", "nucleus_area", "protein_mean", "protein_sd", "protein_area", "protein_in_nucleus", "correlation"] as const;
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-const deviation = (values: readonly number[]): number => Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)));
+function deviation(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
+}
 
 /** What the first script of the crate computes: one image as eight numbers between about 0 and 1. */
 export function embed({ pixels }: Image): number[] {

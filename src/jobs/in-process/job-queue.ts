@@ -6,7 +6,7 @@ import { JobAborted, cancelled, crashed } from "./endings.js";
 import { Watchers } from "./watchers.js";
 
 export interface InProcessQueueOptions {
-  store: Pick<SubmissionStore, "submission" | "unfinished" | "beginAttempt" | "setStage" | "closeSubmission" | "cancelSubmission">;
+  store: Pick<SubmissionStore, "submission" | "unfinished" | "beginAttempt" | "yieldAttempt" | "setStage" | "closeSubmission" | "cancelSubmission">;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
   /** Setting JOB_CONCURRENCY. */
@@ -112,7 +112,7 @@ export class InProcessJobQueue implements JobQueue {
         if (left?.status === "running") await this.fail(left, cancelled);
         return this.changed(id, await this.options.store.submission(id));
       }
-      if (submission.attempt > this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
+      if (countedAttempts(submission) > this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
       this.changed(id, submission);
       await handler({ submission, signal: abort.signal, report: this.reporter(submission, abort) });
       const after = await this.options.store.submission(id);
@@ -127,9 +127,11 @@ export class InProcessJobQueue implements JobQueue {
     const reason = signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
     if (!reason) this.options.onFault?.(id, error);
     try {
+      // A stop is not the submission's fault: the next start begins again as if this attempt had not been.
+      if (reason === "stopping" && submission) await this.options.store.yieldAttempt(id, submission.attempt);
       if (reason === "stopping" || reason === "superseded") return;
       if (submission && reason === "cancelled") return await this.fail(submission, cancelled);
-      if (submission && submission.attempt >= this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
+      if (submission && countedAttempts(submission) >= this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
     } catch (fault) {
       // The store is away: begin again later, which ends it then.
       this.options.onFault?.(id, fault);
@@ -171,6 +173,7 @@ export class InProcessJobQueue implements JobQueue {
   }
 }
 
+const countedAttempts = (submission: Submission): number => submission.attempt - submission.interrupted;
 const hasEnded = (submission: Submission | undefined): boolean => submission === undefined || submission.status === "finished" || submission.status === "failed";
 
 async function settledWithin(active: ReadonlyMap<string, Active>, ms: number): Promise<void> {

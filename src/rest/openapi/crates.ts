@@ -1,7 +1,7 @@
 import { KINDS } from "../../model/kinds/index.js";
 import type { JsonObject } from "../../model/field.js";
 import { NOT_MODIFIED, json, schemaRef, type Content, type Operation } from "./operation.js";
-import { IF_MATCH, IF_NONE_MATCH, LIST, RANGE, arkPath, path } from "./parameters.js";
+import { FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, RANGE, arkPath, path } from "./parameters.js";
 import { answerOf, recordExample } from "./schemas.js";
 import { CONTENT_HEADERS, CONTENT_REFUSALS, PARTIAL } from "./files.js";
 
@@ -35,7 +35,7 @@ export const CRATES: readonly Operation[] = [
   },
   {
     method: "get", path: "/rocrate/ark:{NAAN}/{postfix}", operationId: "get_rocrate", tag: "crates", summary: "The RO-Crate metadata of a crate",
-    parameters: [...arkPath(ARK), IF_NONE_MATCH],
+    parameters: [...arkPath(ARK), IF_NONE_MATCH, FORMAT],
     answer: {
       description: "The crate's metadata document.", headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
       content: { "application/ld+json": { schema: schemaRef("CrateMetadata"), example: METADATA, exampleName: "CrateMetadata" }, "application/json": { schema: schemaRef("CrateMetadata"), example: METADATA, exampleName: "CrateMetadata" } },

@@ -4,7 +4,7 @@ import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
 import { NOT_MODIFIED, html, json, type Content, type Operation } from "./operation.js";
-import { IF_MATCH, IF_NONE_MATCH, LIST, arkPath } from "./parameters.js";
+import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, arkPath } from "./parameters.js";
 import { answerOf, bodyOf, recordExample } from "./schemas.js";
 
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
@@ -60,10 +60,10 @@ function getOperation(kind: Kind): Operation {
   return {
     method: "get", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `get_${kind.name}`, tag: "records", summary: `One record: ${labelOf(kind)}`,
     description: kind.closed ? "Anyone sees the declared public fields; the account itself and administrators see the rest." : "Lists that other records imply are filled in when the record is read.",
-    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH],
+    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, BACKLINKS],
     answer: { description: "The record.", content: representations(kind, example), headers: [...HEADERS, "Link", "Content-Location"] },
     also: NOT_MODIFIED,
-    ...(kind.closed ? { token: "optional" } : {}),
+    token: "optional",
     refusals: READ_REFUSALS,
   };
 }
@@ -95,6 +95,7 @@ export function representationsOf(schema: JsonObject, example: JsonObject, kind:
     "text/turtle": { schema: { type: "string" }, example: `<${id}> a <${iri}> .\n` },
     "application/n-quads": { schema: { type: "string" }, example: `<${id}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${iri}> <${id}> .\n` },
     "text/html": html("<!doctype html><title>Record</title>"),
+    "application/linkset+json": { schema: { type: "object", required: ["linkset"] }, example: { linkset: [{ anchor: `https://registry.example/${id}`, "cite-as": [{ href: `https://registry.example/${id}` }] }] } },
   };
 }
 

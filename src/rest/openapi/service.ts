@@ -8,6 +8,13 @@ export const SERVICE: readonly Operation[] = [
     answer: { description: "An HTML page that leads to everything else.", content: { "text/html": html("<!doctype html><title>Arkgraph</title>") } },
   },
   {
+    method: "get", path: "/page/{page_name}", operationId: "page", tag: "service", summary: "Page by name",
+    description: "Pages: about, help, api, provenance.",
+    parameters: [{ name: "page_name", in: "path", required: true, description: "Name of the page.", schema: { type: "string" }, example: "about" }],
+    answer: { description: "An HTML page.", content: { "text/html": html("<!doctype html><title>About this registry</title>") } },
+    also: { "404": { description: "No page has this name; an HTML page that lists those there are.", content: { "text/html": { schema: { type: "string" }, example: "<!doctype html><title>No such page</title>" } } } },
+  },
+  {
     method: "get", path: "/healthz", operationId: "health", tag: "service", summary: "Health of the service and its parts",
     answer: { description: "All parts work.", content: json(schemaRef("Health"), { status: "healthy", checks: { records: "ok", index: "ok", objects: "ok", jobs: "ok" } }) },
     also: {
@@ -29,7 +36,7 @@ export const SERVICE: readonly Operation[] = [
     method: "get", path: "/openapi.yaml", operationId: "openapi_yaml", tag: "service", summary: "This description as YAML",
     answer: {
       description: "An OpenAPI 3.1 document.",
-      content: { "application/yaml": { schema: { type: "string" }, example: "openapi: 3.1.0\ninfo:\n  title: Arkgraph\n  version: 0.1.0\npaths: {}\n" } },
+      content: { "application/yaml": { schema: {}, example: "openapi: 3.1.0\ninfo:\n  title: Arkgraph\n  version: 0.1.0\npaths: {}\n" } },
     },
   },
 ];

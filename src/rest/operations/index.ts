@@ -6,8 +6,6 @@ import { fileOperations } from "./files.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 
-export { PAGE_POLICY } from "./service.js";
-
 /** The handler of every operation of the contract, by operationId. */
 export function operations(contract: { yaml: string; json: object }): Operations {
   return { ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...resolverOperations, ...crateOperations, ...fileOperations, ...evidenceOperations };

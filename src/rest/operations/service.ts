@@ -1,11 +1,11 @@
 import { health } from "../../use-cases/health.js";
 import { docsPage } from "../../web/docs-page.js";
+import { missingPage, textPage } from "../../web/pages.js";
 import { rootPage } from "../../web/root-page.js";
+import { PAGE_POLICY } from "../page-policy.js";
 import { sendBytes, sendJson } from "../reply.js";
 import type { Operation, Operations } from "../request.js";
 
-/** Pages run no script but their own files, and load nothing from elsewhere. */
-export const PAGE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const page = (render: (baseUrl: string) => string): Operation => async ({ req, res, context }) => {
   sendBytes(req, res, Buffer.from(render(context.deps.baseUrl())), { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": PAGE_POLICY } });
 };
@@ -14,6 +14,11 @@ const page = (render: (baseUrl: string) => string): Operation => async ({ req, r
 export function serviceOperations(contract: { yaml: string; json: object }): Operations {
   return {
     root_page: page(rootPage),
+    page: async ({ req, res, params, context }) => {
+      const name = params["page_name"]!;
+      const found = textPage(name, context.deps.baseUrl());
+      sendBytes(req, res, Buffer.from(found ?? missingPage(name)), { status: found ? 200 : 404, type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": PAGE_POLICY } });
+    },
     docs_page: page(docsPage),
     health: async ({ req, res, context }) => {
       const answer = await health(context.deps);

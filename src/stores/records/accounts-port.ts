@@ -12,9 +12,12 @@ export interface Account {
   deleted: boolean;
 }
 
+/** A setting that the commit uses up: it must still have this value, and is empty afterwards. Of two such commits one wins. */
+export interface SpentSetting { name: string; value: string }
+
 export type AccountChange =
-  | { op: "create"; user: string; email: string; passwordHash: string; admin: boolean }
-  | { op: "update"; user: string; email?: string; passwordHash?: string; admin?: boolean; tokensValidFrom?: number }
+  | { op: "create"; user: string; email: string; passwordHash: string; admin: boolean; spends?: SpentSetting }
+  | { op: "update"; user: string; email?: string; passwordHash?: string; admin?: boolean; tokensValidFrom?: number; spends?: SpentSetting }
   | { op: "delete"; user: string };
 
 export interface AccountStore {

@@ -108,7 +108,7 @@ export interface Committed { sequence: number; records: { ark: string; revision:
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark, kind of the
  * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
- * (extra: revision), from lists `BAD_REQUEST` for a position they did not give, and from any call
+ * (extra: revision), `FORBIDDEN` when what the account change spends was spent already, from lists `BAD_REQUEST` for a position they did not give, and from any call
  * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
  * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
  */

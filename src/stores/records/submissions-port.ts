@@ -10,6 +10,8 @@ export interface Submission {
   stage: string | null;
   /** Raised durably before work begins. */
   attempt: number;
+  /** How many of the attempts a stop of the service cut short; those do not count against MAX_ATTEMPTS. */
+  interrupted: number;
   timeCreated: number;
   timeStarted: number | null;
   timeFinished: number | null;
@@ -50,6 +52,8 @@ export interface SubmissionStore {
   unfinished(): Promise<Submission[]>;
   /** Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled meanwhile. */
   beginAttempt(id: string, at: number): Promise<Submission | undefined>;
+  /** Queues an attempt again that a stop of the service cut short; false when it is no longer the one. */
+  yieldAttempt(id: string, attempt: number): Promise<boolean>;
   /** Stores a change of stage; false when this attempt is no longer the one. */
   setStage(id: string, attempt: number, stage: string): Promise<boolean>;
   /** Ends a submission without a commit of records; false when this attempt is no longer the one. */

@@ -2,12 +2,12 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { Account, AccountChange } from "../../stores/records/accounts-port.js";
+import type { Account, AccountChange, SpentSetting } from "../../stores/records/accounts-port.js";
 import type { Deps } from "../deps.js";
 import { hashPassword, normalizeEmail, verifyPassword } from "./password.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 
-const ADMIN_TOKEN = "admin-token-sha256";
+const ADMIN_TOKEN = "adminToken";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Makes the one-time token of a new installation; `undefined` when one was made before. Only its hash is kept. */
@@ -17,25 +17,27 @@ export async function firstAdminToken(deps: Pick<Deps, "records">): Promise<stri
   return kept === sha256(token) ? token : undefined;
 }
 
-/** True for the token that the first start printed, until it is spent. @throws ServiceError `FORBIDDEN` for another one */
-async function isAdminToken(deps: Deps, sent: JsonValue | undefined): Promise<boolean> {
-  if (typeof sent !== "string") return false;
+/**
+ * What makes the account an administrator's: the token that the first start printed. The commit that stores the
+ * account spends it, so that of two accounts that send it at once one gets it.
+ * @throws ServiceError `FORBIDDEN` for another one
+ */
+async function adminRight(deps: Deps, sent: JsonValue | undefined): Promise<{ admin: true; spends: SpentSetting } | undefined> {
+  if (typeof sent !== "string") return undefined;
   const kept = await deps.records.setting(ADMIN_TOKEN);
-  const matches = kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(sha256(sent)));
+  const value = sha256(sent);
+  const matches = kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(value));
   if (!matches) throw new ServiceError("FORBIDDEN", "The adminToken is not the one that the first start printed, or it has been used.");
-  return true;
+  return { admin: true, spends: { name: ADMIN_TOKEN, value } };
 }
 
-/** Called once the account that sent the token is stored. */
-export async function spendAdminToken(deps: Deps): Promise<void> {
-  await deps.records.setSetting(ADMIN_TOKEN, "");
-}
+export type NewAccount = Omit<Extract<AccountChange, { op: "create" }>, "user">;
 
 /** Account of a new user. @throws ValidationError for an address without form */
-export async function accountToCreate(deps: Deps, document: JsonObject): Promise<{ email: string; passwordHash: string; admin: boolean }> {
+export async function accountToCreate(deps: Deps, document: JsonObject): Promise<NewAccount> {
   const email = emailOf(document);
-  const admin = await isAdminToken(deps, document["adminToken"]);
-  return { email, passwordHash: await hashPassword(document["password"] as string), admin };
+  const right = await adminRight(deps, document["adminToken"]);
+  return { op: "create", email, passwordHash: await hashPassword(document["password"] as string), ...(right ?? { admin: false }) };
 }
 
 /** A password that verifies leaves the stored one; another replaces it and ends all tokens issued before. */
@@ -43,9 +45,9 @@ export async function accountToUpdate(deps: Deps, user: string, document: JsonOb
   const account = await deps.records.accountOf(user);
   const password = document["password"] as string;
   const same = await verifyPassword(account?.passwordHash, password);
-  const admin = await isAdminToken(deps, document["adminToken"]);
+  const right = await adminRight(deps, document["adminToken"]);
   return {
-    op: "update", user, email: emailOf(document), ...(admin ? { admin } : {}),
+    op: "update", user, email: emailOf(document), ...right,
     ...(same ? {} : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
   };
 }
@@ -79,15 +81,20 @@ export function checkedCredentials(input: JsonValue | undefined): Credentials {
 
 /**
  * A token for a user, named by e-mail address or `@id`.
- * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or not
+ * @param attempts counts attempts by account, however the account is spelled
+ * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or not; `TOO_MANY_REQUESTS`
  */
-export async function login(deps: Deps, { username, password }: Credentials): Promise<TokenAnswer> {
+export async function login(deps: Deps, { username, password }: Credentials, attempts?: (account: string) => void): Promise<TokenAnswer> {
   const account = await accountNamed(deps, username);
-  if (!(await verifyPassword(account?.deleted ? undefined : account?.passwordHash, password)) || !account) {
+  attempts?.(account?.user ?? sha256(normalizeEmail(username)));
+  const matches = await verifyPassword(account?.deleted ? undefined : account?.passwordHash, password);
+  // The password may have been changed while it was verified; a token issued now would outlive it.
+  const now = account && (await deps.records.accountOf(account.user));
+  if (!matches || !now || now.deleted || now.passwordHash !== account.passwordHash) {
     throw new ServiceError("BAD_CREDENTIALS", "User name and password do not belong together: check both.");
   }
-  const [record] = await deps.records.findMany([account.user]);
-  return issueToken(deps, account, record?.name ?? null);
+  const [record] = await deps.records.findMany([now.user]);
+  return issueToken(deps, now, record?.name ?? null);
 }
 
 async function accountNamed(deps: Deps, username: string): Promise<Account | undefined> {

@@ -14,7 +14,9 @@ export class RateLimit {
     if (this.perMinute === 0) return;
     let window = this.windows.get(key);
     if (!window || now - window.from >= MINUTE) {
-      if (this.windows.size >= MOST_KEYS) this.windows.clear();
+      // The oldest window goes, not all of them: a flood of names must not open the door to one that is locked.
+      this.windows.delete(key);
+      if (this.windows.size >= MOST_KEYS) this.windows.delete(this.windows.keys().next().value!);
       this.windows.set(key, (window = { from: now, count: 0 }));
     }
     if (++window.count <= this.perMinute) return;

@@ -34,7 +34,7 @@ export class Authenticator {
     const claims = this.verified.get(token) ?? this.verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.deps.records.accountOf(claims.sub);
-    if (!account || account.deleted || claims.iat * 1000 < account.tokensValidFrom) throw refused("was ended");
+    if (!account || account.deleted || Math.round(claims.iat * 1000) < account.tokensValidFrom) throw refused("was ended");
     return { user: account.user, admin: account.admin };
   }
 

@@ -8,6 +8,7 @@ import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { announce } from "../objects/announce.js";
 import type { Deps } from "../deps.js";
+import type { CrateSubmissionInput } from "./intake.js";
 
 /** A submission as clients see it. `guid` and `transactionFolder` repeat its id for clients that read those. */
 export interface SubmissionView {
@@ -62,7 +63,7 @@ export async function submitCrate(deps: Deps, caller: Caller | null, file: { str
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { fileName: file.name }, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name: file.name } satisfies CrateSubmissionInput, at: Date.now() });
   if (existing) await deps.records.release({ kind: "submission", id });
   else await deps.jobs.enqueue(id);
   return submission;

@@ -69,6 +69,7 @@ function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
 
 function caption(id: string, node: EvidenceNode | undefined, missing: string | undefined): string {
   if (missing !== undefined) return `${id} [${missing}]`;
-  const type = node?.["@type"][0];
+  // The class of the record's kind says more about its part in the evidence than a file's MediaObject.
+  const type = node?.["@type"].find((name) => name.startsWith("evi:")) ?? node?.["@type"][0];
   return `${node?.name === undefined ? id : `${node.name} <${id}>`}${type === undefined ? "" : ` [${type}]`}`;
 }

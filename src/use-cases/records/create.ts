@@ -8,7 +8,7 @@ import { KINDS } from "../../model/kinds/index.js";
 import { validateRecord } from "../../model/validate.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayOwn } from "../access/rules.js";
-import { accountToCreate, spendAdminToken } from "../accounts/accounts.js";
+import { accountToCreate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { ownerOf, stateOf } from "./state.js";
 import { viewOf, type RecordView } from "./view.js";
@@ -22,8 +22,8 @@ const MINT_ATTEMPTS = 5;
  */
 export async function createRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null): Promise<RecordView> {
   const kind = KINDS[kindName];
-  if (kindName !== "user" || deps.config.REGISTRATION === "admin") authenticated(caller);
-  if (kindName === "user" && deps.config.REGISTRATION === "admin" && !caller!.admin) {
+  if (kindName !== "user") authenticated(caller);
+  else if (deps.config.REGISTRATION === "admin" && !bringsAdminToken(input) && !authenticated(caller).admin) {
     throw new ServiceError("FORBIDDEN", "Accounts are created by administrators only (REGISTRATION=admin).");
   }
   const document = checked(kindName, input);
@@ -39,18 +39,20 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
       await deps.records.commit({
         by: caller?.user ?? (kindName === "user" ? ark : null), at: Date.now(),
         records: [{ op: "create", ark, key: arkKey(ark), ...state }],
-        ...(account ? { account: { op: "create" as const, user: ark, ...account } } : {}),
+        ...(account ? { account: { ...account, user: ark } } : {}),
       });
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === "DUPLICATE";
       if (taken && given === undefined && attempt < MINT_ATTEMPTS) continue;
       throw error;
     }
-    if (account?.admin) await spendAdminToken(deps);
     const [record] = await deps.records.findMany([ark]);
     return viewOf(deps, record!, caller ?? (kindName === "user" ? { user: ark, admin: false } : null));
   }
 }
+
+/** The first administrator has nobody to be created by: the one-time token is checked with the account. */
+const bringsAdminToken = (input: JsonValue | undefined): boolean => isObject(input) && typeof input["adminToken"] === "string";
 
 /** The input as a document that keeps every rule of its kind. @throws ValidationError */
 export function checked(kind: KindName, input: JsonValue | undefined): JsonObject {

@@ -7,7 +7,7 @@ import { KINDS } from "../../model/kinds/index.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayChange, assertMayOwn } from "../access/rules.js";
-import { accountToUpdate, spendAdminToken } from "../accounts/accounts.js";
+import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { changedPointers } from "./changed.js";
 import { checked } from "./create.js";
@@ -32,8 +32,8 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
   for (let race = 1; ; race++) {
     const record = await findRecord(deps, document["@id"]);
     if (record.tombstone) throw gone(record);
-    if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
     await assertMayChange(deps.records, who, record);
+    if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
     const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
     const stored = withDefaults(kind, own, record.ark);
@@ -43,21 +43,20 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     try {
       await deps.records.commit({
         by: who.user, at: Date.now(),
-        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), stored), ...state }],
+        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state }],
         ...(account ? { account } : {}),
       });
     } catch (error) {
       if (error instanceof ServiceError && error.code === "REVISION_MISMATCH" && expectedRevision === undefined && race < RACES) continue;
       throw error;
     }
-    if (account?.op === "update" && account.admin) await spendAdminToken(deps);
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);
   }
 }
 
 export function mismatch(record: StoredRecord, expected: number): ServiceError {
-  return new ServiceError("REVISION_MISMATCH", `${record.ark} is at revision ${record.revision}, not ${expected}: read it again and repeat the change on what it says now.`, { revision: record.revision });
+  return new ServiceError("REVISION_MISMATCH", `${record.ark} is at revision ${record.revision}, not ${expected === 0 ? "at the one asked for" : expected}: read it again and repeat the change on what it says now.`, { revision: record.revision });
 }
 
 /** Ownership may be given to someone the caller could create for; members are changed by the owner or an administrator. */
@@ -65,6 +64,7 @@ async function assertOwnerAndMembers(deps: Deps, caller: Caller, record: StoredR
   const owner = ownerOf(next);
   if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner))) await assertMayOwn(deps.records, caller, owner);
   const members = (document: JsonObject) => JSON.stringify(document["members"] ?? []);
+  if (!Object.hasOwn(KINDS[record.kind].fields, "members")) return;
   const isOwner = record.owner !== null && arkKey(record.owner) === arkKey(caller.user);
   if (!caller.admin && !isOwner && members(parseDocument(record.document)) !== members(next)) {
     throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
@@ -82,7 +82,10 @@ async function withoutDerived(deps: Deps, record: StoredRecord, document: JsonOb
   for (const [name] of fields) {
     const before = new Set(keys(stated[name]));
     const derived = new Set(keys(shown[name]).filter((key) => !before.has(key)));
-    own[name] = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
+    const left = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
+    // Nothing but derived entries came back: what was stated (null, say) is stated still.
+    const untouched = left.length === 0 && left.length < (document[name] as JsonValue[]).length && before.size === 0;
+    own[name] = untouched && Object.hasOwn(stated, name) ? stated[name]! : left;
   }
   return own;
 }

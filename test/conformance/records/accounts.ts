@@ -34,6 +34,19 @@ export function accountsConform({ store, reopen }: Setting): void {
     });
   });
 
+  test("a setting is spent by one account of those that come with it, and by none that fails", async () => {
+    await store().setSetting("once", "v");
+    const spends = { name: "once", value: "v" };
+    const arks = ["a", "b", "c"].map((name) => `ark:99999/user-${name}`);
+    await store().commit(commitOf([user()], { account }));
+    await expect(store().commit(commitOf([user("ark:99999/user-d")], { account: { ...account, user: "ark:99999/user-d", spends } }))).rejects.toMatchObject({ code: "EMAIL_TAKEN" });
+    const ended = await Promise.allSettled(arks.map((ark) => store().commit(commitOf([user(ark)], { account: { ...account, user: ark, email: `${ark}@x`, admin: true, spends } }))));
+    expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect((await Promise.all(arks.map((ark) => store().find(ark)))).filter((found) => found !== undefined)).toHaveLength(1);
+    await expect(store().commit(commitOf([], { account: { op: "update", user: OWNER, admin: true, spends } }))).rejects.toMatchObject({ code: "FORBIDDEN" });
+    expect(await store().accountOf(OWNER)).toMatchObject({ admin: false });
+  });
+
   test("a setting is kept, replaced, kept when there, and removed", async () => {
     expect(await store().setting("n")).toBeUndefined();
     expect(await store().setSetting("n", "1", { ifAbsent: true })).toBe("1");

@@ -71,6 +71,17 @@ export function submissionsConform({ store, reopen }: Setting): void {
       expect(await store().submit(asked("s7"))).toMatchObject({ existing: false, submission: { id: "s7" } });
     });
 
+    test("whose attempt a stop cut short is queued again, and the attempt does not count", async () => {
+      await store().submit(asked("s1"));
+      await store().beginAttempt("s1", 2);
+      expect(await store().yieldAttempt("s1", 7)).toBe(false);
+      expect(await store().yieldAttempt("s1", 1)).toBe(true);
+      expect(await store().yieldAttempt("s1", 1)).toBe(false);
+      expect(await store().submission("s1")).toMatchObject({ status: "queued", attempt: 1, interrupted: 1 });
+      expect(await store().closeSubmission({ id: "s1", attempt: 1, status: "finished" }, 3)).toBe(false);
+      expect(await store().beginAttempt("s1", 4)).toMatchObject({ status: "running", attempt: 2, interrupted: 1 });
+    });
+
     test("that is cancelled while queued ends at once", async () => {
       await store().submit(asked("s1"));
       expect(await store().cancelSubmission("s1", 5)).toMatchObject({ status: "failed", cancelled: true, timeFinished: 5, error: [{ code: "CANCELLED" }] });

@@ -12,6 +12,7 @@ export class AccountWrites {
   readonly #keep;
   readonly #set;
   readonly #unset;
+  readonly #spend;
 
   constructor(connection: Connection) {
     this.#create = connection.prepare("INSERT INTO account (user, email, password_hash, admin, tokens_valid_from, deleted) VALUES (?, ?, ?, ?, 0, 0)");
@@ -22,10 +23,14 @@ export class AccountWrites {
     this.#setting = connection.prepare<[string]>("SELECT value FROM setting WHERE name = ?");
     this.#keep = connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
     this.#set = connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+    this.#spend = connection.prepare("UPDATE setting SET value = '' WHERE name = ?1 AND value = ?2 AND value <> ''");
     this.#unset = connection.prepare("DELETE FROM setting WHERE name = ?");
   }
 
   apply(change: AccountChange): void {
+    if (change.op !== "delete" && change.spends && this.#spend.run([change.spends.name, change.spends.value]) === 0) {
+      throw new ServiceError("FORBIDDEN", `The value sent for ${change.spends.name} has been used.`);
+    }
     try {
       if (change.op === "create") {
         this.#create.run([change.user, change.email, change.passwordHash, change.admin ? 1 : 0]);

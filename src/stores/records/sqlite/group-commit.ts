@@ -16,6 +16,7 @@ export class GroupCommit {
       setSetting: (name, value, options) => accounts.set(name, value, options),
       submit: (submission) => submissions.submit(submission),
       beginAttempt: (id, at) => submissions.beginAttempt(id, at),
+      yieldAttempt: (id, attempt) => submissions.yieldAttempt(id, attempt),
       setStage: (id, attempt, stage) => submissions.setStage(id, attempt, stage),
       closeSubmission: (close, at) => submissions.close(close, at),
       cancelSubmission: (id, at) => submissions.cancel(id, at),

@@ -62,6 +62,7 @@ class SqliteRecordStore implements RecordStore {
   submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<{ items: Submission[]; next?: string }> => read(() => this.#submissions.list(user, options));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
+  yieldAttempt = async (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);
   setStage = async (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
   closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
   cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);

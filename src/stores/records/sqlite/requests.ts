@@ -11,6 +11,7 @@ export interface WriterCalls {
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
   submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
   beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
+  yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
   setStage: { args: Parameters<SubmissionStore["setStage"]>; result: boolean };
   closeSubmission: { args: Parameters<SubmissionStore["closeSubmission"]>; result: boolean };
   cancelSubmission: { args: Parameters<SubmissionStore["cancelSubmission"]>; result: Submission | undefined };

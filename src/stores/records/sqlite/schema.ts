@@ -99,6 +99,7 @@ CREATE TABLE submission (
   status TEXT NOT NULL,
   stage TEXT,
   attempt INTEGER NOT NULL,
+  interrupted INTEGER NOT NULL DEFAULT 0,
   time_created INTEGER NOT NULL,
   time_started INTEGER,
   time_finished INTEGER,

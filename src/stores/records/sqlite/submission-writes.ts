@@ -9,6 +9,7 @@ export class SubmissionWrites {
   readonly #same;
   readonly #insert;
   readonly #begin;
+  readonly #yield;
   readonly #stage;
   readonly #close;
   readonly #cancel;
@@ -22,6 +23,7 @@ export class SubmissionWrites {
     this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled)
       VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0)`);
     this.#begin = connection.prepare("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, ?2) WHERE id = ?1 AND status IN ('queued', 'running') AND cancelled = 0");
+    this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = ? AND attempt = ? AND status = 'running'");
     this.#stage = connection.prepare("UPDATE submission SET stage = ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running'");
     this.#close = connection.prepare(`UPDATE submission SET status = ?3, time_finished = ?4, error = ?5, warnings = ?6, minted = ?7, rocrate = ?8
       WHERE id = ?1 AND attempt = ?2 AND status = 'running'`);
@@ -43,6 +45,10 @@ export class SubmissionWrites {
 
   beginAttempt(id: string, at: number): Submission | undefined {
     return this.#begin.run([id, at]) === 0 ? undefined : this.#get(id);
+  }
+
+  yieldAttempt(id: string, attempt: number): boolean {
+    return this.#yield.run([id, attempt]) > 0;
   }
 
   setStage(id: string, attempt: number, stage: string): boolean {

@@ -18,7 +18,7 @@ export type EntityId =
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 /** What a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
-const NOT_KEPT = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]?#\u2028\u2029\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+const NOT_KEPT = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]?#\u2028\u2029\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
 
 /** Gives every `@id` of one crate, its nested crates included, the identifier it has here. */
 export class EntityIds {

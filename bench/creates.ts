@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
+import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
+import type { Bench, Surroundings } from "./bench.js";
+import { Client } from "./support/client.js";
+import { recordMaker } from "./support/documents.js";
+import { LoadGenerator } from "./support/load.js";
+import { inTurns } from "./support/measure.js";
+import { startRegistry } from "./support/server.js";
+
+/** Durable creates: many at a time share what one alone waits for, a write to the disk. */
+export const creates: Bench = async (surroundings) => [...(await overHttp(surroundings)), ...(await inTheStore(surroundings))];
+
+async function overHttp({ sizes, folder }: Surroundings): ReturnType<Bench> {
+  const { rounds, seconds, warmUp, writers } = sizes;
+  const server = await startRegistry(await folder());
+  const load = new LoadGenerator();
+  try {
+    const creating = (await Client.register(server)).creating();
+    const side = (connections: number) => async (length = seconds) => (await load.run({ ...creating, connections, seconds: length })).perSecond;
+    const sides = { many: side(writers), one: side(1) };
+    await sides.many(warmUp);
+    const { many, one } = await inTurns(rounds, { many: () => sides.many(), one: () => sides.one() });
+    return [{ name: `POST /dataset, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one }, wanted: { atLeast: 5 } }];
+  } finally {
+    load.close();
+    await server.stop();
+  }
+}
+
+/** The same without HTTP, validation and expansion: how fast the disk is, and what sharing gives. */
+async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
+  const { rounds, seconds, writers } = sizes;
+  const make = await recordMaker();
+  const store = await openSqliteRecordStore({ file: join(await folder(), "records.db") });
+  try {
+    let next = 0;
+    const rate = async (atATime: number) => {
+      const first = next;
+      const began = performance.now();
+      const until = began + seconds * 1000;
+      await Promise.all(Array.from({ length: atATime }, async () => {
+        while (performance.now() < until) await commit(store, make(next++));
+      }));
+      return (next - first) / ((performance.now() - began) / 1000);
+    };
+    const { many, one } = await inTurns(rounds, { many: () => rate(writers), one: () => rate(1) });
+    return [{ name: `RecordStore.commit, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one } }];
+  } finally {
+    await store.close();
+  }
+}
+
+const commit = (store: RecordStore, record: RecordWrite) => store.commit({ by: null, at: Date.now(), records: [record] });

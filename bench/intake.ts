@@ -1,0 +1,39 @@
+import jsonld from "jsonld";
+import { Store } from "oxigraph";
+import { readConfig } from "../src/config.js";
+import { openLog } from "../src/log.js";
+import { bundledLoader } from "../src/rdf/contexts.js";
+import { serve } from "../src/serve.js";
+import type { Bench } from "./bench.js";
+import { Client } from "./support/client.js";
+import { crateMetadata, zipped } from "./support/crate.js";
+import { inTurns, timed } from "./support/measure.js";
+import { registryEnv } from "./support/server.js";
+
+/** A metadata-only crate, from its upload until it is taken in, against the least that anyone must do with it: read its JSON-LD, load the statements. */
+export const intake: Bench = async ({ sizes, folder }) => {
+  // In this process, as the yardstick is: both have the same threads, heap and warm code.
+  const registry = await serve(readConfig(registryEnv(await folder())), openLog("error"));
+  try {
+    const client = await Client.register(registry);
+    let crates = 0;
+    const upload = async () => {
+      const archive = await zipped(crateMetadata(sizes.entities, `Crate ${crates++}`));
+      return timed(() => client.upload(archive));
+    };
+    const metadata = crateMetadata(sizes.entities, "Crate");
+    let quads = "";
+    const parse = () => timed(async () => (quads = (await jsonld.toRDF(metadata as never, { documentLoader: bundledLoader as never, format: "application/n-quads", base: "https://crate.example/" })) as unknown as string));
+    const load = () => timed(() => new Store().load(quads, { format: "application/n-quads" }));
+    await upload();
+    await parse();
+    const measured = await inTurns(sizes.rounds, { upload, parse, load });
+    return [
+      { name: `crate of ${sizes.entities} entities, upload to finished`, value: measured.upload, unit: "ms", yardstick: { name: "jsonld.toRDF + Oxigraph load", value: measured.parse + measured.load }, wanted: { atMost: 3 } },
+      { name: "of the yardstick: jsonld.toRDF", value: measured.parse, unit: "ms" },
+      { name: "of the yardstick: Oxigraph load", value: measured.load, unit: "ms" },
+    ];
+  } finally {
+    await registry.stop();
+  }
+};

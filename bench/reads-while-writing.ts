@@ -1,0 +1,66 @@
+import { Agent, get } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Bench } from "./bench.js";
+import { Client } from "./support/client.js";
+import { crateMetadata, zipped } from "./support/crate.js";
+import { LoadGenerator } from "./support/load.js";
+import { median, percentile } from "./support/measure.js";
+import { startRegistry, untilLoaded } from "./support/server.js";
+
+/** ms between two reads. */
+const EACH = 20;
+
+/** How long a reader waits for a record: on a quiet registry, while many create records, while a large crate is taken in. */
+export const readsWhileWriting: Bench = async ({ sizes, folder }) => {
+  const server = await startRegistry(await folder());
+  const load = new LoadGenerator();
+  try {
+    await untilLoaded(server);
+    const client = await Client.register(server);
+    const creating = client.creating();
+    const path = `/${(await client.create("/dataset", JSON.parse(creating.body) as object))["@id"]}`;
+    await load.run({ ...creating, connections: sizes.writers, seconds: sizes.warmUp });
+    const quiet: number[] = [];
+    const creates: number[] = [];
+    const crate: number[] = [];
+    for (let round = 0; round < sizes.rounds; round++) {
+      quiet.push(...(await reads(server.url + path, () => pause(sizes.seconds * 1000))));
+      creates.push(...(await reads(server.url + path, () => load.run({ ...creating, connections: sizes.writers, seconds: sizes.seconds }))));
+      const archive = await zipped(crateMetadata(sizes.entities, `Crate ${round}`));
+      crate.push(...(await reads(server.url + path, () => client.upload(archive))));
+    }
+    const figure = (name: string, all: readonly number[], wanted?: { below: number }) =>
+      ({ name, value: percentile(all, 0.99), unit: "ms", yardstick: { name: "quiet", value: percentile(quiet, 0.99) }, ...(wanted ? { wanted } : {}), note: `median ${median(all).toFixed(1)} ms, longest ${Math.max(...all).toFixed(1)} ms of ${all.length} reads` });
+    return [
+      figure(`p99 of reads during ${sizes.writers} creates at a time`, creates, { below: 50 }),
+      figure(`p99 of reads during a crate of ${sizes.entities} entities`, crate, { below: 50 }),
+    ];
+  } finally {
+    load.close();
+    await server.stop();
+  }
+};
+
+/** Times, in ms, of one read each 20 ms until the work is done; a slow answer delays no later question. */
+async function reads(url: string, work: () => Promise<unknown>): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true });
+  const times: Promise<number>[] = [];
+  const clock = setInterval(() => times.push(read(url, agent)), EACH);
+  try {
+    await work();
+  } finally {
+    clearInterval(clock);
+  }
+  const all = await Promise.all(times);
+  agent.destroy();
+  return all;
+}
+
+function read(url: string, agent: Agent): Promise<number> {
+  const asked = performance.now();
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (answer) => {
+      answer.on("end", () => (answer.statusCode === 200 ? resolve(performance.now() - asked) : reject(new Error(`a read was answered ${answer.statusCode}`)))).resume();
+    }).on("error", reject);
+  });
+}

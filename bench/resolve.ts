@@ -1,0 +1,55 @@
+import { fileURLToPath } from "node:url";
+import type { Bench } from "./bench.js";
+import { arkOf, roleOf } from "./support/documents.js";
+import { LoadGenerator } from "./support/load.js";
+import { inTurns } from "./support/measure.js";
+import { startRegistry, startServer, untilLoaded, type Server } from "./support/server.js";
+
+/** Different keys asked for in one run: more than a page cache of the store could hide. */
+const KEYS = 32_000;
+
+/**
+ * GET /ark:… of 1 KB records against a bare Express handler that sends the bytes of one of them from memory;
+ * and the same in a small and in a large store, which should not tell.
+ */
+export const resolve: Bench = async ({ sizes, stores, say }) => {
+  const { rounds, seconds, warmUp, connections, fewRecords, manyRecords } = sizes;
+  const load = new LoadGenerator();
+  const servers: Server[] = [];
+  const started = async (server: Promise<Server>) => {
+    servers.push(await server);
+    return servers.at(-1)!;
+  };
+  try {
+    const few = await started(startRegistry(await stores.of(fewRecords)));
+    const many = await started(startRegistry(await stores.of(manyRecords)));
+    const fewPaths = randomKeys(fewRecords);
+    const bytes = Buffer.from(await (await fetch(few.url + fewPaths[0]!)).arrayBuffer());
+    const express = await started(startServer(process.execPath, [fileURLToPath(new URL("yardsticks/express.js", import.meta.url)), bytes.toString("base64")]));
+    await Promise.all([untilLoaded(few), untilLoaded(many)]);
+    say(`both graph indexes are loaded; records of ${bytes.length} bytes`);
+
+    const side = ({ url }: Server, paths: string[]) => async (length = seconds) => (await load.run({ url, connections, seconds: length, paths })).perSecond;
+    const sides = { express: side(express, fewPaths), few: side(few, fewPaths), many: side(many, randomKeys(manyRecords)), derived: side(many, randomKeys(manyRecords, "read")) };
+    for (const warm of Object.values(sides)) await warm(warmUp);
+    const measured = await inTurns(rounds, { express: () => sides.express(), few: () => sides.few(), many: () => sides.many(), derived: () => sides.derived() });
+    const yardstick = { name: "bare Express 5, same bytes", value: measured.express };
+    return [
+      { name: `resolve, ${fewRecords} records`, value: measured.few, unit: "/s", yardstick, wanted: { atLeast: 0.6 } },
+      { name: `resolve, ${manyRecords} records`, value: measured.many, unit: "/s", yardstick, wanted: { atLeast: 0.6 } },
+      { name: `resolve, ${manyRecords} records`, value: measured.many, unit: "/s", yardstick: { name: `${fewRecords} records`, value: measured.few }, wanted: { within: 0.15 } },
+      { name: "resolve, with a derived entry", value: measured.derived, unit: "/s", yardstick },
+    ];
+  } finally {
+    load.close();
+    for (const server of servers) await server.stop();
+  }
+};
+
+function randomKeys(records: number, role = "written"): string[] {
+  return Array.from({ length: KEYS }, () => {
+    let index: number;
+    do index = Math.floor(Math.random() * records); while (roleOf(index) !== role);
+    return `/${arkOf(index)}`;
+  });
+}

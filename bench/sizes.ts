@@ -1,0 +1,34 @@
+/** How large every bench is: `--set name=number` changes one, `--tiny` takes the second column. */
+export const SIZES = {
+  rounds: [3, 1, "how often each side of a comparison is measured; the median counts"],
+  seconds: [2, 0.3, "length of one measurement under load"],
+  warmUp: [1, 0.1, "seconds of load before the first measurement"],
+  connections: [32, 4, "requests at a time when records are resolved"],
+  fewRecords: [1_000, 100, "records in the small store"],
+  manyRecords: [200_000, 300, "records in the large store"],
+  startRecords: [100_000, 200, "records in the store that start and memory are measured with"],
+  starts: [5, 1, "starts of each sort"],
+  settle: [3, 0.2, "seconds a registry is left alone before its memory is read"],
+  writers: [64, 4, "creates at a time"],
+  entities: [10_000, 60, "entities of the crate that is taken in"],
+  chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
+} as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;
+
+export type SizeName = keyof typeof SIZES;
+export type Sizes = Readonly<Record<SizeName, number>>;
+
+/**
+ * @param settings `name=number` each
+ * @throws Error that names the sizes there are
+ */
+export function readSizes(tiny: boolean, settings: readonly string[]): Sizes {
+  const names = Object.keys(SIZES) as SizeName[];
+  const sizes = Object.fromEntries(names.map((name) => [name, SIZES[name][tiny ? 1 : 0]])) as Record<SizeName, number>;
+  for (const setting of settings) {
+    const [name = "", text = ""] = setting.split("=");
+    const value = Number(text);
+    if (!Object.hasOwn(SIZES, name) || !(value > 0)) throw new Error(`--set ${setting}: it takes name=number with one of the names ${names.join(", ")}`);
+    sizes[name as SizeName] = value;
+  }
+  return sizes;
+}

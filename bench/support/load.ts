@@ -1,0 +1,38 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** What autocannon is asked to do. */
+export interface Load {
+  url: string;
+  connections: number;
+  seconds: number;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Paths to ask for, dealt out to the connections. */
+  paths?: string[];
+}
+export interface LoadResult { perSecond: number; done: number; failed: number }
+
+/** autocannon in a process of its own. */
+export class LoadGenerator {
+  readonly #process: ChildProcess = fork(fileURLToPath(new URL("load-process.js", import.meta.url)));
+
+  /** One run. @throws Error when any request failed: a figure of refusals would mean nothing */
+  async run(load: Load): Promise<LoadResult> {
+    const answer = await new Promise<{ result: LoadResult } | { error: string }>((resolve, reject) => {
+      this.#process.once("message", resolve as never);
+      this.#process.once("exit", (code) => reject(new Error(`the load generator ended with ${code}`)));
+      this.#process.send(load);
+    });
+    this.#process.removeAllListeners("exit");
+    if ("error" in answer) throw new Error(answer.error);
+    const { done, failed } = answer.result;
+    if (failed > 0 || done === 0) throw new Error(`${failed} of ${done + failed} requests to ${load.url} failed`);
+    return answer.result;
+  }
+
+  close(): void {
+    this.#process.disconnect();
+  }
+}

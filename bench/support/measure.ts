@@ -1,0 +1,30 @@
+/** Middle value; of an even number the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Value that a share of all does not exceed (nearest rank). */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!;
+}
+
+/** How long it took, in ms. */
+export async function timed(work: () => unknown): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/**
+ * Measures every side once a round (A B C A B C …), so that what the machine does besides meets all of them
+ * alike, and answers each side's median.
+ */
+export async function inTurns<Name extends string>(rounds: number, sides: Readonly<Record<Name, () => Promise<number>>>): Promise<Record<Name, number>> {
+  const names = Object.keys(sides) as Name[];
+  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round++) for (const name of names) values[name].push(await sides[name]());
+  return Object.fromEntries(names.map((name) => [name, median(values[name])])) as Record<Name, number>;
+}

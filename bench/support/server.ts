@@ -1,0 +1,64 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { packageRoot } from "../../src/package-root.js";
+
+/** ms that a process may take to say its address, and a store of a million quads to be loaded. */
+const START = 60_000;
+const LOADED = 120_000;
+
+/** A server in a process of its own, on a free port of the loopback. */
+export interface Server {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a command that prints a line with its address. @throws Error with what it wrote, when it ends before that */
+export async function startServer(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Server> {
+  // A group of its own, so that the stop reaches what npm started as well.
+  const child = spawn(command, args, { cwd: packageRoot, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let written = "";
+  child.stderr.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  const url = await new Promise<string>((resolve, reject) => {
+    const fail = () => reject(new Error(`${command} ${args.join(" ")} did not start: ${written}`));
+    const timer = setTimeout(fail, START);
+    child.stdout.on("data", (chunk: Buffer) => {
+      written += chunk.toString();
+      const address = /http:\/\/[\w.:[\]]+/.exec(written)?.[0];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(address);
+    });
+    child.once("exit", fail);
+  });
+  return { url, pid: child.pid!, stop: () => stop(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  process.kill(-child.pid!, "SIGTERM");
+  const last = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), 15_000);
+  await gone;
+  clearTimeout(last);
+}
+
+export const MAIN = join(packageRoot, "dist", "src", "main.js");
+/** Settings of a registry under measurement. */
+export const registryEnv = (dataDir: string): Record<string, string> => ({ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", BASE_URL: "" });
+
+/** The registry as an operator runs it, on a data folder. */
+export const startRegistry = (dataDir: string): Promise<Server> => startServer(process.execPath, [MAIN], registryEnv(dataDir));
+
+/** Waits until the graph index has every record. */
+export async function untilLoaded({ url }: Server): Promise<void> {
+  const deadline = performance.now() + LOADED;
+  while (performance.now() < deadline) {
+    const { checks } = (await (await fetch(`${url}/healthz`)).json()) as { checks: { index: string } };
+    if (checks.index === "ok") return;
+    await pause(100);
+  }
+  throw new Error("the graph index was not loaded in time");
+}

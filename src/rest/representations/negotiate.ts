@@ -1,0 +1,42 @@
+import { ServiceError, invalid } from "../../errors.js";
+import { FORMATS, FORMAT_NAMES, type Format } from "../../web/formats.js";
+
+/** Parts of the ETag that tell one form from another; JSON-LD and JSON are the same bytes. */
+export const VARIANT: Readonly<Record<Format, string>> = {
+  "application/ld+json": "", "application/json": "", "text/html": "-html", "text/turtle": "-ttl", "application/n-quads": "-nq", "application/linkset+json": "-ls",
+};
+
+interface Range { range: string; quality: number; specific: number }
+
+function readRange(part: string): Range {
+  const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
+  const quality = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+  return { range, quality: Number.isFinite(quality) ? quality : 0, specific: range === "*/*" ? 0 : range.endsWith("/*") ? 1 : 2 };
+}
+
+/** How well a form fits: the quality of the most specific range that names it (RFC 9110, section 12.5.1). */
+function fitOf(format: string, ranges: readonly Range[]): Range | undefined {
+  return ranges.filter(({ range }) => range === format || range === "*/*" || (range.endsWith("/*") && format.startsWith(range.slice(0, -1)))).toSorted((a, b) => b.specific - a.specific)[0];
+}
+
+/**
+ * The form that `?format=` names, else the one that Accept prefers; JSON-LD when nothing is preferred.
+ * @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name
+ */
+export function negotiate(accept: string | undefined, name?: string): Format {
+  if (name !== undefined) {
+    const format = Object.hasOwn(FORMAT_NAMES, name) ? FORMAT_NAMES[name] : undefined;
+    if (format) return format;
+    const expected = Object.keys(FORMAT_NAMES).map((known) => `'${known}'`).join(", ");
+    throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", { expected });
+  }
+  if (accept === undefined || accept === "" || accept === "*/*") return "application/ld+json";
+  const ranges = accept.split(",").map(readRange);
+  let best: { format: Format; fit: Range } | undefined;
+  for (const format of FORMATS) {
+    const fit = fitOf(format, ranges);
+    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
+  }
+  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${FORMATS.join(", ")}.`);
+  return best.format;
+}

@@ -1,0 +1,79 @@
+import { Writer } from "n3";
+import { PREFIXES } from "../../model/field.js";
+import { graphOf } from "../../rdf/graph.js";
+import { parseNQuads } from "../../rdf/parse.js";
+import { landmarksOf } from "../../use-cases/records/landmarks.js";
+import { writeBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
+import type { Deps } from "../../use-cases/deps.js";
+import type { Format } from "../../web/formats.js";
+import { recordPage } from "../../web/record-page.js";
+import { landingLinks, linkHeader, linkset } from "../../web/signposting.js";
+import { notModified } from "../conditional.js";
+import { PAGE_POLICY } from "../page-policy.js";
+import { sendBytes } from "../reply.js";
+import type { RestRequest } from "../request.js";
+import { kernelMetadata } from "./erc.js";
+import { VARIANT, negotiate } from "./negotiate.js";
+
+/** Sends a record in the form that the request asks for, with its signposts; or 304. */
+export async function sendRecord(request: RestRequest, view: RecordView, location?: string): Promise<void> {
+  const { req, res, context: { deps }, query, inflection } = request;
+  const { record } = view;
+  const format = inflection ? undefined : negotiate(req.headers.accept, query["format"]);
+  const variant = format ? VARIANT[format] : "-erc";
+  const etag = view.etag.replace(/"$/, `${variant}"`);
+  const headers: Record<string, string> = {
+    ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
+    Link: [await signposts(deps, view), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
+  };
+  if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+  if (!format) {
+    const text = kernelMetadata(deps.baseUrl(), await landmarksOf(deps, record));
+    return sendBytes(req, res, Buffer.from(text), { type: "text/plain; charset=utf-8", headers: { ...headers, "THUMP-Status": "0.6 200 OK", Link: `</${encodeURI(record.ark)}>; rel="describes"` } });
+  }
+  if (format === "text/html") headers["Content-Security-Policy"] = PAGE_POLICY;
+  sendBytes(req, res, await bytesOf(deps, view, format), { headers, type: format.startsWith("text/") ? `${format}; charset=utf-8` : format });
+}
+
+async function bytesOf(deps: Deps, view: RecordView, format: Format): Promise<Uint8Array> {
+  switch (format) {
+    case "application/ld+json": case "application/json": return view.bytes;
+    case "text/html": return Buffer.from(await recordPage(deps, view));
+    case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(deps.baseUrl(), await landmarksOf(deps, view.record))));
+    default: return Buffer.from(await statements(deps, view, format));
+  }
+}
+
+/** Where derived lists that were cut go on. */
+function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
+  return next ? [`<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>; rel="next"`] : [];
+}
+
+/** Signposts by record and revision: they are the same for every reader, and on the way of every read. */
+const SIGNPOSTS_KEPT = 10_000;
+const kept = new WeakMap<Deps, Map<string, string>>();
+
+async function signposts(deps: Deps, { record }: RecordView): Promise<string> {
+  let cache = kept.get(deps);
+  if (!cache) kept.set(deps, (cache = new Map()));
+  const key = `${record.ark} ${record.revision}`;
+  let header = cache.get(key);
+  if (header === undefined) {
+    header = linkHeader(landingLinks(deps.baseUrl(), await landmarksOf(deps, record)));
+    if (cache.size >= SIGNPOSTS_KEPT) cache.delete(cache.keys().next().value!);
+    cache.set(key, header);
+  }
+  return header;
+}
+
+/** What the graph holds of the record, without what was inferred. */
+async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
+  const graph = `<${view.record.ark}> .`;
+  const { record, past } = view;
+  const quads = past ? (await graphOf({ ark: record.ark, kind: record.kind, document: past, fromCrate: record.crate !== null })).quads : await deps.records.quads(record.ark);
+  const lines = (quads ?? "").split("\n").filter((line) => line.endsWith(graph));
+  if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  const writer = new Writer({ prefixes: PREFIXES });
+  for (const quad of parseNQuads(lines.join("\n"))) writer.addQuad(quad.subject, quad.predicate, quad.object);
+  return new Promise((resolve, reject) => writer.end((error, result: string) => (error ? reject(error) : resolve(result))));
+}

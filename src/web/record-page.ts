@@ -1,0 +1,83 @@
+import { KINDS } from "../model/kinds/index.js";
+import type { StoredRecord } from "../stores/records/port.js";
+import type { Deps } from "../use-cases/deps.js";
+import { landmarksOf, type Landmarks } from "../use-cases/records/landmarks.js";
+import { parseDocument, type RecordView } from "../use-cases/records/view.js";
+import { escapeHtml, htmlPage } from "./html.js";
+import { addressOf, contentAddress, landingLinks } from "./signposting.js";
+
+/** Links shown of each side; the rest is behind GraphQL and the evidence graph. */
+const MOST_LINKS = 100;
+
+/** The landing page of a record: what it is, its files, and what it is linked with. */
+export async function recordPage(deps: Deps, view: RecordView): Promise<string> {
+  const { record } = view;
+  const landmarks = await landmarksOf(deps, record);
+  const [[out], [back]] = await Promise.all([
+    deps.records.linksFrom([record.ark], { limit: MOST_LINKS }), deps.records.linksTo([record.key], { limit: MOST_LINKS }),
+  ]);
+  const names = await namesOf(deps, [...out!.items.map((link) => link.target), ...back!.items.map((link) => link.source)]);
+  const base = deps.baseUrl();
+  const title = landmarks.name ?? record.ark;
+  const body = `<main>
+<p class="crumb"><a href="/">Arkgraph</a> › ${escapeHtml(KINDS[record.kind].typeName)}</p>
+<h1>${escapeHtml(title)}</h1>
+${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
+${facts(base, landmarks)}
+${contentSection(base, landmarks)}
+${linkSection("What it states", out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })), names, out!.next !== undefined)}
+${linkSection("What points here", back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })), names, back!.next !== undefined)}
+<section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it rests on</a> · <a href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on it</a>, as JSON-LD.</p></section>
+<section><h2>Metadata</h2><p>${(["application/ld+json", "text/turtle", "application/n-quads"] as const).map((format) => `<a href="${escapeHtml(addressOf("", record.ark, format))}">${escapeHtml(format)}</a>`).join(" · ")}</p>
+<details><summary>The whole document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
+</main>`;
+  return htmlPage(title, body, head(base, landmarks, view));
+}
+
+function head(base: string, landmarks: Landmarks, view: RecordView): string {
+  const links = landingLinks(base, landmarks).map(({ href, rel, type }) => `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`);
+  // A data block, never run; `<` is written as an escape so that no text of the document can end it.
+  const data = Buffer.from(view.bytes).toString("utf8").replaceAll("<", "\\u003c");
+  return `${links.join("\n")}\n<script type="application/ld+json">${data}</script>\n`;
+}
+
+function facts(base: string, { record, keywords, license, authorNames, authors }: Landmarks): string {
+  const rows: [string, string][] = [
+    ["Identifier", `<a href="${escapeHtml(addressOf(base, record.ark))}"><code>${escapeHtml(record.ark)}</code></a>`],
+    ["Status", escapeHtml(record.publicationStatus)],
+    ["Revision", `${record.revision}, ${escapeHtml(new Date(record.modifiedAt).toISOString())}`],
+  ];
+  if (record.owner) rows.push(["Owner", anchor(record.owner, record.owner)]);
+  if (record.crate) rows.push(["Crate", anchor(record.crate, record.crate)]);
+  const people = [...authorNames.map(escapeHtml), ...authors.map((url) => `<a href="${escapeHtml(url)}" rel="nofollow noopener">${escapeHtml(url)}</a>`)];
+  if (people.length > 0) rows.push(["Author", people.join(", ")]);
+  if (license) rows.push(["Licence", `<a href="${escapeHtml(license)}" rel="nofollow noopener">${escapeHtml(license)}</a>`]);
+  if (keywords.length > 0) rows.push(["Keywords", keywords.map(escapeHtml).join(", ")]);
+  return `<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("")}</dl>`;
+}
+
+function contentSection(base: string, landmarks: Landmarks): string {
+  const [object] = landmarks.contents;
+  if (!object) return "";
+  return `<section><h2>Content</h2><p><a class="button" href="${escapeHtml(contentAddress(base, landmarks))}">Download</a> ${escapeHtml(object.name)}, ${object.size} bytes, ${escapeHtml(object.mediaType)}<br><small>SHA-256 <code>${object.sha256}</code></small></p></section>`;
+}
+
+function linkSection(title: string, links: { predicate: string; ark: string }[], names: ReadonlyMap<string, string>, more: boolean): string {
+  if (links.length === 0) return "";
+  const groups = grouped(links);
+  const rows = [...groups].map(([predicate, items]) => `<dt>${escapeHtml(predicate)}</dt><dd>${items.map((item) => anchor(item.ark, names.get(item.ark) ?? item.ark)).join("<br>")}</dd>`);
+  return `<section><h2>${title}</h2><dl>${rows.join("")}</dl>${more ? `<p>The first ${MOST_LINKS} are shown.</p>` : ""}</section>`;
+}
+
+function grouped<T extends { predicate: string }>(links: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const link of links) groups.set(link.predicate, [...(groups.get(link.predicate) ?? []), link]);
+  return groups;
+}
+
+const anchor = (ark: string, text: string): string => `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(text)}</a>`;
+
+async function namesOf(deps: Deps, arks: readonly string[]): Promise<Map<string, string>> {
+  const records: (StoredRecord | undefined)[] = await deps.records.findMany(arks);
+  return new Map(records.flatMap((record, index) => (record?.name ? [[arks[index]!, record.name] as const] : [])));
+}

@@ -1,0 +1,64 @@
+import { KINDS } from "../model/kinds/index.js";
+import type { Landmarks } from "../use-cases/records/landmarks.js";
+import { FORMAT_NAMES, type Format } from "./formats.js";
+
+export interface WebLink { href: string; rel: string; type?: string; profile?: string }
+
+const METADATA: readonly Format[] = ["application/ld+json", "text/turtle", "application/n-quads"];
+const ABOUT_PAGE = "https://schema.org/AboutPage";
+
+/** Address of a record in one form. */
+export function addressOf(baseUrl: string, ark: string, format?: Format): string {
+  const name = format && Object.keys(FORMAT_NAMES).find((known) => FORMAT_NAMES[known] === format);
+  return `${baseUrl}/${encodeURI(ark)}${name ? `?format=${name}` : ""}`;
+}
+
+/** Where the bytes of a record are served. */
+export function contentAddress(baseUrl: string, { record }: Landmarks): string {
+  const ark = encodeURI(record.ark);
+  if (record.kind === "datadownload") return `${baseUrl}/datadownload/${ark}/download`;
+  return ["dataset", "software", "rocrate"].includes(record.kind) ? `${baseUrl}/${KINDS[record.kind].path}/download/${ark}` : `${baseUrl}/download/${ark}`;
+}
+
+/** What a landing page points at (FAIR Signposting, level 1). */
+export function landingLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
+  const { record, license, authors, contents, schemaType } = landmarks;
+  return [
+    { href: addressOf(baseUrl, record.ark), rel: "cite-as" },
+    ...METADATA.map((type) => ({ href: addressOf(baseUrl, record.ark, type), rel: "describedby", type })),
+    { href: schemaType, rel: "type" }, { href: ABOUT_PAGE, rel: "type" },
+    ...(license === null ? [] : [{ href: license, rel: "license" }]),
+    ...authors.map((href) => ({ href, rel: "author" })),
+    ...contents.slice(0, 1).map((object) => ({ href: contentAddress(baseUrl, landmarks), rel: "item", type: object.mediaType })),
+    ...(record.crate === null ? [] : [{ href: addressOf(baseUrl, record.crate), rel: "collection", type: "text/html" }]),
+    linksetLink(baseUrl, record.ark),
+  ];
+}
+
+const linksetLink = (baseUrl: string, ark: string): WebLink => ({ href: addressOf(baseUrl, ark, "application/linkset+json"), rel: "linkset", type: "application/linkset+json" });
+
+/** Link header of a record's answer. */
+export function linkHeader(links: readonly WebLink[]): string {
+  return links.map(({ href, rel, type }) => `<${ascii(href)}>; rel="${rel}"${type ? `; type="${type}"` : ""}`).join(", ");
+}
+
+/** Addresses in a header are ASCII and end at the first `>`. */
+const ascii = (href: string): string => href.replace(/[^\x21-\x7e]|[<>"]/g, (character) => encodeURIComponent(character.toWellFormed()));
+
+/** The link set of a record (RFC 9264, level 2 of FAIR Signposting): anchors for landing page, content and metadata. */
+export function linkset(baseUrl: string, landmarks: Landmarks): object {
+  const landing = addressOf(baseUrl, landmarks.record.ark);
+  const context = (anchor: string, links: readonly WebLink[]): Record<string, unknown> => {
+    const relations: Record<string, object[]> = {};
+    for (const { rel, href, type } of links) (relations[rel] ??= []).push(type ? { href, type } : { href });
+    return { anchor, ...relations };
+  };
+  const landingPage = { href: landing, type: "text/html" };
+  return {
+    linkset: [
+      context(landing, landingLinks(baseUrl, landmarks).filter(({ rel }) => rel !== "linkset")),
+      ...landmarks.contents.slice(0, 1).map(() => context(contentAddress(baseUrl, landmarks), [{ ...landingPage, rel: "collection" }])),
+      ...METADATA.map((type) => context(addressOf(baseUrl, landmarks.record.ark, type), [{ ...landingPage, rel: "describes" }])),
+    ],
+  };
+}

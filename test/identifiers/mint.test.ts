@@ -1,0 +1,44 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arkKey, storedArk } from "../../src/identifiers/ark.js";
+import { checkCharacter, mintArk, slug } from "../../src/identifiers/mint.js";
+import { KIND_NAMES } from "../../src/model/kind.js";
+
+/** Last segments of paths that are operations. */
+const OPERATIONS = ["history", "download", "upload", "addUser", "rmUser", "validate", "metadata", "view", "rescore", "execute"];
+
+describe("a minted identifier", () => {
+  it("is its own stored form, names the kind, and ends in its check character", () => {
+    fc.assert(fc.property(fc.constantFrom(...KIND_NAMES), fc.option(fc.string({ unit: "binary", maxLength: 80 })), (kind, name) => {
+      const ark = mintArk("99999", kind, name);
+      expect(storedArk(ark)).toBe(ark);
+      expect(ark).toMatch(new RegExp(`^ark:99999/${kind}-(?:[a-z0-9]+-)*[0-9bcdfghjkmnpqrstvwxz]{10}$`));
+      expect(checkCharacter(ark.slice("ark:".length, -1))).toBe(ark.at(-1));
+    }));
+  });
+  it("never ends in a word that is an operation", () => {
+    for (const word of OPERATIONS) for (let turn = 0; turn < 50; turn++) expect(mintArk("99999", "dataset", word).toLowerCase().endsWith(word.toLowerCase())).toBe(false);
+  });
+  it("has a key that no other has", () => {
+    const keys = new Set(Array.from({ length: 20_000 }, () => arkKey(mintArk("99999", "dataset", "One name"))));
+    expect(keys.size).toBe(20_000);
+  });
+});
+
+describe("the check character", () => {
+  it("is the one that NOID gives", () => expect(checkCharacter("13030/xf93gt2")).toBe("q"));
+  it("tells of any one character mistyped and of any two neighbours swapped", () => {
+    const text = "99999/dataset-9bcdfg";
+    const good = checkCharacter(text);
+    for (let at = 0; at < text.length; at++) {
+      if (!/[0-9bcdfghjkmnpqrstvwxz]/.test(text[at]!)) continue;
+      const wrong = text.slice(0, at) + (text[at] === "7" ? "8" : "7") + text.slice(at + 1);
+      expect(checkCharacter(wrong), wrong).not.toBe(good);
+    }
+    expect(checkCharacter("99999/dataset-b9cdfg")).not.toBe(good);
+  });
+});
+
+describe("a slug", () => {
+  it.each([["Élan vital: 3 cells", "elan-vital-3-cells"], ["漢字", ""], ["--a--b--", "a-b"], ["x".repeat(60), "x".repeat(48)], [`${"x".repeat(47)} y`, "x".repeat(47)]])("of %j is %j", (text, words) => expect(slug(text)).toBe(words));
+});
