@@ -1,18 +1,21 @@
 import { displayWidth } from "./display-width.js";
 
+const blanks: string[] = [];
+const blank = (count: number): string => (blanks[count] ??= " ".repeat(count));
+
 /** Text in the middle of a cell; an odd spare blank goes left when the column is odd, else right. */
-export function centred(text: string, width: number): string {
-  const spare = width - displayWidth(text);
-  const left = spare % 2 === 0 || width % 2 === 0 ? Math.floor(spare / 2) : Math.floor(spare / 2) + 1;
-  return " ".repeat(left) + text + " ".repeat(spare - left);
+export function centred(text: string, width: number, textWidth = displayWidth(text)): string {
+  const spare = width - textWidth;
+  const left = spare % 2 === 0 || width % 2 === 0 ? spare >> 1 : (spare >> 1) + 1;
+  return blank(left) + text + blank(spare - left);
 }
 
-/** A table whose columns are as wide as they were told: it is printed line by line, so it may be of any length. */
+/** The frame of a table whose columns are as wide as they were told: its rows are printed one by one. */
 export class TextTable {
-  private readonly widths: number[];
+  readonly widths: number[];
 
   constructor(private readonly head: readonly string[]) {
-    this.widths = head.map(displayWidth);
+    this.widths = head.map((cell) => displayWidth(cell));
   }
 
   /** Makes a column at least this wide. */
@@ -20,24 +23,21 @@ export class TextTable {
     if (width > this.widths[column]!) this.widths[column] = width;
   }
 
-  get rule(): string {
-    return `+${this.widths.map((width) => "-".repeat(width + 2)).join("+")}+`;
+  private rule(): string {
+    return `+${this.widths.map((width) => "-".repeat(width + 2)).join("+")}+\n`;
   }
 
   /** The lines above the rows. */
   top(): string {
-    return `${this.rule}\n${this.line(this.head)}${this.rule}\n`;
+    return `${this.rule()}${this.line(this.head)}${this.rule()}`;
   }
 
-  /** @param paint puts colours around a cell after it was centred */
-  line(cells: readonly string[], paint: (text: string, column: number) => string = (text) => text): string {
-    let out = "|";
-    for (let column = 0; column < cells.length; column++) out += ` ${paint(centred(cells[column]!, this.widths[column]!), column)} |`;
-    return `${out}\n`;
+  line(cells: readonly string[]): string {
+    return `| ${cells.map((cell, column) => centred(cell, this.widths[column]!)).join(" | ")} |\n`;
   }
 
   bottom(): string {
-    return `${this.rule}\n`;
+    return this.rule();
   }
 }
 

@@ -1,17 +1,45 @@
+/** What the errors of one property and keyword have in common; made once, when the schema is compiled. */
+export class ErrorKind {
+  count = 0;
+
+  /**
+   * @param id position among the kinds of the check
+   * @param keyword the violated keyword; null for rows that could not be converted
+   * @param property null for what is wrong with a row as a whole
+   * @param before what the message says before the detail that differs from row to row
+   * @param after what it says after it
+   */
+  constructor(readonly id: number, readonly keyword: string | null, readonly property: string | null, readonly before: string, readonly after: string) {}
+
+  get type(): "ParsingError" | "ValidationError" {
+    return this.keyword === null ? "ParsingError" : "ValidationError";
+  }
+}
+
 /** One thing wrong with one row. */
-export interface TableError {
-  /** Position among the data rows, from 0. */
-  row: number;
-  /** Line of the file the row begins in, from 1; 0 where there are no lines. */
-  line: number;
-  type: "ParsingError" | "ValidationError";
-  /** The violated keyword; null for a row that could not be converted. */
-  keyword: string | null;
-  /** Null for what is wrong with the row as a whole. */
-  property: string | null;
-  /** Zero-based column of the value, where there is one. */
-  column: number | null;
-  message: string;
+export class TableError {
+  constructor(
+    readonly kind: ErrorKind,
+    /** Position among the data rows, from 0. */
+    readonly row: number,
+    /** Line of the file the row begins in, from 1; 0 where there are no lines. */
+    readonly line: number,
+    /** Zero-based column of the value; -1 where there is none. */
+    readonly column: number,
+    /** The value, or the row: printable, without line breaks. */
+    readonly detail: string,
+  ) {}
+
+  /** The sentence of the contract. */
+  get message(): string {
+    return this.kind.before + this.detail + this.kind.after;
+  }
+
+  /** With the column names of the contract's table, and where it is. */
+  toJSON(): Record<string, unknown> {
+    const { kind, row, line, column, message } = this;
+    return { row, error_type: kind.type, failed_keyword: kind.keyword, message, property: kind.property, column: column < 0 ? null : column, ...(line > 0 ? { line } : {}) };
+  }
 }
 
 /** What a check came to. */
@@ -24,37 +52,8 @@ export interface TableSummary {
   validationErrors: number;
   /** Rows with at least one error. */
   rowsWithErrors: number;
-  /** Errors by property and keyword, in the order they first came up. */
+  /** Errors by property and keyword. */
   counts: { property: string | null; keyword: string | null; count: number }[];
   /** True when the check ended early because `maxErrors` was reached. */
   stopped: boolean;
-}
-
-/** Counts errors as they come. */
-export class Tally {
-  parsingErrors = 0;
-  validationErrors = 0;
-  rowsWithErrors = 0;
-  private lastRow = -1;
-  private readonly counts = new Map<string | null, Map<string | null, number>>();
-
-  add({ row, type, property, keyword }: TableError): void {
-    if (type === "ParsingError") this.parsingErrors++;
-    else this.validationErrors++;
-    if (row !== this.lastRow) this.rowsWithErrors++;
-    this.lastRow = row;
-    let keywords = this.counts.get(property);
-    if (!keywords) this.counts.set(property, (keywords = new Map()));
-    keywords.set(keyword, (keywords.get(keyword) ?? 0) + 1);
-  }
-
-  get errors(): number {
-    return this.parsingErrors + this.validationErrors;
-  }
-
-  summary(rows: number, columns: number, stopped: boolean): TableSummary {
-    const counts = [...this.counts].flatMap(([property, keywords]) => [...keywords].map(([keyword, count]) => ({ property, keyword, count })));
-    const { errors, parsingErrors, validationErrors, rowsWithErrors } = this;
-    return { rows, columns, errors, parsingErrors, validationErrors, rowsWithErrors, counts, stopped };
-  }
 }

@@ -69,7 +69,7 @@ function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimit
       if (found.length > 0) yield found;
       if (checker.full) break;
     }
-    result = checker.tally.summary(checker.rows, Math.max(0, gate.firstCount), checker.full);
+    result = checker.summary(Math.max(0, gate.firstCount));
   };
   const run = batches();
   return {

@@ -1,7 +1,7 @@
 import { ESCAPED, RELAXED, type Row } from "../reader/row.js";
-import { applyRules, CONVERTED, VALUE_ERROR, type Conversion, type PropertyCheck, type Report } from "./check.js";
+import { applyRules, CONVERTED, VALUE_ERROR, type Conversion, type JudgedRule, type PropertyCheck, type Report } from "./check.js";
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./numerals.js";
-import type { Rule, Scalar } from "./rule.js";
+import type { Scalar } from "./rule.js";
 
 const HAS_QUOTE = ESCAPED | RELAXED;
 type ElementType = "string" | "number" | "integer" | "boolean";
@@ -24,8 +24,8 @@ export class ArrayCheck implements PropertyCheck {
     readonly column: number,
     private readonly to: number | undefined,
     private readonly type: ElementType,
-    private readonly rules: readonly Rule<readonly Scalar[]>[],
-    private readonly itemRules: readonly Rule<Scalar>[],
+    private readonly rules: readonly JudgedRule<readonly Scalar[]>[],
+    private readonly itemRules: readonly JudgedRule<Scalar>[],
     private readonly bounds: { minItems: number; maxItems: number },
   ) {
     this.needsValues = itemRules.length > 0 || rules.some(({ keyword }) => keyword !== "minItems" && keyword !== "maxItems");
@@ -51,11 +51,11 @@ export class ArrayCheck implements PropertyCheck {
     const count = this.endIn(row) - this.column;
     if (!this.needsValues && count >= this.bounds.minItems && count <= this.bounds.maxItems) return;
     const values = Array.from({ length: count }, (_, element) => this.element(row, this.column + element));
-    applyRules(this.rules, values, report, this.name, this.column);
+    applyRules(this.rules, values, report, this.column);
     for (const rule of this.itemRules) {
       // The first element speaks for the others: a thousand wrong ones in a row are one mistake.
       const element = values.findIndex((value) => !rule.keeps(value));
-      if (element >= 0) report.violation(this.name, rule.keyword, `${rule.message(values[element]!)} (element ${element})`, this.column + element, element);
+      if (element >= 0) report.violation(rule.kind, `${rule.text(values[element]!)}${rule.after} (element ${element})`, this.column + element);
     }
   }
 

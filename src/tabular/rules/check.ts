@@ -1,4 +1,5 @@
 import type { Row } from "../reader/row.js";
+import type { ErrorKind } from "../summary.js";
 import type { Rule } from "./rule.js";
 
 /** Whether a property's cells became a value. */
@@ -11,8 +12,8 @@ export type Conversion = typeof CONVERTED | typeof VALUE_ERROR | typeof INDEX_ER
 
 /** Takes what a rule found. */
 export interface Report {
-  /** @param column where the value is @param element its place in an array */
-  violation(property: string, keyword: string, message: string, column: number, element?: number): void;
+  /** @param detail what is special to the row @param column where the value is; -1 where there is none */
+  violation(kind: ErrorKind, detail: string, column: number): void;
 }
 
 /** A property compiled: converts its cells, then judges the value. Both run for every row. */
@@ -27,9 +28,15 @@ export interface PropertyCheck {
   judge(row: Row, report: Report): void;
 }
 
+/** A rule with the kind of error that breaking it is. */
+export interface JudgedRule<T> extends Rule<T> {
+  kind: ErrorKind;
+}
+
 /** Reports every rule that a value breaks. */
-export function applyRules<T>(rules: readonly Rule<T>[], value: T, report: Report, property: string, column: number): void {
-  for (const rule of rules) {
-    if (!rule.keeps(value)) report.violation(property, rule.keyword, rule.message(value), column);
+export function applyRules<T>(rules: readonly JudgedRule<T>[], value: T, report: Report, column: number): void {
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index]!;
+    if (!rule.keeps(value)) report.violation(rule.kind, rule.text(value), column);
   }
 }

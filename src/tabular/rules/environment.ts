@@ -11,7 +11,7 @@ import type { GuardedWork } from "./time-guard.js";
 export type PatternEngine = "native" | "linear";
 
 /** Loads what the schema's rules need. @throws TabularError `SCHEMA` for a pattern that the engine does not know */
-export async function loadEnvironment(schema: TableSchema, engine: PatternEngine, state: GuardedWork): Promise<RuleEnvironment> {
+export async function loadEnvironment(schema: TableSchema, engine: PatternEngine, state: GuardedWork): Promise<Omit<RuleEnvironment, "kind">> {
   const objects = schema.properties.flatMap(({ keywords, items }) => (items === undefined ? [keywords] : [keywords, items]));
   const formats = objects.some(({ format }) => typeof format === "string") ? await loadFormats() : undefined;
   const hasPatterns = objects.some(({ pattern }) => typeof pattern === "string");

@@ -1,7 +1,6 @@
 import { ESCAPED, RELAXED, type Row } from "../reader/row.js";
-import { applyRules, CONVERTED, INDEX_ERROR, VALUE_ERROR, type Conversion, type PropertyCheck, type Report } from "./check.js";
+import { applyRules, CONVERTED, INDEX_ERROR, VALUE_ERROR, type Conversion, type JudgedRule, type PropertyCheck, type Report } from "./check.js";
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./numerals.js";
-import type { Rule } from "./rule.js";
 
 /** A cell with a quote in it is no number and no truth value. */
 const HAS_QUOTE = ESCAPED | RELAXED;
@@ -9,7 +8,7 @@ const HAS_QUOTE = ESCAPED | RELAXED;
 /** A column of text: every cell converts. */
 export class StringCheck implements PropertyCheck {
   readonly judges: boolean;
-  constructor(readonly name: string, readonly column: number, private readonly rules: readonly Rule<string>[]) {
+  constructor(readonly name: string, readonly column: number, private readonly rules: readonly JudgedRule<string>[]) {
     this.judges = rules.length > 0;
   }
 
@@ -21,7 +20,7 @@ export class StringCheck implements PropertyCheck {
     const text = row.text(this.column);
     for (const rule of this.rules) {
       // Text of its own: what shares memory with its block would keep the block alive.
-      if (!rule.keeps(text)) report.violation(this.name, rule.keyword, rule.message(row.ownText(this.column)), this.column);
+      if (!rule.keeps(text)) report.violation(rule.kind, rule.text(row.ownText(this.column)), this.column);
     }
   }
 }
@@ -30,7 +29,7 @@ export class StringCheck implements PropertyCheck {
 export class NumberCheck implements PropertyCheck {
   readonly judges: boolean;
   private value = 0;
-  constructor(readonly name: string, readonly column: number, private readonly rules: readonly Rule<number>[]) {
+  constructor(readonly name: string, readonly column: number, private readonly rules: readonly JudgedRule<number>[]) {
     this.judges = rules.length > 0;
   }
 
@@ -44,7 +43,7 @@ export class NumberCheck implements PropertyCheck {
   }
 
   judge(_row: Row, report: Report): void {
-    applyRules(this.rules, this.value, report, this.name, this.column);
+    applyRules(this.rules, this.value, report, this.column);
   }
 }
 
@@ -52,7 +51,7 @@ export class NumberCheck implements PropertyCheck {
 export class IntegerCheck implements PropertyCheck {
   readonly judges: boolean;
   private value: number | bigint = 0;
-  constructor(readonly name: string, readonly column: number, private readonly rules: readonly Rule<number | bigint>[]) {
+  constructor(readonly name: string, readonly column: number, private readonly rules: readonly JudgedRule<number | bigint>[]) {
     this.judges = rules.length > 0;
   }
 
@@ -68,7 +67,7 @@ export class IntegerCheck implements PropertyCheck {
   }
 
   judge(_row: Row, report: Report): void {
-    applyRules(this.rules, this.value, report, this.name, this.column);
+    applyRules(this.rules, this.value, report, this.column);
   }
 }
 
@@ -76,7 +75,7 @@ export class IntegerCheck implements PropertyCheck {
 export class BooleanCheck implements PropertyCheck {
   readonly judges: boolean;
   private value = false;
-  constructor(readonly name: string, readonly column: number, private readonly rules: readonly Rule<boolean>[]) {
+  constructor(readonly name: string, readonly column: number, private readonly rules: readonly JudgedRule<boolean>[]) {
     this.judges = rules.length > 0;
   }
 
@@ -91,6 +90,6 @@ export class BooleanCheck implements PropertyCheck {
   }
 
   judge(_row: Row, report: Report): void {
-    applyRules(this.rules, this.value, report, this.name, this.column);
+    applyRules(this.rules, this.value, report, this.column);
   }
 }

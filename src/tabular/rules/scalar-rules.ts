@@ -16,12 +16,12 @@ export function codePoints(text: string): number {
 export function stringRules(keywords: ValueKeywords, property: string, environment: RuleEnvironment): Rule<string>[] {
   const { pattern, maxLength, minLength, format } = keywords;
   const rules: Rule<string>[] = [];
-  if (present(pattern)) rules.push({ keyword: "pattern", keeps: environment.pattern(pattern, property), message: (text) => `${quoted(text)} does not match ${quoted(pattern)}` });
+  if (present(pattern)) rules.push({ keyword: "pattern", keeps: environment.pattern(pattern, property), text: quoted, after: ` does not match ${quoted(pattern)}` });
   // Code points are never more than code units, so most texts need no counting.
-  if (present(maxLength)) rules.push({ keyword: "maxLength", keeps: (text) => text.length <= maxLength || codePoints(text) <= maxLength, message: (text) => `${quoted(text)} is too long` });
-  if (present(minLength)) rules.push({ keyword: "minLength", keeps: (text) => text.length >= minLength && (text.length >= minLength * 2 || codePoints(text) >= minLength), message: (text) => `${quoted(text)} is too short` });
+  if (present(maxLength)) rules.push({ keyword: "maxLength", keeps: (text) => text.length <= maxLength || codePoints(text) <= maxLength, text: quoted, after: " is too long" });
+  if (present(minLength)) rules.push({ keyword: "minLength", keeps: (text) => text.length >= minLength && (text.length >= minLength * 2 || codePoints(text) >= minLength), text: quoted, after: " is too short" });
   const isOfFormat = present(format) ? environment.format(format) : undefined;
-  if (present(format) && isOfFormat) rules.push({ keyword: "format", keeps: isOfFormat, message: (text) => `${quoted(text)} is not a ${quoted(format)}` });
+  if (present(format) && isOfFormat) rules.push({ keyword: "format", keeps: isOfFormat, text: quoted, after: ` is not a ${quoted(format)}` });
   return [...rules, ...choiceRules<string>(keywords, quoted, false)];
 }
 
@@ -31,11 +31,11 @@ export function numberRules(keywords: ValueKeywords, type: "number" | "integer")
   const floats = type === "number";
   const text = (value: number | bigint): string => (floats || (typeof value === "number" && !Number.isInteger(value)) ? floatText(Number(value)) : integerText(value));
   const rules: Rule<number | bigint>[] = [];
-  if (present(maximum)) rules.push({ keyword: "maximum", keeps: (value) => value <= maximum, message: (value) => `${text(value)} is greater than the maximum of ${text(maximum)}` });
-  if (present(minimum)) rules.push({ keyword: "minimum", keeps: (value) => value >= minimum, message: (value) => `${text(value)} is less than the minimum of ${text(minimum)}` });
-  if (present(exclusiveMaximum)) rules.push({ keyword: "exclusiveMaximum", keeps: (value) => value < exclusiveMaximum, message: (value) => `${text(value)} is greater than or equal to the maximum of ${text(exclusiveMaximum)}` });
-  if (present(exclusiveMinimum)) rules.push({ keyword: "exclusiveMinimum", keeps: (value) => value > exclusiveMinimum, message: (value) => `${text(value)} is less than or equal to the minimum of ${text(exclusiveMinimum)}` });
-  if (present(multipleOf)) rules.push({ keyword: "multipleOf", keeps: (value) => isMultiple(value, multipleOf), message: (value) => `${text(value)} is not a multiple of ${text(multipleOf)}` });
+  if (present(maximum)) rules.push({ keyword: "maximum", keeps: (value) => value <= maximum, text, after: ` is greater than the maximum of ${text(maximum)}` });
+  if (present(minimum)) rules.push({ keyword: "minimum", keeps: (value) => value >= minimum, text, after: ` is less than the minimum of ${text(minimum)}` });
+  if (present(exclusiveMaximum)) rules.push({ keyword: "exclusiveMaximum", keeps: (value) => value < exclusiveMaximum, text, after: ` is greater than or equal to the maximum of ${text(exclusiveMaximum)}` });
+  if (present(exclusiveMinimum)) rules.push({ keyword: "exclusiveMinimum", keeps: (value) => value > exclusiveMinimum, text, after: ` is less than or equal to the minimum of ${text(exclusiveMinimum)}` });
+  if (present(multipleOf)) rules.push({ keyword: "multipleOf", keeps: (value) => isMultiple(value, multipleOf), text, after: ` is not a multiple of ${text(multipleOf)}` });
   return [...rules, ...choiceRules(keywords, text, floats)];
 }
 
@@ -49,9 +49,9 @@ function choiceRules<T extends Scalar>(keywords: ValueKeywords, text: (value: T)
   const equal = (value: T, choice: unknown): boolean => value === choice || (typeof value === "bigint" && typeof choice === "number" && value == (choice as never));
   if (present(choices)) {
     const set = new Set(choices);
-    rules.push({ keyword: "enum", keeps: (value) => set.has(value) || choices.some((choice) => equal(value, choice)), message: (value) => `${text(value)} is not one of ${valueText(choices, floats)}` });
+    rules.push({ keyword: "enum", keeps: (value) => set.has(value) || choices.some((choice) => equal(value, choice)), text, after: ` is not one of ${valueText(choices, floats)}` });
   }
-  if (present(only)) rules.push({ keyword: "const", keeps: (value) => equal(value, only), message: () => `${valueText(only, floats)} was expected` });
+  if (present(only)) rules.push({ keyword: "const", keeps: (value) => equal(value, only), text: () => "", after: `${valueText(only, floats)} was expected` });
   return rules;
 }
 

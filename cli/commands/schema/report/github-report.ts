@@ -21,7 +21,7 @@ export class GithubReport implements Report {
   }
 
   async end(): Promise<void> {
-    for (const { type, keyword, line, row, message } of this.ordered.errors()) {
+    for (const { kind: { type, keyword }, line, row, message } of this.ordered.errors()) {
       const title = keyword === null ? type : `${type} ${keyword}`;
       await this.output.write(`::error file=${property(this.file)}${line > 0 ? `,line=${line}` : ""},title=${property(title)}::${data(`row ${row}: ${message}`)}\n`);
     }

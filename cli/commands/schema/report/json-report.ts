@@ -2,9 +2,6 @@ import type { TableError, TableSummary } from "../../../../src/tabular/summary.j
 import type { Output } from "./output.js";
 import { Ordered, type Report } from "./report.js";
 
-/** An error with the column names of the contract's table, and where it is. */
-const errorObject = ({ row, line, type, keyword, property, column, message }: TableError): object => ({ row, error_type: type, failed_keyword: keyword, message, property, column, ...(line > 0 ? { line } : {}) });
-
 /** One JSON object a line for each error, in the order of rows and as soon as it is found. */
 export class NdjsonReport implements Report {
   private file = "";
@@ -15,7 +12,7 @@ export class NdjsonReport implements Report {
   }
 
   async add(errors: TableError[]): Promise<void> {
-    for (const error of errors) await this.output.write(`${JSON.stringify({ file: this.file, ...errorObject(error) })}\n`);
+    for (const error of errors) await this.output.write(`${JSON.stringify({ file: this.file, ...error.toJSON() })}\n`);
     await this.output.flush();
   }
 
@@ -47,7 +44,7 @@ export class JsonReport implements Report {
     await output.write(`${this.count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`);
     let first = true;
     for (const error of this.ordered.errors()) {
-      await output.write(`${first ? "\n" : ",\n"}${JSON.stringify(errorObject(error))}`);
+      await output.write(`${first ? "\n" : ",\n"}${JSON.stringify(error)}`);
       first = false;
     }
     await output.write(`${first ? "" : "\n"}],"summary":${JSON.stringify(summary)}}`);

@@ -20,7 +20,7 @@ export class Ordered {
   private readonly spools = { ParsingError: new Spool(), ValidationError: new Spool() };
 
   add(error: TableError): void {
-    this.spools[error.type].add(error);
+    this.spools[error.kind.type].add(error);
   }
 
   *errors(): Generator<TableError> {

@@ -42,14 +42,14 @@ export class SarifReport implements Report {
     return `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":${JSON.stringify(driver)}},"columnKind":"unicodeCodePoints","results":[\n`;
   }
 
-  private result({ row, line, keyword, property, column, message }: TableError): object {
+  private result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
     const uri = this.file === "standard input" ? "-" : this.file.split(/[\\/]/).map(encodeURIComponent).join("/");
     return {
       ruleId: keyword ?? "ParsingError",
       level: "error",
       message: { text: message },
       locations: [{ physicalLocation: { artifactLocation: { uri }, ...(line > 0 ? { region: { startLine: line } } : {}) } }],
-      properties: { row, property, column },
+      properties: { row, property, column: column < 0 ? null : column },
     };
   }
 }
