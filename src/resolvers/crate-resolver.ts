@@ -8,6 +8,7 @@ import type { KindName } from "../model/kind.js";
 import { awaitSubmission, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
 import type { Context } from "./context.js";
+import { countWrite } from "./write-rate.js";
 
 @ObjectType({ description: "One thing found in an archive: where, what, and the fix." })
 class FindingType {
@@ -44,6 +45,7 @@ export class SubmissionType {
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, context: Context): Promise<SubmissionView> {
+    countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }

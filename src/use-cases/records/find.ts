@@ -3,6 +3,8 @@ import { lookupArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import type { StoredRecord } from "../../stores/records/port.js";
+import type { Caller } from "../access/caller.js";
+import { mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 
 /**
@@ -23,10 +25,20 @@ export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> 
 /** The same, alive and, when asked for, of one kind. @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path */
 export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
   const record = await findRecord(deps, id);
-  if (kind !== undefined && record.kind !== kind) throw new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
+  if (kind !== undefined && record.kind !== kind) throw elsewhere(record);
   if (record.tombstone) throw gone(record);
   return record;
 }
+
+/** The same with all it ever was: a deleted one only for those who may change it, who may look back. @throws as {@link findLive} */
+export async function findPast(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<StoredRecord> {
+  const record = await findRecord(deps, id);
+  if (kind !== undefined && record.kind !== kind) throw elsewhere(record);
+  if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
+  return record;
+}
+
+const elsewhere = (record: StoredRecord): ServiceError => new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
 
 export function describe(kind: KindName): string {
   const { typeName } = KINDS[kind];

@@ -25,7 +25,7 @@ const derivedFields = new Map<KindName, string[]>(
 );
 
 /** The user itself and administrators see account fields. */
-const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
+export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
 
 /** One record; the stored bytes themselves where nothing is derived or hidden. */
 export async function viewOf(deps: Deps, record: StoredRecord, caller: Caller | null): Promise<RecordView> {
