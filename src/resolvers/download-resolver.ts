@@ -11,16 +11,11 @@ export class DownloadResolver {
   /** Takes the bytes in while what is said of them is yet to come; pass the answer to {@link register}, or discard its object. */
   async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
     authenticated(context.caller);
+    countWrite(context);
     return stageFile(context.deps, file);
   }
-  /** @param at where the document is in what the client sent; @throws as `registerDownload` */
-  async register(document: JsonValue | undefined, file: StagedFile, context: Context, at?: readonly (string | number)[]): Promise<RecordView> {
-    try {
-      countWrite(context);
-    } catch (error) {
-      await file.object.discard();
-      throw error;
-    }
+  /** Uses the staged file up. @param at where the document is in what the client sent; @throws as `registerDownload` */
+  register(document: JsonValue | undefined, file: StagedFile, context: Context, at?: readonly (string | number)[]): Promise<RecordView> {
     return registerDownload(context.deps, document, file, context.caller, at);
   }
   /** @throws as `uploadContent` */

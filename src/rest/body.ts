@@ -36,13 +36,16 @@ export async function readJson(req: IncomingMessage, limits: BodyLimits): Promis
   return bytes.length === 0 ? undefined : checkedJson(bytes, limits.MAX_JSON_DEPTH);
 }
 
-/** @throws ValidationError with every problem and its place */
-export function checkedJson(bytes: Uint8Array, maxDepth: number): JsonValue {
+/**
+ * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is told too
+ * @throws ValidationError with every problem and its place
+ */
+export function checkedJson(bytes: Uint8Array, maxDepth: number, at: readonly (string | number)[] = ["body"]): JsonValue {
   const { value, problems } = parseStrictJson(bytes, { maxDepth });
   if (problems.length === 0) return value as JsonValue;
   throw new ValidationError(problems.map((problem): ValidationItem => {
-    if (problem.code === "json_invalid") return { loc: ["body", problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
-    return { loc: ["body", ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
+    if (problem.code === "json_invalid") return { loc: at.length > 1 ? [...at] : [...at, problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
+    return { loc: [...at, ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
   }));
 }
 

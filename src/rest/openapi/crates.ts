@@ -1,14 +1,14 @@
 import { KINDS } from "../../model/kinds/index.js";
 import type { JsonObject } from "../../model/field.js";
 import { NOT_MODIFIED, json, schemaRef, type Content, type Operation } from "./operation.js";
-import { FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, RANGE, arkPath, path } from "./parameters.js";
+import { FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, RANGE, TOMBSTONE, arkPath, path } from "./parameters.js";
 import { answerOf, recordExample } from "./schemas.js";
 import { CONTENT_HEADERS, CONTENT_REFUSALS, PARTIAL } from "./files.js";
 
 const EXAMPLE = recordExample(KINDS.rocrate);
 const ARK = EXAMPLE["@id"] as string;
 const ID = "5f0c2f0e-6b7a-4d57-9a44-3c1f8f3f9b1e";
-const QUEUED: JsonObject = {
+export const QUEUED: JsonObject = {
   submissionUUID: ID, guid: ID, transactionFolder: ID, status: "queued", stage: null, progress: null, timeStarted: null, timeFinished: null,
   completed: false, success: false, error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null,
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -46,7 +46,7 @@ export const CRATES: readonly Operation[] = [
   {
     method: "delete", path: "/rocrate/ark:{NAAN}/{postfix}", operationId: "delete_rocrate", tag: "crates", summary: "Delete a crate",
     description: "Also deletes the records that were minted for its members, and frees the archive and contents that nobody else uses.",
-    parameters: [...arkPath(ARK), IF_MATCH],
+    parameters: [...arkPath(ARK), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted crate.", content: json(answerOf(KINDS.rocrate), EXAMPLE) },
     token: "required",
     refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", "GONE", "REVISION_MISMATCH", "TOO_MANY_REQUESTS"],

@@ -8,6 +8,7 @@ import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
 import { sendJson } from "../reply.js";
 import type { Operations, RestRequest } from "../request.js";
+import { assertUploadSize } from "../upload-size.js";
 
 const crates = new CrateResolver();
 
@@ -16,10 +17,8 @@ const FIELDS = ["file", "crate"];
 
 async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  const { MAX_UPLOAD_BYTES } = context.deps.config;
-  // A form adds less than a mebibyte to the file; a longer body cannot hold a file that is small enough.
-  if (Number(req.headers["content-length"] ?? 0) > MAX_UPLOAD_BYTES + 2 ** 20) throw new ServiceError("TOO_LARGE", `The upload is larger than ${MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
-  return takeFile(req, FIELDS, (file) => crates.submit(file, context));
+  assertUploadSize(req, context.deps.config);
+  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, context));
 }
 
 /** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */
