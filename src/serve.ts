@@ -1,7 +1,6 @@
 import type { AddressInfo, Server } from "node:net";
 import { compose, type Registry } from "./compose.js";
 import type { Config } from "./config.js";
-import { httpDoors } from "./http.js";
 import { firstAdminToken } from "./use-cases/accounts/accounts.js";
 import type { Log } from "./use-cases/deps.js";
 
@@ -22,7 +21,9 @@ export interface Running {
  */
 export async function serve(config: Config, log: Log): Promise<Running> {
   let url = config.BASE_URL ?? "";
-  const registry = await compose(config, log, () => url);
+  // Most of a start is loading modules: those of the doors are loaded while the threads of the stores start.
+  const composing = compose(config, log, () => url);
+  const [{ httpDoors }, registry] = await Promise.all([import("./http.js"), composing]);
   try {
     const { server, stop: stopDoors } = await httpDoors(registry.deps);
     const address = await listen(server, config);

@@ -7,6 +7,7 @@ import type { ObjectReference } from "../stores/records/objects-port.js";
 import type { KindName } from "../model/kind.js";
 import { awaitSubmission, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
+import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { countWrite } from "./write-rate.js";
 
@@ -69,6 +70,10 @@ export class CrateResolver {
     const stream = createReadStream();
     try {
       return await this.submit({ stream, name: filename }, context);
+    } catch (error) {
+      // The parser of the form counts as well, and may be the first to see that it is too much.
+      if ((error as { status?: number }).status !== 413 || error instanceof ServiceError) throw error;
+      throw new ServiceError("TOO_LARGE", `The upload is larger than ${context.deps.config.MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
     } finally {
       stream.destroy();
       await finished(stream).catch(() => undefined);

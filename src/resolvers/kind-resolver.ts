@@ -7,8 +7,8 @@ import { findLive } from "../use-cases/records/find.js";
 import { listAll, listPage, type ListFilter, type ListPage } from "../use-cases/records/list.js";
 import { readRecord } from "../use-cases/records/read.js";
 import { replaceRecord } from "../use-cases/records/replace.js";
-import type { RecordView } from "../use-cases/records/view.js";
-import { ServiceError } from "../errors.js";
+import type { BacklinkPositions, RecordView } from "../use-cases/records/view.js";
+import { ServiceError, invalid } from "../errors.js";
 import type { Context } from "./context.js";
 import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./types/connection.js";
 import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
@@ -39,8 +39,8 @@ export class KindResolver {
     countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
-  read(id: string, context: Context): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller, this.kind);
+  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, id, context.caller, this.kind, backlinks);
   }
   page(filter: ListFilter, page: { limit: number; after?: string }, context: Context): Promise<ListPage> {
     return listPage(context.deps, this.kind, filter, page, context.caller);
@@ -53,6 +53,7 @@ export class KindResolver {
 /** One resolver a kind. */
 export const KIND_RESOLVERS = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)])) as Record<KindName, KindResolver>;
 
+const ORDERS = ["created", "-created", "name"];
 const lowerFirst = (name: string): string => (name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1));
 
 /** GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`. */
@@ -77,6 +78,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
     async many(@Args(() => ListArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<RecordConnection> {
       const checked = checkedPage(page);
       const wanted = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as ListFilter;
+      if (wanted.order !== undefined && !ORDERS.includes(wanted.order)) throw invalid(["query", "order"], "Input should be 'created', '-created' or 'name'", "literal_error", { expected: "'created', '-created' or 'name'" });
       const found = await resolver.page(wanted, checked, context);
       const items = found.views.map((view, index) => ({ node: nodeOf(view.record), cursor: found.positions[index]! }));
       return connectionOf(items, found.next !== undefined, checked.after, async () => found.total);
@@ -88,7 +90,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
   class WritableFields extends Fields {
     @Mutation(() => type, { name: `create${typeName}` })
     async create(@Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context): Promise<RecordNode> {
-      return nodeOf((await resolver.create(documentOf(values), context)).record);
+      return nodeOf((await resolver.create(documentOf(values, context.deps.config.MAX_JSON_DEPTH), context)).record);
     }
 
     @Mutation(() => type, { name: `update${typeName}`, description: "Replaces the whole record that input.id names." })
@@ -96,7 +98,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number,
     ): Promise<RecordNode> {
-      return nodeOf((await resolver.replace(documentOf(values), expectedRevision ?? undefined, context)).record);
+      return nodeOf((await resolver.replace(documentOf(values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context)).record);
     }
   }
   return WritableFields;

@@ -7,7 +7,7 @@ import { historyOf, readHistory, type History, type HistoryPage } from "../use-c
 import { readRecord, readRevision } from "../use-cases/records/read.js";
 import { replaceRecordAt } from "../use-cases/records/replace.js";
 import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
-import { parseDocument, viewOf, type RecordView } from "../use-cases/records/view.js";
+import { parseDocument, viewOf, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { Revision, ownerOf } from "./links.js";
@@ -19,8 +19,8 @@ import { countWrite } from "./write-rate.js";
 @Resolver(() => RecordNode)
 export class RecordResolver {
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  read(id: string, context: Context): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller);
+  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, id, context.caller, undefined, backlinks);
   }
   readRevision(id: string, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
     return readRevision(context.deps, id, revision, context.caller, kind);

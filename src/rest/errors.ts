@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError, ValidationError } from "../errors.js";
 import type { Log } from "../use-cases/deps.js";
+import { hasBody } from "./body.js";
 import { SAFE_HEADERS, sendJson } from "./reply.js";
 
 /** The error body and headers of anything thrown. A fault never shows its text: it carries an id that stands in the log. */
@@ -26,7 +27,7 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: unkn
     return;
   }
   const { status, body, headers } = errorAnswer(error, log);
-  if (req.complete || req.destroyed) sendJson(req, res, body, { status, headers });
+  if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);
 }
 

@@ -17,6 +17,7 @@ export function arkPath(ark: string, last = "postfix"): JsonObject[] {
 const IF_MATCH_HEADER = header("If-Match", "Revision that the caller knows, as an `ETag`; when the record has changed since: 412.", { type: "string" });
 const IF_NONE_MATCH_HEADER = header("If-None-Match", "`ETag` that the caller has; when it still holds: 304.", { type: "string" });
 const RANGE_HEADER = header("Range", "One range of bytes, as in RFC 9110 section 14.", { type: "string" }, "bytes=0-1023");
+const BACKLINKS_QUERY = query("backlinks", "Goes on with derived lists that were cut at BACKLINK_LIMIT: as the `Link` header of the answer before says.", { type: "string" });
 const FORMAT_QUERY = query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "html", "turtle", "nquads", "linkset"] });
 const REVISION_QUERY = query("revision", "The state that the record had as this revision, not the present one.", { type: "integer", minimum: 1 });
 const REASON_QUERY = query("reason", "Why the record is deleted: reading it tells that.", { type: "string" });
@@ -36,11 +37,12 @@ const LIST_QUERIES: readonly JsonObject[] = [
 
 /** `components.parameters`: what many operations take, by name. */
 export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
-  [NAAN, IF_MATCH_HEADER, IF_NONE_MATCH_HEADER, RANGE_HEADER, AUTHORIZATION_HEADER, FORMAT_QUERY, REVISION_QUERY, REASON_QUERY, SUCCESSOR_QUERY, BEFORE_QUERY, ...LIST_QUERIES].map((shared) => [shared["name"] as string, shared]),
+  [NAAN, IF_MATCH_HEADER, IF_NONE_MATCH_HEADER, RANGE_HEADER, AUTHORIZATION_HEADER, FORMAT_QUERY, BACKLINKS_QUERY, REVISION_QUERY, REASON_QUERY, SUCCESSOR_QUERY, BEFORE_QUERY, ...LIST_QUERIES].map((shared) => [shared["name"] as string, shared]),
 );
 const shared = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` });
 
 export const FORMAT = shared("format");
+export const BACKLINKS = shared("backlinks");
 export const REVISION = shared("revision");
 /** What a tombstone tells. */
 export const TOMBSTONE: readonly JsonObject[] = [shared("reason"), shared("successor")];

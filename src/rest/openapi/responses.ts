@@ -15,8 +15,8 @@ const nameOf = (status: number): string => {
   return name;
 };
 
-/** Any operation may answer these: a token that is none is refused wherever it is sent, and a store may be down. */
-const EVERYWHERE: readonly ErrorCode[] = ["BAD_REQUEST", "INVALID_TOKEN", "VALIDATION", "INTERNAL", "STORE_UNAVAILABLE"];
+/** Any operation may answer these. */
+const EVERYWHERE: readonly ErrorCode[] = ["BAD_REQUEST", "VALIDATION", "INTERNAL", "STORE_UNAVAILABLE"];
 
 /** References to the responses that refuse with these codes, by status. */
 export function refusalsOf(codes: readonly ErrorCode[]): JsonObject {

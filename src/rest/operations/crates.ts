@@ -8,7 +8,6 @@ import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
 import { sendJson } from "../reply.js";
 import type { Operations, RestRequest } from "../request.js";
-import { assertUploadSize } from "../upload-size.js";
 
 const crates = new CrateResolver();
 
@@ -17,7 +16,6 @@ const FIELDS = ["file", "crate"];
 
 async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  assertUploadSize(req, context.deps.config);
   return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, context));
 }
 

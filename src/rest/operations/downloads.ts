@@ -10,7 +10,6 @@ import { checkedJson, readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { readMultipart, takeFile } from "../multipart.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
-import { assertUploadSize } from "../upload-size.js";
 import { sendWritten } from "../written.js";
 
 const downloads = new DownloadResolver();
@@ -25,7 +24,6 @@ const register: Operation = async (request) => {
   const { req, context } = request;
   const { config } = context.deps;
   authenticated(context.caller);
-  assertUploadSize(req, config);
   const read = (text: Uint8Array): JsonValue => checkedJson(text, config.MAX_JSON_DEPTH, AT);
   let staged: StagedFile | undefined;
   try {
@@ -50,7 +48,6 @@ const register: Operation = async (request) => {
 const upload: Operation = async (request) => {
   const { req, context } = request;
   authenticated(context.caller);
-  assertUploadSize(req, context.deps.config);
   const expected = expectedRevision(req);
   sendWritten(request, await takeFile(req, ["file"], (file) => downloads.upload(arkOf(request), file, expected, context)));
 };

@@ -6,7 +6,7 @@ import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import { RecordResolver } from "../../resolvers/record-resolver.js";
 import { listParameters } from "../../use-cases/records/list.js";
 import { revisionParameter } from "../../use-cases/records/read.js";
-import { parseDocument, type RecordView } from "../../use-cases/records/view.js";
+import { parseDocument, readBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { SAFE_HEADERS, streamJsonArray } from "../reply.js";
@@ -24,6 +24,7 @@ export function recordOperations(kind: KindName): Operations {
 
   const list: Operation = async (request) => {
     const { req, res, context } = request;
+    if (kind === "user") authenticated(context.caller);
     const { filter, page } = listParameters(request.query);
     if (page === null) {
       await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)));
@@ -60,11 +61,11 @@ async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<
   for await (const views of pages) yield views.map((view) => view.bytes);
 }
 
-/** The record as it is, or as `?revision=` asks for it. */
+/** The record as it is, as `?revision=` asks for it, or with the next derived entries at `?backlinks=`. */
 function viewAsked({ query, context }: RestRequest, ark: string, kind?: KindName): Promise<RecordView> {
-  const { revision } = query;
+  const { revision, backlinks } = query;
   if (revision !== undefined) return records.readRevision(ark, revisionParameter(revision), context, kind);
-  return kind === undefined ? records.read(ark, context) : KIND_RESOLVERS[kind].read(ark, context);
+  return (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context, backlinks === undefined ? undefined : readBacklinkCursor(backlinks));
 }
 
 async function remove(request: RestRequest, kind?: KindName): Promise<void> {
@@ -81,8 +82,7 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
 function locationOf(request: RestRequest, view: RecordView): string | undefined {
-  const asked = arkOf(request);
-  return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
+  return request.path.endsWith(`/${view.record.ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */

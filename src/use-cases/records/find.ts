@@ -25,7 +25,7 @@ export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> 
 /** The same, alive and, when asked for, of one kind. @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path */
 export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
   const record = await findRecord(deps, id);
-  if (kind !== undefined && record.kind !== kind) throw elsewhere(record);
+  assertKind(record, kind);
   if (record.tombstone) throw gone(record);
   return record;
 }
@@ -33,12 +33,15 @@ export async function findLive(deps: Deps, id: string, kind?: KindName): Promise
 /** The same with all it ever was: a deleted one only for those who may change it, who may look back. @throws as {@link findLive} */
 export async function findPast(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<StoredRecord> {
   const record = await findRecord(deps, id);
-  if (kind !== undefined && record.kind !== kind) throw elsewhere(record);
+  assertKind(record, kind);
   if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
   return record;
 }
 
-const elsewhere = (record: StoredRecord): ServiceError => new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
+/** @throws ServiceError `NOT_FOUND` naming the right path */
+export function assertKind(record: StoredRecord, kind: KindName | undefined): void {
+  if (kind !== undefined && record.kind !== kind) throw new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
+}
 
 export function describe(kind: KindName): string {
   const { typeName } = KINDS[kind];

@@ -6,11 +6,11 @@ import { publicView } from "../../model/view.js";
 import type { Caller } from "../access/caller.js";
 import type { Deps } from "../deps.js";
 import { findLive, findPast } from "./find.js";
-import { documentBytes, parseDocument, seesPrivate, viewOf, type RecordView } from "./view.js";
+import { documentBytes, parseDocument, seesPrivate, viewOf, type BacklinkPositions, type RecordView } from "./view.js";
 
 /** A record in any spelling of its identifier, as the caller sees it. @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<RecordView> {
-  return viewOf(deps, await findLive(deps, id, kind), caller);
+export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName, backlinks?: BacklinkPositions): Promise<RecordView> {
+  return viewOf(deps, await findLive(deps, id, kind), caller, backlinks);
 }
 
 /** An earlier state. Those of a deleted record are for its owner and administrators. @throws ServiceError `NOT_FOUND`, `GONE` */
@@ -20,7 +20,7 @@ export async function readRevision(deps: Deps, id: string, revision: number, cal
   if (!state) throw new ServiceError("NOT_FOUND", `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`);
   const document = parseDocument(state.document);
   const shown: JsonObject = seesPrivate(record, caller) ? document : publicView(KINDS[record.kind], document);
-  return { record, bytes: documentBytes(shown), etag: `"${revision}-r"` };
+  return { record, bytes: documentBytes(shown), etag: `"${revision}-r${shown === document ? "" : "v"}"`, ...(revision === record.revision && !record.tombstone ? {} : { past: document }) };
 }
 
 /** `revision=N` of a query string. @throws ValidationError */
