@@ -7,7 +7,7 @@ const nullable = (type: string, description: string, more: JsonObject = {}): Jso
 const STATUS: JsonObject = { type: "string", enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] };
 const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
 
-/** Schemas of what is not a record: tokens, health, submissions, crate metadata, evidence. */
+/** Schemas of what is not a record: tokens, health, submissions, publication, histories, evidence. */
 export const SERVICE_SCHEMAS: JsonObject = {
   TokenRequest: {
     type: "object", required: ["username", "password"],
@@ -70,10 +70,6 @@ export const SERVICE_SCHEMAS: JsonObject = {
   UploadedCrate: {
     description: "The crate's record with its submission; the submission alone while it still runs.",
     type: "object", required: ["submission"], properties: { "@id": { type: "string" }, submission: schemaRef("Submission") }, additionalProperties: true,
-  },
-  CrateMetadata: {
-    type: "object", description: "RO-Crate metadata: the descriptor, the crate and its entities.", required: ["@context", "@graph"],
-    properties: { "@context": {}, "@graph": { type: "array", items: { type: "object", additionalProperties: true } } },
   },
   Upload: {
     type: "object", required: ["file"],
