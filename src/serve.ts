@@ -9,7 +9,7 @@ export interface Running {
   /** Address without a slash at the end. */
   url: string;
   registry: Registry;
-  /** Printed once, at the first start of an installation. */
+  /** Made at the first start of an installation only. */
   adminToken: string | undefined;
   /** Takes no new connections, lets requests and work in progress end within SHUTDOWN_GRACE, closes every store. */
   stop(): Promise<void>;
@@ -17,9 +17,10 @@ export interface Running {
 
 /**
  * Starts a registry: stores, doors, background work.
+ * @param announceAdminToken shows the one-time token of a new installation to whoever started it
  * @throws ConfigError, ServiceError `STORE_UNAVAILABLE` (the data folder is in use, or damaged), or the error of listening
  */
-export async function serve(config: Config, log: Log): Promise<Running> {
+export async function serve(config: Config, log: Log, announceAdminToken?: (token: string) => void): Promise<Running> {
   let url = config.BASE_URL ?? "";
   // Most of a start is loading modules: those of the doors are loaded while the threads of the stores start.
   const composing = compose(config, log, () => url);
@@ -30,7 +31,7 @@ export async function serve(config: Config, log: Log): Promise<Running> {
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
     url = config.BASE_URL ?? local;
-    const adminToken = await firstAdminToken(registry.deps);
+    const adminToken = await firstAdminToken(registry.deps, announceAdminToken);
     await registry.start();
     return {
       url: local, registry, adminToken,
