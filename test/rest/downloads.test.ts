@@ -147,7 +147,10 @@ describe("POST /register", () => {
     const form = new FormData();
     const json = typeof document === "string" ? document : JSON.stringify(document);
     const parts: [string, string | Blob, string?][] = [["download", blob ? new Blob([json], { type: "application/json" }) : json], ["file", new Blob([text]), "counts.csv"]];
-    for (const [name, value] of first === "download" ? parts : parts.toReversed()) form.append(name, value as string);
+    for (const [name, value, file] of first === "download" ? parts : parts.toReversed()) {
+      if (typeof value === "string") form.set(name, value);
+      else form.set(name, value, file);
+    }
     return form;
   };
   const register = (body: FormData, token: string | undefined = ada.token) => server.request("POST", "/register", { ...(token === undefined ? {} : { token }), body });
