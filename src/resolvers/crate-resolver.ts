@@ -9,6 +9,7 @@ import { awaitSubmission, readSubmission, submissionView, submitCrate, type Subm
 import { contentOf, type Content } from "../use-cases/files/content.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
+import { countWrite } from "./write-rate.js";
 
 @ObjectType({ description: "One thing found in an archive: where, what, and the fix." })
 class FindingType {
@@ -45,6 +46,7 @@ export class SubmissionType {
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, context: Context): Promise<SubmissionView> {
+    countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }

@@ -14,6 +14,7 @@ import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./ty
 import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
 import { NODE_TYPES, nodeOf } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
+import { countWrite } from "./write-rate.js";
 
 @InputType({ description: "Narrows and orders a list." })
 export class RecordFilter {
@@ -30,10 +31,12 @@ class ListArguments extends PageArguments {
 /** The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them. */
 export class KindResolver {
   constructor(readonly kind: KindName) {}
-  create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
+  async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
+    countWrite(context, { open: this.kind === "user" });
     return createRecord(context.deps, this.kind, document, context.caller);
   }
-  replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+  async replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+    countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
   read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {

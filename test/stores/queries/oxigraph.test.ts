@@ -25,6 +25,15 @@ describe("The Oxigraph engine", () => {
     told.length = 0;
   });
 
+  it("lets those who wait for a commit wait for its first load", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(2));
+    feed.delay = 20;
+    const index = await open(feed);
+    await index.reach(1, 10_000);
+    expect(index.state()).toEqual({ state: "ready", sequence: 1 });
+  });
+
   it("says how far it is while it loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(40));
