@@ -26,9 +26,6 @@ export async function runService(): Promise<void> {
   // Loaded only now: a wrong setting is told at once.
   const { serve } = await import("./serve.js");
   const running: Running = await serve(config, log);
-  process.stdout.write(`Arkgraph listens at ${running.url}\n`);
-  if (running.adminToken) process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${running.adminToken}\n`);
-
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;
@@ -41,4 +38,7 @@ export async function runService(): Promise<void> {
     });
   };
   process.on("SIGTERM", stop).on("SIGINT", stop);
+  // Only now: who reads that it listens may tell it to stop in the same moment.
+  process.stdout.write(`Arkgraph listens at ${running.url}\n`);
+  if (running.adminToken) process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${running.adminToken}\n`);
 }
