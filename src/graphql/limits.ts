@@ -1,5 +1,7 @@
-import { GraphQLError, Kind, type ASTVisitor, type DocumentNode, type SelectionSetNode, type ValidationContext } from "graphql";
+import { GraphQLError, Kind, type ASTVisitor, type DocumentNode, type FloatValueNode, type IntValueNode, type SelectionSetNode, type ValidationContext } from "graphql";
 import type { Config } from "../config.js";
+import { isExactNumber } from "../model/json/json-number.js";
+import { findBadString } from "../model/strings.js";
 
 /** Most lexical tokens of a document; the parser stops there. */
 export const MAX_TOKENS = 10_000;
@@ -14,14 +16,36 @@ export function limitRule(config: Pick<Config, "GRAPHQL_MAX_DEPTH">): (context: 
       if (depth > config.GRAPHQL_MAX_DEPTH) context.reportError(new GraphQLError(`The document is nested ${depth} levels deep; at most ${config.GRAPHQL_MAX_DEPTH} are answered (GRAPHQL_MAX_DEPTH).`));
     },
     OperationDefinition(operation) {
-      const aliases = countAliases(operation.selectionSet);
-      if (aliases > MAX_ALIASES) context.reportError(new GraphQLError(`The operation has ${aliases} aliases; at most ${MAX_ALIASES} are answered.`));
+      const aliases = countAliases(operation.selectionSet, context, new Map());
+      if (aliases > MAX_ALIASES) context.reportError(new GraphQLError(`The operation has ${aliases} aliases, those of its fragments counted each time; at most ${MAX_ALIASES} are answered.`));
+    },
+    // Values written into the document are held to what values sent beside it are.
+    IntValue: (node) => checkNumber(node, context),
+    FloatValue: (node) => checkNumber(node, context),
+    StringValue(node) {
+      if (findBadString(node.value)) context.reportError(new GraphQLError("A string holds NUL or a lone surrogate, which no store can keep.", { nodes: node }));
     },
   });
 }
 
-function countAliases(set: SelectionSetNode): number {
-  return set.selections.reduce((sum, selection) => sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + ("selectionSet" in selection && selection.selectionSet ? countAliases(selection.selectionSet) : 0), 0);
+function checkNumber(node: IntValueNode | FloatValueNode, context: ValidationContext): void {
+  if (!isExactNumber(node.value)) context.reportError(new GraphQLError(`The number ${node.value.slice(0, 50)} cannot be held exactly; write it as a string.`, { nodes: node }));
+}
+
+/** Aliases of a selection, fragments followed as often as they are spread. A cycle, which another rule refuses, counts as nothing. */
+function countAliases(set: SelectionSetNode, context: ValidationContext, known: Map<string, number>): number {
+  return set.selections.reduce((sum, selection) => {
+    if (selection.kind !== Kind.FRAGMENT_SPREAD) {
+      return sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + (selection.selectionSet ? countAliases(selection.selectionSet, context, known) : 0);
+    }
+    const name = selection.name.value;
+    const fragment = context.getFragment(name);
+    if (!known.has(name) && fragment) {
+      known.set(name, 0);
+      known.set(name, countAliases(fragment.selectionSet, context, known));
+    }
+    return sum + (known.get(name) ?? 0);
+  }, 0);
 }
 
 /** Introspection nests by itself; its fields do not count. */

@@ -2,11 +2,12 @@ import { ApolloServer } from "@apollo/server";
 import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
 import { expressMiddleware } from "@as-integrations/express5";
 import { Router, type RequestHandler } from "express";
-import graphqlUploadExpress from "graphql-upload/graphqlUploadExpress.mjs";
 import { contextOf, type Context } from "../resolvers/context.js";
 import { readJson } from "../rest/body.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
+import { costLimit } from "./cost.js";
+import { callerOf, identify, onlyItsMethods, readUpload, refuseBadToken } from "./door.js";
 import { formatError } from "./errors.js";
 import { MAX_TOKENS, limitRule } from "./limits.js";
 import { graphqlSchema } from "./schema.js";
@@ -21,23 +22,23 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitRule(deps.config)],
-    plugins: [ApolloServerPluginLandingPageDisabled()],
+    plugins: [ApolloServerPluginLandingPageDisabled(), costLimit(deps.config)],
     formatError: (formatted, error) => formatError(formatted, error, deps.log),
     logger: { debug() {}, info() {}, warn: (message) => deps.log.warn({}, String(message)), error: (message) => deps.log.error({}, String(message)) },
   });
   await server.start();
   const router = Router();
-  router.use(graphqlUploadExpress({ maxFileSize: deps.config.MAX_UPLOAD_BYTES, maxFiles: 1, maxFieldSize: 1 << 20 }));
+  // What the headers tell is refused before a body is read: an upload is written to disk while it is parsed.
+  router.use(onlyItsMethods, identify(authenticator), readUpload(deps.config));
   // Bodies are read as strictly as over REST: the same numbers and strings are refused.
   router.use((req, _res, next) => {
-    if (req.method !== "POST" || req.body !== undefined) return next();
-    readJson(req, deps.config).then((body) => {
+    if (req.body !== undefined) return next();
+    const reading = req.method === "POST" ? readJson(req, deps.config) : Promise.resolve({});
+    reading.then((body) => {
       req.body = body ?? {};
       next();
     }, next);
   });
-  router.use(expressMiddleware(server, {
-    context: async ({ req }) => contextOf(deps, await authenticator.caller(req.headers.authorization), req.socket.remoteAddress ?? ""),
-  }));
+  router.use(refuseBadToken, expressMiddleware(server, { context: async ({ req }) => contextOf(deps, callerOf(req), req.socket.remoteAddress ?? "") }));
   return { router, stop: () => server.stop() };
 }

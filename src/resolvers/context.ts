@@ -1,7 +1,9 @@
 import DataLoader from "dataloader";
 import type { FoundLink, Page, StoredRecord } from "../stores/records/port.js";
+import type { KindName } from "../model/kind.js";
 import type { Caller } from "../use-cases/access/caller.js";
 import type { Deps } from "../use-cases/deps.js";
+import { viewsOf, type RecordView } from "../use-cases/records/view.js";
 import { nodeOf, unresolved } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
 
@@ -15,13 +17,15 @@ export interface Context {
 }
 
 /** One read of links: which side, which predicates, which page. */
-export interface LinkRead { side: "from" | "to"; predicates: readonly string[]; kinds?: readonly string[]; after?: string; limit: number }
+export interface LinkRead { side: "from" | "to"; predicates: readonly string[]; kinds?: readonly KindName[]; distinct?: boolean; unlessBack?: readonly string[]; after?: string; limit: number }
 
 /** Reads of one request, gathered so that a page of records costs a bounded number of store reads. */
 export class Loaders {
   private readonly links = new Map<string, DataLoader<string, Page<FoundLink>>>();
   private readonly records: DataLoader<string, StoredRecord | undefined>;
-  constructor(private readonly deps: Deps) {
+  private readonly views: DataLoader<StoredRecord, RecordView>;
+  constructor(private readonly deps: Deps, caller: Caller | null) {
+    this.views = new DataLoader((records) => viewsOf(deps, records, caller));
     this.records = new DataLoader((arks) => deps.records.findMany(arks));
   }
 
@@ -31,13 +35,18 @@ export class Loaders {
     return record && !record.tombstone ? nodeOf(record) : unresolved(ark);
   }
 
+  /** A record with what is derived, as the caller sees it. */
+  view(record: StoredRecord): Promise<RecordView> {
+    return this.views.load(record);
+  }
+
   /** A page of links of one record: by its ARK for `from`, by its key for `to`. */
   linksOf(id: string, read: LinkRead): Promise<Page<FoundLink>> {
     const { side, ...options } = read;
     const name = JSON.stringify(read);
     let loader = this.links.get(name);
     if (!loader) {
-      loader = new DataLoader((ids) => (side === "from" ? this.deps.records.linksFrom(ids, options) : this.deps.records.linksTo(ids, options as never)), { cache: false });
+      loader = new DataLoader((ids) => (side === "from" ? this.deps.records.linksFrom(ids, options) : this.deps.records.linksTo(ids, options)), { cache: false });
       this.links.set(name, loader);
     }
     return loader.load(id);
@@ -46,5 +55,5 @@ export class Loaders {
 
 /** A context for one request. */
 export function contextOf(deps: Deps, caller: Caller | null, address: string): Context {
-  return { deps, caller, address, loaders: new Loaders(deps) };
+  return { deps, caller, address, loaders: new Loaders(deps, caller) };
 }

@@ -7,7 +7,9 @@ import type { ObjectReference } from "../stores/records/objects-port.js";
 import type { KindName } from "../model/kind.js";
 import { awaitSubmission, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
+import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
+import { countWrite } from "./write-rate.js";
 
 @ObjectType({ description: "One thing found in an archive: where, what, and the fix." })
 class FindingType {
@@ -44,6 +46,7 @@ export class SubmissionType {
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, context: Context): Promise<SubmissionView> {
+    countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }
@@ -63,13 +66,27 @@ export class CrateResolver {
 
   @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
   async uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
-    const { createReadStream, filename } = await upload;
-    const stream = createReadStream();
     try {
-      return await this.submit({ stream, name: filename }, context);
-    } finally {
-      stream.destroy();
-      await finished(stream).catch(() => undefined);
+      const { createReadStream, filename } = await upload;
+      const stream = createReadStream();
+      // Until the store reads from it nobody else listens; a client that hangs up just then would end the process.
+      stream.on("error", () => undefined);
+      try {
+        return await this.submit({ stream, name: filename }, context);
+      } finally {
+        stream.destroy();
+        await finished(stream).catch(() => undefined);
+      }
+    } catch (error) {
+      throw uploadRefusal(error, context.deps.config.MAX_UPLOAD_BYTES);
     }
   }
+}
+
+/** The parser of the form counts and watches as well, and may be the first to see that the file is too much or broken off. */
+function uploadRefusal(error: unknown, limit: number): unknown {
+  const { status } = error as { status?: number };
+  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500) return error;
+  if (status === 413) return new ServiceError("TOO_LARGE", `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`);
+  return new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
 }

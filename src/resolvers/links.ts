@@ -1,39 +1,47 @@
 import { Args, Ctx, Field, ObjectType } from "type-graphql";
 import { connectionsOf, type Connection } from "../model/connections.js";
 import type { KindName } from "../model/kind.js";
+import { ServiceError } from "../errors.js";
 import { referencedArk } from "../identifiers/ark.js";
 import type { Context } from "./context.js";
 import { NODE_TYPES } from "./types/kind-types.js";
 import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./types/connection.js";
 import { RecordNode } from "./types/record-node.js";
 
+/** Of the cursor: which side the link is on, and its position there. */
+const CURSOR = /^(o|i)(.+)$/;
+
 /**
  * One page of the records a connection leads to: first what the record states itself, then what others state
- * of it. The cursor is `o` or `i` (which side) and the position of the link.
+ * of it, each record once. The cursor is `o` or `i` (which side) and the position of the link. Every record of
+ * a page is asked about with the same limit, so that all of them are one read a side.
  */
 export async function followLinks(node: RecordNode, connection: Connection, page: { limit: number; after?: string }, context: Context): Promise<RecordConnection> {
-  const items: { target: string; cursor: string }[] = [];
+  const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
   const key = node.stored?.key;
+  if (key === undefined) return connectionOf([], false, page.after);
+  const { limit } = page;
+  const items: { target: string; cursor: string }[] = [];
   let more = false;
-  if (key !== undefined && !page.after?.startsWith("i")) {
-    const after = page.after?.slice(1);
-    const out = await context.loaders.linksOf(node.ark, { side: "from", predicates: connection.out, limit: page.limit, ...(after ? { after } : {}) });
+  if (side !== "i") {
+    const out = await context.loaders.linksOf(node.ark, { side: "from", predicates: connection.out, distinct: connection.out.length > 1, limit, ...(after ? { after } : {}) });
     items.push(...out.items.map((link) => ({ target: link.target, cursor: `o${link.position}` })));
     more = out.next !== undefined;
   }
-  if (key !== undefined && !more && connection.in.length > 0) {
-    // Stated from both sides counts once; what was stated here is on the pages before.
-    const stated = new Set((await context.loaders.linksOf(node.ark, { side: "from", predicates: connection.out, limit: 1000 })).items.map((link) => link.target));
-    const room = page.limit - items.length;
-    const after = page.after?.startsWith("i") ? page.after.slice(1) : undefined;
-    const back = await context.loaders.linksOf(key, { side: "to", predicates: connection.in, limit: Math.max(room, 1), ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(after ? { after } : {}) });
-    const fresh = back.items.filter((link) => !stated.has(link.source));
-    if (room > 0) items.push(...fresh.map((link) => ({ target: link.source, cursor: `i${link.position}` })));
-    more = room > 0 ? back.next !== undefined : fresh.length > 0;
+  if (!more && connection.in.length > 0) {
+    const room = limit - items.length;
+    const back = await context.loaders.linksOf(key, {
+      side: "to", predicates: connection.in, distinct: connection.in.length > 1, unlessBack: connection.out, limit,
+      ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(side === "i" && after ? { after } : {}),
+    });
+    items.push(...back.items.slice(0, room).map((link) => ({ target: link.source, cursor: `i${link.position}` })));
+    more = back.items.length > room || back.next !== undefined;
   }
-  const unique = items.filter((item, index) => items.findIndex((other) => other.target === item.target) === index);
-  const nodes = await Promise.all(unique.map(async (item) => ({ node: await context.loaders.node(item.target), cursor: item.cursor })));
-  return connectionOf(nodes, more, page.after);
+  return connectionOf(await Promise.all(items.map(async (item) => ({ node: await context.loaders.node(item.target), cursor: item.cursor }))), more, page.after);
+}
+
+function badCursor(): never {
+  throw new ServiceError("BAD_REQUEST", "The cursor in after is none that a page of links gave: pass pageInfo.endCursor of the page before.");
 }
 
 /** Adds the connections of a kind to its GraphQL type; type-graphql's decorators are called as functions. */

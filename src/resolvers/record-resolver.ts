@@ -1,16 +1,19 @@
 import { GraphQLJSON } from "graphql-scalars";
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
-import type { JsonObject } from "../model/field.js";
+import type { JsonObject, JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { findLive } from "../use-cases/records/find.js";
-import { readHistory, readRecord, readRevision } from "../use-cases/records/read.js";
+import { historyOf, readHistory, type History, type HistoryPage } from "../use-cases/records/history.js";
+import { readRecord, readRevision } from "../use-cases/records/read.js";
+import { replaceRecordAt } from "../use-cases/records/replace.js";
 import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
-import { parseDocument, viewOf, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
+import { parseDocument, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { Revision, ownerOf } from "./links.js";
 import { nodeOf } from "./types/kind-types.js";
 import { Node, RecordNode } from "./types/record-node.js";
+import { countWrite } from "./write-rate.js";
 
 /** Records of any kind by identifier. The methods that take an options object are called by REST as well. */
 @Resolver(() => RecordNode)
@@ -22,11 +25,17 @@ export class RecordResolver {
   readRevision(id: string, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
     return readRevision(context.deps, id, revision, context.caller, kind);
   }
-  readHistory(id: string, page: { before?: number; limit: number }, context: Context): ReturnType<typeof readHistory> {
-    return readHistory(context.deps, id, page);
+  readHistory(id: string, page: HistoryPage, context: Context, kind?: KindName): Promise<History> {
+    return readHistory(context.deps, id, page, context.caller, kind);
+  }
+  /** Replaces the record that the path names, as its own kind or the one asked for. @throws as `replaceRecordAt` */
+  async replaceAt(id: string, document: JsonValue | undefined, options: { kind?: KindName; expectedRevision?: number | undefined }, context: Context): Promise<RecordView> {
+    countWrite(context);
+    return replaceRecordAt(context.deps, id, document, context.caller, options);
   }
   /** @throws ServiceError as {@link removeRecord} */
-  remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
+  async remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
+    countWrite(context);
     return removeRecord(context.deps, id, context.caller, options);
   }
 
@@ -63,7 +72,7 @@ export class RecordResolver {
 
   @FieldResolver(() => GraphQLJSON, { nullable: true, description: "The whole document, as REST answers it." })
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
-    return node.stored ? parseDocument((await viewOf(context.deps, node.stored, context.caller)).bytes) : null;
+    return node.stored ? parseDocument((await context.loaders.view(node.stored)).bytes) : null;
   }
 
   @FieldResolver(() => [Revision], { description: "States of the record, newest first; go on with the last revision seen." })
@@ -73,7 +82,7 @@ export class RecordResolver {
   ): Promise<Revision[]> {
     if (!node.stored) return [];
     const limit = Math.min(Math.max(first, 1), 1000);
-    const revisions = await context.deps.records.history(node.ark, { limit, ...(after == null ? {} : { before: after }) });
+    const revisions = await historyOf(context.deps, node.stored, { limit, ...(after == null ? {} : { before: after }) }, context.caller);
     return revisions.map((revision) => ({ ...revision, at: new Date(revision.at) }));
   }
 }

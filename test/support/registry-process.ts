@@ -37,6 +37,7 @@ export class RegistryProcess extends RegistryClient {
         child.kill("SIGKILL");
         // What it wrote last may still be on its way.
         await Promise.race([once(child, "close"), sleep(500)]);
+        if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
         throw new Error(`the registry did not start (${ended ? `status ${child.exitCode}, signal ${child.signalCode}` : `nothing in ${START} ms`}): ${output.stdout}${output.stderr}`);
       }
       await sleep(10);

@@ -1,12 +1,23 @@
 import type { Operations } from "../request.js";
 import { accountOperations } from "./accounts.js";
+import { computationOperations } from "./computations.js";
 import { crateOperations } from "./crates.js";
+import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
+import { groupOperations } from "./groups.js";
+import { historyOperations } from "./history.js";
+import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 
-/** The handler of every operation of the contract, by operationId. */
-export function operations(contract: { yaml: string; json: object }): Operations {
-  return { ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...resolverOperations, ...crateOperations, ...fileOperations, ...evidenceOperations };
+/**
+ * The handler of every operation of the contract, by operationId.
+ * @param contract the OpenAPI document
+ */
+export function operations(contract: object): Operations {
+  return {
+    ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
+    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+  };
 }

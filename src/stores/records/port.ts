@@ -89,7 +89,7 @@ export type RecordWrite =
       revive?: boolean } & RecordState)
   | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** Takes its objects from earlier revisions too. */ dropObjects?: boolean }
   /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
-  | { op: "publish"; ark: string; status: PublicationStatus; embargoedUntil: string | null };
+  | { op: "publish"; ark: string; /** As for the others, where it is given. */ ifRevision?: number; status: PublicationStatus; embargoedUntil: string | null };
 
 /** One atomic step: all of it becomes visible, durably, or nothing. */
 export interface Commit {
@@ -123,9 +123,16 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   /** Newest first. */
   history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;
   /** Links stated by each source, in the order stated; sources of tombstones have none. */
-  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; /** Of several links to one target only the first counts. */ distinct?: boolean; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
   /** Links that point to each target key, oldest first. */
-  linksTo(keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  linksTo(keys: readonly string[], options: {
+    predicates?: readonly string[]; kinds?: readonly KindName[];
+    /** Of several links from one source only the oldest counts. */
+    distinct?: boolean;
+    /** Leaves sources out that the target itself links to by one of these predicates. */
+    unlessBack?: readonly string[];
+    after?: string; limit: number;
+  }): Promise<Page<FoundLink>[]>;
   /** Current canonical N-Quads of a record. */
   quads(ark: string): Promise<string | undefined>;
   commit(commit: Commit): Promise<Committed>;

@@ -1,7 +1,7 @@
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
-import type { ListQuery, StoredRecord } from "../../stores/records/port.js";
+import type { ListQuery, ListedPage, StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
 import { authenticated } from "../access/caller.js";
 import type { Deps } from "../deps.js";
@@ -23,14 +23,17 @@ function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery
 
 /** One page by key. @throws ValidationError for a cursor or owner that is none */
 export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
+  const { items, positions, next, count } = await listRecords(deps, kind, filter, page, caller);
+  const [views, total] = await Promise.all([viewsOf(deps, items, caller), count()]);
+  return { views, positions, total, ...(next === undefined ? {} : { next }) };
+}
+
+/** The same without what is derived, and counted only when asked: for doors that show what they are asked for. */
+export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListedPage & { count(): Promise<number> }> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
-  const [found, total] = await Promise.all([
-    deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) }),
-    deps.records.count(query),
-  ]);
-  const views = await viewsOf(deps, found.items, caller);
-  return { views, positions: found.positions, total, ...(found.next === undefined ? {} : { next: found.next }) };
+  const found = await deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) });
+  return { ...found, count: () => deps.records.count(query) };
 }
 
 /** The whole list, in constant memory. */

@@ -62,18 +62,22 @@ describe("wrong credentials", () => {
     expect(new Set(told.map(({ text }) => text)).size).toBe(1);
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set([401]));
     expect(told[0]!.headers.get("www-authenticate")).toBe("Bearer");
-    expect(told.length).toBeGreaterThanOrEqual(names.length * 2 - 1);
+    expect(told.length).toBeGreaterThanOrEqual(names.length * 2 - 2);
   });
   it("do not take longer for a user that is there", async () => {
     const dan = await server.person("dan");
     const timed = async (username: string) => {
       const begun = performance.now();
-      for (let turn = 0; turn < 8; turn++) await codeOf(log(username, "wrong"));
+      await codeOf(log(username, "wrong"));
       return performance.now() - begun;
     };
-    await timed(dan.email);
-    const [there, none] = [await timed(dan.email), await timed("nobody@example.org")];
-    expect(Math.max(there, none) / Math.min(there, none)).toBeLessThan(2.5);
+    // The quickest of many, taken in turn: what else the machine does makes an answer slower, never quicker.
+    let [there, none] = [Infinity, Infinity];
+    for (let turn = 0; turn < 12; turn++) {
+      there = Math.min(there, await timed(dan.email));
+      none = Math.min(none, await timed("nobody@example.org"));
+    }
+    expect(Math.max(there, none) / Math.min(there, none)).toBeLessThan(2);
   });
 });
 

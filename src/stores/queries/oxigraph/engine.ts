@@ -17,6 +17,11 @@ export class OxigraphEngine implements QueryEngine {
     this.#threads = new Threads(this.#options, (sequence) => this.#arrivals.arrived(sequence));
   }
 
+  /** Begins to load; until this is called every question is refused as while loading. */
+  start(): void {
+    this.#threads.start();
+  }
+
   async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "json", options);
     return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };
@@ -44,7 +49,8 @@ export class OxigraphEngine implements QueryEngine {
   async reach(sequence: number, wait: number): Promise<void> {
     const { state, sequence: reached } = this.state();
     if (state === "ready" && reached >= sequence) return;
-    if (state === "stopped" || !this.#threads.everLoaded) throw this.#threads.unavailable();
+    if (state === "stopped") throw this.#threads.unavailable();
+    // A small registry has loaded well within the wait: nobody is sent away for that.
     this.#threads.advance(sequence);
     await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
   }

@@ -1,0 +1,31 @@
+import type { JsonValue } from "../model/field.js";
+import { authenticated } from "../use-cases/access/caller.js";
+import { registerDownload, removeContent, uploadContent } from "../use-cases/files/downloads.js";
+import { stageFile, type IncomingFile, type StagedFile } from "../use-cases/files/staged-file.js";
+import type { RecordView } from "../use-cases/records/view.js";
+import type { Context } from "./context.js";
+import { countWrite } from "./write-rate.js";
+
+/** File records and their stored content. */
+export class DownloadResolver {
+  /** Takes the bytes in while what is said of them is yet to come; pass the answer to {@link register}, or discard its object. */
+  async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
+    authenticated(context.caller);
+    countWrite(context);
+    return stageFile(context.deps, file);
+  }
+  /** Uses the staged file up. @param at where the document is in what the client sent; @throws as `registerDownload` */
+  register(document: JsonValue | undefined, file: StagedFile, context: Context, at?: readonly (string | number)[]): Promise<RecordView> {
+    return registerDownload(context.deps, document, file, context.caller, at);
+  }
+  /** @throws as `uploadContent` */
+  async upload(id: string, file: IncomingFile, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+    countWrite(context);
+    return uploadContent(context.deps, id, file, context.caller, expectedRevision);
+  }
+  /** Removes the content and keeps the metadata. @throws as `removeContent` */
+  async removeContent(id: string, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+    countWrite(context);
+    return removeContent(context.deps, id, context.caller, expectedRevision);
+  }
+}
