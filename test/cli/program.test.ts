@@ -86,7 +86,7 @@ describe("arkgraph serve", () => {
       if (text.includes("listens at")) kill("SIGTERM");
     });
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
   });
 });
 
