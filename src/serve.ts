@@ -24,7 +24,7 @@ export async function serve(config: Config, log: Log): Promise<Running> {
   let url = config.BASE_URL ?? "";
   const registry = await compose(config, log, () => url);
   try {
-    const { server, stop: stopDoors } = await httpDoors(registry.deps);
+    const { server, endStreams, stop: stopDoors } = await httpDoors(registry.deps);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
@@ -34,7 +34,10 @@ export async function serve(config: Config, log: Log): Promise<Running> {
     return {
       url: local, registry, adminToken,
       async stop() {
-        await closeServer(server, config.SHUTDOWN_GRACE);
+        // No new connections, and those that would stay open for ever are ended: then the rest can end by itself.
+        const closed = closeServer(server, config.SHUTDOWN_GRACE);
+        await endStreams();
+        await closed;
         await stopDoors();
         await registry.close(config.SHUTDOWN_GRACE / 2);
       },

@@ -1,45 +1,53 @@
-import { GraphQLError, Kind, type ASTVisitor, type DocumentNode, type SelectionSetNode, type ValidationContext } from "graphql";
-import type { Config } from "../config.js";
+import { GraphQLError, Kind, type DocumentNode, type SelectionSetNode } from "graphql";
 
 /** Most lexical tokens of a document; the parser stops there. */
 export const MAX_TOKENS = 10_000;
 /** Most aliases of a document: each is one more answer to the same field. */
-const MAX_ALIASES = 100;
+export const MAX_ALIASES = 100;
 
-/** A validation rule that refuses documents nested deeper than GRAPHQL_MAX_DEPTH or with too many aliases, fragments followed. */
-export function limitRule(config: Pick<Config, "GRAPHQL_MAX_DEPTH">): (context: ValidationContext) => ASTVisitor {
-  return (context) => ({
-    Document(document) {
-      const depth = depthOf(document);
-      if (depth > config.GRAPHQL_MAX_DEPTH) context.reportError(new GraphQLError(`The document is nested ${depth} levels deep; at most ${config.GRAPHQL_MAX_DEPTH} are answered (GRAPHQL_MAX_DEPTH).`));
-    },
-    OperationDefinition(operation) {
-      const aliases = countAliases(operation.selectionSet);
-      if (aliases > MAX_ALIASES) context.reportError(new GraphQLError(`The operation has ${aliases} aliases; at most ${MAX_ALIASES} are answered.`));
-    },
-  });
+const refused = (message: string) => new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } });
+
+/**
+ * Why a document is refused that nests too deep or repeats itself too often, fragments followed; `undefined` for
+ * all others. Asked before validation, which takes long over such documents or runs out of stack.
+ */
+export function overLimit(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
+  const aliases = document.definitions.reduce((sum, definition) => sum + ("selectionSet" in definition ? countAliases(definition.selectionSet) : 0), 0);
+  if (aliases > MAX_ALIASES) return refused(`The document has ${aliases} aliases; at most ${MAX_ALIASES} are answered.`);
+  const depth = depthOf(document, maxDepth);
+  return depth > maxDepth ? refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`) : undefined;
 }
 
 function countAliases(set: SelectionSetNode): number {
   return set.selections.reduce((sum, selection) => sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + ("selectionSet" in selection && selection.selectionSet ? countAliases(selection.selectionSet) : 0), 0);
 }
 
-/** Introspection nests by itself; its fields do not count. */
-function depthOf(document: DocumentNode): number {
+/** Inline fragments are no level of the answer, but the validation steps into each. */
+const MAX_NESTING = 200;
+
+/** Levels of fields, not followed further than `most` and one. Introspection nests by itself; its fields do not count. */
+function depthOf(document: DocumentNode, most: number): number {
   const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
-  const known = new Map<string, number>();
-  const depth = (set: SelectionSetNode, within: ReadonlySet<string>): number => Math.max(0, ...set.selections.map((selection) => {
-    if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? 0 : 1 + (selection.selectionSet ? depth(selection.selectionSet, within) : 0);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return depth(selection.selectionSet, within);
-    const name = selection.name.value;
-    // A cycle of fragments is refused by another rule; here it must only end.
-    if (within.has(name)) return 0;
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const body = fragments.get(name);
-    const found = body ? depth(body, new Set([...within, name])) : 0;
-    known.set(name, found);
-    return found;
-  }));
-  return Math.max(0, ...document.definitions.map((definition) => (definition.kind === Kind.OPERATION_DEFINITION ? depth(definition.selectionSet, new Set()) : 0)));
+  /** The least level each fragment was entered at; entering it deeper may lead deeper, less deep does not. */
+  const entered = new Map<string, number>();
+  const depth = (set: SelectionSetNode, level: number, nesting: number): number => {
+    let deepest = nesting > MAX_NESTING ? most + 1 : level;
+    for (const selection of set.selections) {
+      if (deepest > most) return deepest;
+      if (selection.kind === Kind.FIELD) {
+        if (!selection.name.value.startsWith("__")) deepest = Math.max(deepest, selection.selectionSet ? depth(selection.selectionSet, level + 1, nesting + 1) : level + 1);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) deepest = Math.max(deepest, depth(selection.selectionSet, level, nesting + 1));
+      else {
+        const name = selection.name.value;
+        const body = fragments.get(name);
+        // Once more only when it lies deeper than before: so it ends, in a cycle too.
+        if (!body || (entered.get(name) ?? -1) >= level) continue;
+        entered.set(name, level);
+        deepest = Math.max(deepest, depth(body, level, nesting + 1));
+      }
+    }
+    return deepest;
+  };
+  // Fragments that nothing spreads are validated all the same.
+  return Math.max(0, ...document.definitions.map((definition) => ("selectionSet" in definition ? depth(definition.selectionSet, 0, 0) : 0)));
 }

@@ -1,31 +1,20 @@
-import { Arg, ArgsType, Args, Ctx, Field, ID, InputType, Int, Mutation, Query, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, Int, Mutation, Query, Resolver } from "type-graphql";
 import type { JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds/index.js";
 import { createRecord } from "../use-cases/records/create.js";
 import { findLive } from "../use-cases/records/find.js";
-import { listAll, listPage, type ListFilter, type ListPage } from "../use-cases/records/list.js";
+import { listAll, listPage, listRecords, type ListFilter, type ListPage } from "../use-cases/records/list.js";
 import { readRecord } from "../use-cases/records/read.js";
 import { replaceRecord } from "../use-cases/records/replace.js";
 import type { RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
-import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./types/connection.js";
+import { RecordConnection, checkedPage, pageOf } from "./types/connection.js";
+import { CrateListArguments, ListArguments, filterOf } from "./types/filters.js";
 import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
 import { NODE_TYPES, nodeOf } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
-
-@InputType({ description: "Narrows and orders a list." })
-export class RecordFilter {
-  @Field(() => String, { nullable: true, description: "Part of the name." }) name?: string;
-  @Field(() => ID, { nullable: true }) owner?: string;
-  @Field(() => String, { nullable: true }) keyword?: string;
-  @Field(() => String, { nullable: true, description: "created, -created or name." }) order?: "created" | "-created" | "name";
-}
-@ArgsType()
-class ListArguments extends PageArguments {
-  @Field(() => RecordFilter, { nullable: true }) filter?: RecordFilter;
-}
 
 /** The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them. */
 export class KindResolver {
@@ -57,6 +46,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
   const { typeName, plural, name: kind } = KINDS[resolver.kind];
   const type = NODE_TYPES[kind];
   const input = INPUT_TYPES[kind];
+  const listArguments = KINDS[kind].fromCrates ? CrateListArguments : ListArguments;
 
   @Resolver()
   class Fields {
@@ -71,12 +61,10 @@ function graphqlFields(resolver: KindResolver): new () => object {
     }
 
     @Query(() => RecordConnection, { name: plural, description: `All of kind ${typeName}, oldest first unless ordered otherwise.` })
-    async many(@Args(() => ListArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<RecordConnection> {
+    async many(@Args(() => listArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<RecordConnection> {
       const checked = checkedPage(page);
-      const wanted = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as ListFilter;
-      const found = await resolver.page(wanted, checked, context);
-      const items = found.views.map((view, index) => ({ node: nodeOf(view.record), cursor: found.positions[index]! }));
-      return connectionOf(items, found.next !== undefined, checked.after, async () => found.total);
+      const found = await listRecords(context.deps, kind, filterOf(filter), checked, context.caller);
+      return { ...pageOf(found.items.map(nodeOf), found.positions, found.next !== undefined, checked.after), totalCount: found.total };
     }
   }
   if (!input) return Fields;
@@ -85,7 +73,9 @@ function graphqlFields(resolver: KindResolver): new () => object {
   class WritableFields extends Fields {
     @Mutation(() => type, { name: `create${typeName}` })
     async create(@Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context): Promise<RecordNode> {
-      return nodeOf((await resolver.create(documentOf(values), context)).record);
+      const { record } = await resolver.create(documentOf(values), context);
+      context.loaders.forget();
+      return nodeOf(record);
     }
 
     @Mutation(() => type, { name: `update${typeName}`, description: "Replaces the whole record that input.id names." })
@@ -93,7 +83,9 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number,
     ): Promise<RecordNode> {
-      return nodeOf((await resolver.replace(documentOf(values), expectedRevision ?? undefined, context)).record);
+      const { record } = await resolver.replace(documentOf(values), expectedRevision ?? undefined, context);
+      context.loaders.forget();
+      return nodeOf(record);
     }
   }
   return WritableFields;

@@ -26,7 +26,7 @@ export type NodeClass = new (ark: string, stored: StoredRecord | null) => Record
 function objectType(typeName: string, description: string): NodeClass {
   const type = class extends RecordNode {} as unknown as NodeClass;
   Object.defineProperty(type, "name", { value: typeName });
-  ObjectType(typeName, { implements: RecordNode, description })(type);
+  ObjectType(typeName, { implements: RecordNode, description, simpleResolvers: true })(type);
   return type;
 }
 

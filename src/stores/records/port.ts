@@ -122,8 +122,8 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
   history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;
-  /** Links stated by each source, in the order stated; sources of tombstones have none. */
-  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  /** Links stated by each source, in the order stated, to any target or those of the keys given; sources of tombstones have none. */
+  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; targetKeys?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
   /** Links that point to each target key, oldest first. */
   linksTo(keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
   /** Current canonical N-Quads of a record. */

@@ -1,7 +1,7 @@
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
-import type { ListQuery, StoredRecord } from "../../stores/records/port.js";
+import type { ListQuery, ListedPage, StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
 import { authenticated } from "../access/caller.js";
 import type { Deps } from "../deps.js";
@@ -21,15 +21,18 @@ function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery
   return { ...rest, ...(kind ? { kind } : {}), ...(ark === undefined ? {} : { ownerKey: arkKey(ark) }) };
 }
 
-/** One page by key. @throws ValidationError for a cursor or owner that is none */
-export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
+/** One page by key, as stored; counted only when asked for. @throws ValidationError for an owner that is none; ServiceError `BAD_REQUEST` for such a cursor */
+export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListedPage & { total(): Promise<number> }> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
-  const [found, total] = await Promise.all([
-    deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) }),
-    deps.records.count(query),
-  ]);
-  const views = await viewsOf(deps, found.items, caller);
+  const found = await deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) });
+  return { ...found, total: () => deps.records.count(query) };
+}
+
+/** One page by key, as the caller sees it. @throws as {@link listRecords} */
+export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
+  const found = await listRecords(deps, kind, filter, page, caller);
+  const [views, total] = await Promise.all([viewsOf(deps, found.items, caller), found.total()]);
   return { views, positions: found.positions, total, ...(found.next === undefined ? {} : { next: found.next }) };
 }
 

@@ -3,7 +3,7 @@ import type { KindName } from "../../../model/kind.js";
 import type { Account } from "../accounts-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
-import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
+import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
 import { Feed } from "./feed.js";
@@ -42,7 +42,7 @@ class SqliteRecordStore implements RecordStore {
   count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => read(() => this.#lists.count(query));
   atRevision = async (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => read(() => this.#records.atRevision(ark, revision));
   history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
-  linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
+  linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; targetKeys?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
   linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
@@ -59,7 +59,7 @@ class SqliteRecordStore implements RecordStore {
 
   submit = async (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
   submission = async (id: string): Promise<Submission | undefined> => read(() => this.#submissions.byId(id));
-  submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<{ items: Submission[]; next?: string }> => read(() => this.#submissions.list(user, options));
+  submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
   yieldAttempt = async (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);

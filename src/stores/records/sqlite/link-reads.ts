@@ -18,6 +18,7 @@ export class LinkReads {
       CROSS JOIN link AS l ON l.source = r.id AND l.position IN (
         SELECT position FROM link AS page WHERE page.source = r.id AND page.position > ?2
           AND (?3 IS NULL OR page.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))
+          AND (?5 IS NULL OR page.target_key IN (SELECT value FROM json_each(?5)))
         ORDER BY page.position LIMIT ?4)
       CROSS JOIN via AS v ON v.id = l.via
       ORDER BY asked.key, l.position`);
@@ -38,10 +39,10 @@ export class LinkReads {
       CROSS JOIN record AS r ON r.id = l.source`);
   }
 
-  linksFrom(arks: readonly string[], { predicates, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
+  linksFrom(arks: readonly string[], { predicates, targetKeys, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
     const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of this.#from.all([listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1])) pages[row[0]]!.push(row);
+    for (const row of this.#from.all([listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1, targetKeys ? listOf(targetKeys) : null])) pages[row[0]]!.push(row);
     return pages.map((rows) => pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) =>
       ({ source, sourceKind: kind as KindName, position: String(position), predicate, target, targetKey })));
   }
