@@ -61,7 +61,10 @@ function listen(server: Server, config: Config): Promise<AddressInfo> {
 async function closeServer(server: Server & { closeIdleConnections?(): void; closeAllConnections?(): void }, grace: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections?.();
+  // A connection whose last answer ends now would be kept for the next request otherwise.
+  const idle = setInterval(() => server.closeIdleConnections?.(), 50);
   const timer = setTimeout(() => server.closeAllConnections?.(), grace / 2);
   await closed;
+  clearInterval(idle);
   clearTimeout(timer);
 }

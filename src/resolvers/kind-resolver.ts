@@ -10,10 +10,10 @@ import { replaceRecord } from "../use-cases/records/replace.js";
 import type { RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
-import { RecordConnection, checkedPage, pageOf } from "./types/connection.js";
+import { checkedPage, pageOf } from "./types/connection.js";
 import { CrateListArguments, ListArguments, filterOf } from "./types/filters.js";
 import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
-import { NODE_TYPES, nodeOf } from "./types/kind-types.js";
+import { CONNECTION_TYPES, NODE_TYPES, nodeOf } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
 
 /** The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them. */
@@ -60,8 +60,8 @@ function graphqlFields(resolver: KindResolver): new () => object {
       }
     }
 
-    @Query(() => RecordConnection, { name: plural, description: `All of kind ${typeName}, oldest first unless ordered otherwise.` })
-    async many(@Args(() => listArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<RecordConnection> {
+    @Query(() => CONNECTION_TYPES[kind], { name: plural, description: `All of kind ${typeName}, oldest first unless ordered otherwise.` })
+    async many(@Args(() => listArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<object> {
       const checked = checkedPage(page);
       const found = await listRecords(context.deps, kind, filterOf(filter), checked, context.caller);
       return { ...pageOf(found.items.map(nodeOf), found.positions, found.next !== undefined, checked.after), totalCount: found.total };

@@ -21,9 +21,8 @@ export class RecordConnection {
   @Field(() => [RecordEdge]) edges!: RecordEdge[];
   @Field(() => [RecordNode]) nodes!: RecordNode[];
   @Field(() => PageInfo) pageInfo!: PageInfo;
-  /** Counted only when asked for. */
-  @Field(() => Int, { nullable: true, description: "Records in all; null for links, which are not counted ahead." })
-  totalCount?: number | (() => Promise<number>) | null;
+  @Field(() => Int, { nullable: true, description: "Null: links are not counted ahead." })
+  totalCount?: null;
 }
 
 /** Most items of one connection page. */
