@@ -4,7 +4,7 @@ import type { Config } from "./config.js";
 import { InProcessJobQueue } from "./jobs/in-process/job-queue.js";
 import { signingKey } from "./secret.js";
 import { openObjects } from "./stores/objects/location.js";
-import { openOxigraphEngine } from "./stores/queries/oxigraph/index.js";
+import { OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
 import type { Deps, Log } from "./use-cases/deps.js";
@@ -13,7 +13,7 @@ import { sweepObjects } from "./use-cases/objects/sweep.js";
 /** A registry without doors: its stores, open, and what runs in the background. */
 export interface Registry {
   deps: Deps;
-  /** Begins background work: unfinished submissions first, and the sweep. */
+  /** Begins background work: the graph index, unfinished submissions first, and the sweep. */
   start(): Promise<void>;
   /** Ends it all; work in progress has `grace` ms. Safe to call once. */
   close(grace: number): Promise<void>;
@@ -28,7 +28,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     openObjects(objectsLocation),
     openSqliteRecordStore({ file: join(config.DATA_DIR, "records.db"), log: (message) => log.error({}, message) }),
   ]);
-  const queries = await openOxigraphEngine({ openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
+  const queries = new OxigraphEngine({ openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
   records.onCommit((sequence) => queries.advance(sequence));
   const jobs = new InProcessJobQueue({
     store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY,
@@ -46,6 +46,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   return {
     deps,
     async start() {
+      // Not before the doors are open: its threads would take the cores that the start needs.
+      queries.start();
       await jobs.start(intakeHandler(deps, objectsLocation));
       timer = setInterval(() => {
         sweeping = sweep().catch((err: unknown) => log.error({ err }, "the sweep failed"));

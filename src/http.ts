@@ -1,18 +1,14 @@
-import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
-import type { Document } from "openapi-backend";
-import { parse } from "yaml";
 import { ServiceError } from "./errors.js";
 import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
 import { refuse } from "./graphql/websocket.js";
-import { packageRoot } from "./package-root.js";
 import { contractRouter } from "./rest/backend.js";
 import { sendError } from "./rest/errors.js";
 import { restHandler } from "./rest/handler.js";
 import { operations } from "./rest/operations/index.js";
+import { openApiDocument } from "./rest/openapi/document.js";
 import { sendBytes } from "./rest/reply.js";
 import { PAGE_POLICY } from "./rest/page-policy.js";
 import { Authenticator } from "./use-cases/accounts/tokens.js";
@@ -26,9 +22,9 @@ import { consolePage } from "./web/console-page.js";
  */
 export async function httpDoors(deps: Deps): Promise<{ server: Server; endStreams(): Promise<void>; stop(): Promise<void> }> {
   const authenticator = new Authenticator(deps);
-  const yaml = await readFile(join(packageRoot, "openapi", "openapi.yaml"), "utf8");
-  const json = parse(yaml) as Document;
-  const rest = restHandler(deps, await contractRouter(structuredClone(json), operations({ yaml, json })), authenticator);
+  // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
+  const contract = openApiDocument();
+  const rest = restHandler(deps, await contractRouter(contract, operations(contract)), authenticator);
   const graphql = await graphqlDoor(deps, authenticator);
 
   const app = express();

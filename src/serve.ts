@@ -1,7 +1,6 @@
 import type { AddressInfo, Server } from "node:net";
 import { compose, type Registry } from "./compose.js";
 import type { Config } from "./config.js";
-import { httpDoors } from "./http.js";
 import { firstAdminToken } from "./use-cases/accounts/accounts.js";
 import type { Log } from "./use-cases/deps.js";
 
@@ -10,7 +9,7 @@ export interface Running {
   /** Address without a slash at the end. */
   url: string;
   registry: Registry;
-  /** Printed once, at the first start of an installation. */
+  /** Made at the first start of an installation only. */
   adminToken: string | undefined;
   /** Takes no new connections, lets requests and work in progress end within SHUTDOWN_GRACE, closes every store. */
   stop(): Promise<void>;
@@ -18,18 +17,21 @@ export interface Running {
 
 /**
  * Starts a registry: stores, doors, background work.
+ * @param announceAdminToken shows the one-time token of a new installation to whoever started it
  * @throws ConfigError, ServiceError `STORE_UNAVAILABLE` (the data folder is in use, or damaged), or the error of listening
  */
-export async function serve(config: Config, log: Log): Promise<Running> {
+export async function serve(config: Config, log: Log, announceAdminToken?: (token: string) => void): Promise<Running> {
   let url = config.BASE_URL ?? "";
-  const registry = await compose(config, log, () => url);
+  // Most of a start is loading modules: those of the doors are loaded while the threads of the stores start.
+  const composing = compose(config, log, () => url);
+  const [{ httpDoors }, registry] = await Promise.all([import("./http.js"), composing]);
   try {
     const { server, endStreams, stop: stopDoors } = await httpDoors(registry.deps);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
     url = config.BASE_URL ?? local;
-    const adminToken = await firstAdminToken(registry.deps);
+    const adminToken = await firstAdminToken(registry.deps, announceAdminToken);
     await registry.start();
     return {
       url: local, registry, adminToken,

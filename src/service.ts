@@ -23,17 +23,14 @@ export function explain(error: unknown): string {
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
   const log = openLog(config.LOG_LEVEL);
-  // Loaded only now: a wrong setting is told at once.
-  const { serve } = await import("./serve.js");
-  const running: Running = await serve(config, log);
-  process.stdout.write(`Arkgraph listens at ${running.url}\n`);
-  if (running.adminToken) process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${running.adminToken}\n`);
-
+  let running: Running | undefined;
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
+    // Told to stop before it listens: nobody was promised anything yet, and the stores bear any end.
+    if (!running) process.exit(0);
     setTimeout(() => process.exit(1), LAST_RESORT).unref();
     running.stop().then(() => process.exit(0), (error: unknown) => {
       process.stderr.write(`arkgraph: ${explain(error)}\n`);
@@ -41,4 +38,11 @@ export async function runService(): Promise<void> {
     });
   };
   process.on("SIGTERM", stop).on("SIGINT", stop);
+
+  // Loaded only now: a wrong setting is told at once.
+  const { serve } = await import("./serve.js");
+  running = await serve(config, log, (token) => {
+    process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${token}\n`);
+  });
+  process.stdout.write(`Arkgraph listens at ${running.url}\n`);
 }

@@ -4,7 +4,8 @@ import type { GraphQLError } from "graphql";
 import { ServiceError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { Context } from "../resolvers/context.js";
-import { SAFE_HEADERS } from "../rest/reply.js";
+import { sendEarly } from "../rest/errors.js";
+import { sendBytes } from "../rest/reply.js";
 import type { Log } from "../use-cases/deps.js";
 import type { Documents } from "./documents.js";
 import { asGraphQLError, formatError } from "./errors.js";
@@ -33,13 +34,13 @@ export class HttpDoor {
     for (const name of ["accept", "content-type"]) if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
     const answer = await this.server.executeHTTPGraphQLRequest({ httpGraphQLRequest: { method, headers, search, body: body ?? {} }, context: async () => context });
     if (answer.body.kind !== "complete") throw new Error("an answer in parts: the schema has no @defer");
-    send(res, answer.status ?? 200, answer.headers, answer.body.string);
+    send(req, res, answer.status ?? 200, answer.headers, answer.body.string);
   }
 
   /** Errors in the shape of a GraphQL answer. */
   refuse(req: IncomingMessage, res: ServerResponse, errors: readonly GraphQLError[], status: number = legacyStatus(req.headers.accept)): void {
     const body = JSON.stringify({ errors: errors.map((error) => formatError(error.toJSON(), error, this.log)) });
-    send(res, status, [["content-type", mediaTypeFor(req.headers.accept)]], body);
+    send(req, res, status, [["content-type", mediaTypeFor(req.headers.accept)]], body);
   }
 
   /** The same for what goes wrong before there is an operation. */
@@ -54,8 +55,11 @@ export class HttpDoor {
   }
 }
 
-function send(res: ServerResponse, status: number, headers: Iterable<[string, string]>, body: string): void {
-  res.writeHead(status, { ...SAFE_HEADERS, "Cache-Control": "no-store", ...Object.fromEntries(headers), "Content-Length": Buffer.byteLength(body) }).end(body);
+function send(req: IncomingMessage, res: ServerResponse, status: number, headers: Iterable<[string, string]>, body: string): void {
+  const all = { "Cache-Control": "no-store", ...Object.fromEntries(headers) };
+  // An upload that was refused may still be arriving.
+  if (req.complete || req.method === "GET") sendBytes(req, res, Buffer.from(body), { status, headers: all });
+  else sendEarly(req, res, status, Buffer.from(body), all);
 }
 
 /** The operation of a body; `undefined` when it has not the shape of one: Apollo says then what is wrong. */

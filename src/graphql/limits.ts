@@ -12,22 +12,36 @@ const refused = (message: string) => new GraphQLError(message, { extensions: { c
  * all others. Asked before validation, which takes long over such documents or runs out of stack.
  */
 export function overLimit(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
-  const aliases = document.definitions.reduce((sum, definition) => sum + ("selectionSet" in definition ? countAliases(definition.selectionSet) : 0), 0);
-  if (aliases > MAX_ALIASES) return refused(`The document has ${aliases} aliases; at most ${MAX_ALIASES} are answered.`);
-  const depth = depthOf(document, maxDepth);
-  return depth > maxDepth ? refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`) : undefined;
+  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
+  // First the depth: what follows goes into every level.
+  const depth = depthOf(document, fragments, maxDepth);
+  if (depth > maxDepth) return refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`);
+  const known = new Map<string, number>();
+  const aliases = Math.max(0, ...document.definitions.map((definition) => ("selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0)));
+  return aliases > MAX_ALIASES ? refused(`The document has ${aliases} aliases, those of its fragments counted at each place; at most ${MAX_ALIASES} are answered.`) : undefined;
 }
 
-function countAliases(set: SelectionSetNode): number {
-  return set.selections.reduce((sum, selection) => sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + ("selectionSet" in selection && selection.selectionSet ? countAliases(selection.selectionSet) : 0), 0);
+type Fragments = ReadonlyMap<string, SelectionSetNode>;
+
+/** Fragments count as often as they are spread. A cycle, which the validation refuses, counts as nothing. */
+function countAliases(set: SelectionSetNode, fragments: Fragments, known: Map<string, number>): number {
+  return set.selections.reduce((sum, selection) => {
+    if (selection.kind !== Kind.FRAGMENT_SPREAD) return sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + (selection.selectionSet ? countAliases(selection.selectionSet, fragments, known) : 0);
+    const name = selection.name.value;
+    const body = fragments.get(name);
+    if (body && !known.has(name)) {
+      known.set(name, 0);
+      known.set(name, countAliases(body, fragments, known));
+    }
+    return sum + (known.get(name) ?? 0);
+  }, 0);
 }
 
 /** Inline fragments are no level of the answer, but the validation steps into each. */
 const MAX_NESTING = 200;
 
 /** Levels of fields, not followed further than `most` and one. Introspection nests by itself; its fields do not count. */
-function depthOf(document: DocumentNode, most: number): number {
-  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
+function depthOf(document: DocumentNode, fragments: Fragments, most: number): number {
   /** The least level each fragment was entered at; entering it deeper may lead deeper, less deep does not. */
   const entered = new Map<string, number>();
   const depth = (set: SelectionSetNode, level: number, nesting: number): number => {

@@ -6,6 +6,7 @@ import { ServiceError } from "../errors.js";
 import type { JsonValue } from "../model/field.js";
 import { contextOf, type Context } from "../resolvers/context.js";
 import { mediaType, readJson } from "../rest/body.js";
+import type { Caller } from "../use-cases/access/caller.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
 import { Documents } from "./documents.js";
@@ -57,8 +58,8 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const events = eventStreamDoor(streaming);
   const sockets = webSocketDoor(streaming, { maxPayload: config.MAX_BODY_BYTES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
 
-  const bodyOf = async (req: IncomingMessage, res: ServerResponse): Promise<JsonValue | undefined> => {
-    if (mediaType(req) === "multipart/form-data") return readUpload(req, res, config);
+  const bodyOf = async (req: IncomingMessage, res: ServerResponse, caller: Caller | null): Promise<JsonValue | undefined> => {
+    if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, config);
     // As strictly as over REST: the same numbers and strings are refused.
     return readJson(req, config);
   };
@@ -67,7 +68,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
       try {
         if (req.method !== "GET" && req.method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has GET and POST.`, {}, { Allow: "GET, POST" });
         const context = await contextFor(req.headers.authorization, req.socket.remoteAddress ?? "");
-        const body = req.method === "POST" ? await bodyOf(req, res) : undefined;
+        const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         if (address === "stream") await events.handle(req, res, body);
         else await http.answer(req, res, { search, body }, context);
       } catch (error) {

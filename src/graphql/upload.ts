@@ -3,6 +3,7 @@ import processRequest from "graphql-upload/processRequest.mjs";
 import type { Config } from "../config.js";
 import { ServiceError, ValidationError } from "../errors.js";
 import type { JsonValue } from "../model/field.js";
+import { authenticated, type Caller } from "../use-cases/access/caller.js";
 
 /** Headers that a page of another origin cannot send without asking first (CORS); any value will do. */
 const PREFLIGHT = ["apollo-require-preflight", "x-apollo-operation-name"];
@@ -11,12 +12,13 @@ const MOST_FIELD_BYTES = 1 << 20;
 
 /**
  * The operation of a GraphQL multipart request, its file in place. The file arrives while the operation runs.
- * @throws ServiceError `BAD_REQUEST` without a preflight header or for a malformed form, `TOO_LARGE`
+ * @throws ServiceError `BAD_REQUEST` without a preflight header or for a malformed form, `NOT_AUTHENTICATED`, `TOO_LARGE`
  */
-export async function readUpload(req: IncomingMessage, res: ServerResponse, { MAX_UPLOAD_BYTES, MAX_JSON_DEPTH }: Config): Promise<JsonValue> {
+export async function readUpload(req: IncomingMessage, res: ServerResponse, caller: Caller | null, { MAX_UPLOAD_BYTES, MAX_JSON_DEPTH }: Config): Promise<JsonValue> {
   if (!PREFLIGHT.some((name) => name in req.headers)) {
     throw new ServiceError("BAD_REQUEST", `A multipart request needs the header ${PREFLIGHT[0]}: true, which shows that no page of another origin sent it.`);
   }
+  authenticated(caller);
   if (Number(req.headers["content-length"] ?? 0) > MAX_UPLOAD_BYTES + 2 * MOST_FIELD_BYTES) throw new ServiceError("TOO_LARGE", `The upload is larger than ${MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
   let body: JsonValue;
   try {

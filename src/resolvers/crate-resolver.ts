@@ -8,6 +8,7 @@ import type { KindName } from "../model/kind.js";
 import { followSubmission } from "../use-cases/crates/follow.js";
 import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
+import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
@@ -60,6 +61,10 @@ export class CrateResolver {
     const stream = createReadStream();
     try {
       return await this.submit({ stream, name: filename }, context);
+    } catch (error) {
+      // The parser of the form counts as well, and may be the first to see that it is too much.
+      if ((error as { status?: number }).status !== 413 || error instanceof ServiceError) throw error;
+      throw new ServiceError("TOO_LARGE", `The upload is larger than ${context.deps.config.MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
     } finally {
       stream.destroy();
       await finished(stream).catch(() => undefined);

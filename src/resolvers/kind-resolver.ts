@@ -7,7 +7,7 @@ import { findLive } from "../use-cases/records/find.js";
 import { listAll, listPage, listRecords, type ListFilter, type ListPage } from "../use-cases/records/list.js";
 import { readRecord } from "../use-cases/records/read.js";
 import { replaceRecord } from "../use-cases/records/replace.js";
-import type { RecordView } from "../use-cases/records/view.js";
+import type { BacklinkPositions, RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { checkedPage, pageOf } from "./types/connection.js";
@@ -25,8 +25,8 @@ export class KindResolver {
   replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
-  read(id: string, context: Context): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller, this.kind);
+  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, id, context.caller, this.kind, backlinks);
   }
   page(filter: ListFilter, page: { limit: number; after?: string }, context: Context): Promise<ListPage> {
     return listPage(context.deps, this.kind, filter, page, context.caller);
@@ -73,7 +73,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
   class WritableFields extends Fields {
     @Mutation(() => type, { name: `create${typeName}` })
     async create(@Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context): Promise<RecordNode> {
-      const { record } = await resolver.create(documentOf(values), context);
+      const { record } = await resolver.create(documentOf(values, context.deps.config.MAX_JSON_DEPTH), context);
       context.loaders.forget();
       return nodeOf(record);
     }
@@ -83,7 +83,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number,
     ): Promise<RecordNode> {
-      const { record } = await resolver.replace(documentOf(values), expectedRevision ?? undefined, context);
+      const { record } = await resolver.replace(documentOf(values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context);
       context.loaders.forget();
       return nodeOf(record);
     }

@@ -1,10 +1,11 @@
 import { GraphQLJSON } from "graphql-scalars";
 import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
 import type { JsonObject } from "../model/field.js";
+import type { KindName } from "../model/kind.js";
 import { findLive } from "../use-cases/records/find.js";
 import { readHistory, readRecord, readRevision } from "../use-cases/records/read.js";
 import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
-import { parseDocument, type RecordView } from "../use-cases/records/view.js";
+import { parseDocument, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { historyOf } from "./history.js";
@@ -18,11 +19,11 @@ import { RevisionConnection } from "./types/revision.js";
 @Resolver(() => RecordNode)
 export class RecordResolver {
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  read(id: string, context: Context): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller);
+  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, id, context.caller, undefined, backlinks);
   }
-  readRevision(id: string, revision: number, context: Context): Promise<RecordView> {
-    return readRevision(context.deps, id, revision, context.caller);
+  readRevision(id: string, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
+    return readRevision(context.deps, id, revision, context.caller, kind);
   }
   readHistory(id: string, page: { before?: number; limit: number }, context: Context): ReturnType<typeof readHistory> {
     return readHistory(context.deps, id, page);

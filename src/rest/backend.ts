@@ -1,10 +1,16 @@
 import { OpenAPIBackend, type Document } from "openapi-backend";
+import type { JsonObject } from "../model/field.js";
+import { bodyForm, type BodyForm } from "./body.js";
 import { PathMatcher, type Matched } from "./paths.js";
 import type { Operations, RestRequest } from "./request.js";
 
 /** Routes of the OpenAPI document and the handlers behind them. */
 export interface ContractRouter {
   match(method: string, path: string): Matched;
+  /** Whether the contract declares a token for the operation; where it does not, a bad one counts as none. */
+  declaresToken(operationId: string): boolean;
+  /** The body an operation reads; `undefined` for none. */
+  reads(operationId: string): BodyForm | undefined;
   run(request: RestRequest): Promise<void>;
 }
 
@@ -14,26 +20,45 @@ export interface ContractRouter {
  * that are parsed already. Bodies are validated by the model, the one place that GraphQL uses as well.
  * @throws Error when an operation has no handler, or a handler no operation: the contract and the code differ
  */
-export async function contractRouter(definition: Document, operations: Operations): Promise<ContractRouter> {
-  const paths = definition.paths as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export async function contractRouter(contract: JsonObject, operations: Operations): Promise<ContractRouter> {
+  const paths = contract["paths"] as Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   const matcher = new PathMatcher(paths);
-  const api = new OpenAPIBackend({ definition, quick: true, validate: false, strict: false });
-  for (const [id, operation] of Object.entries(operations)) api.register(id, (_context, request: RestRequest) => operation(request));
-  api.register("notFound", () => {
-    throw new Error("matched before");
-  });
+  const api = new OpenAPIBackend({ definition: namesOnly(contract, paths), quick: true, validate: false, strict: false });
   await api.init();
   const declared = new Map(api.getOperations().map((operation) => [operation.operationId!, operation]));
   const unbound = [...declared.keys()].filter((id) => !(id in operations));
   const undeclared = Object.keys(operations).filter((id) => !declared.has(id));
   if (unbound.length + undeclared.length > 0) throw new Error(`The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no operation for ${undeclared.join(", ") || "-"}`);
 
-  // Who may call is decided by the use cases, so that every door has the same answer.
-  for (const operation of declared.values()) delete operation.security;
+  const rows = Object.values(paths).flatMap((item) => Object.values(item) as unknown as Row[]);
+  const forms = new Map(rows.map(({ operationId, requestBody }) => [operationId, bodyForm(Object.keys(requestBody?.content ?? {}))]));
+  const secured = new Set(rows.filter(({ security }) => (security?.length ?? 0) > 0).map(({ operationId }) => operationId));
+
+  // It would gather all operations anew for each one that is looked up, here and for every request.
+  api.router.getOperation = (id) => declared.get(id);
+  for (const [id, operation] of Object.entries(operations)) api.register(id, (_context, request: RestRequest) => operation(request));
+  api.register("notFound", () => {
+    throw new Error("matched before");
+  });
   api.router.matchOperation = ((request: { operationId: string }) => declared.get(request.operationId)) as never;
   api.router.parseRequest = ((request: unknown) => request) as never;
   return {
     match: (method, path) => matcher.match(method, path),
+    declaresToken: (operationId) => secured.has(operationId),
+    reads: (operationId) => forms.get(operationId),
     run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
+}
+
+/** What is read here of an operation of the document. */
+interface Row { operationId: string; security?: readonly object[]; requestBody?: { content?: object } }
+
+/**
+ * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there, and following
+ * their references takes 40 ms of the start. Nor with who may call: the use cases decide that, for every door alike.
+ */
+function namesOnly({ openapi, info }: JsonObject, paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>): Document {
+  const named = Object.entries(paths).map(([path, item]) =>
+    [path, Object.fromEntries(Object.entries(item).map(([method, { operationId }]) => [method, { operationId, responses: {} }]))]);
+  return { openapi, info, paths: Object.fromEntries(named) } as unknown as Document;
 }

@@ -1,10 +1,38 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
+import { badStringItem, findBadString } from "../model/strings.js";
 import { parseStrictJson } from "../model/json/strict-json.js";
 import type { Config } from "../config.js";
 
 export interface BodyLimits { MAX_BODY_BYTES: Config["MAX_BODY_BYTES"]; MAX_JSON_DEPTH: Config["MAX_JSON_DEPTH"] }
+
+/** The form of an operation's body. */
+export type BodyForm = "json" | "form" | "multipart";
+
+/** The form that the media types of a contract's request body stand for. */
+export function bodyForm(types: readonly string[]): BodyForm | undefined {
+  if (types.includes(FORM_DATA)) return "multipart";
+  return types.includes(URL_ENCODED) ? "form" : types.length > 0 ? "json" : undefined;
+}
+
+export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
+
+/**
+ * What the headers alone tell of a body. It is looked at before the token: it costs nothing, and a client that is
+ * told of a wrong type or size first need not log in for it.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
+ */
+export function checkBodyHeaders(req: IncomingMessage, form: BodyForm, limits: BodyLimits & Pick<Config, "MAX_UPLOAD_BYTES">): void {
+  if (!hasBody(req)) return;
+  const type = mediaType(req);
+  if (form === "multipart" ? type !== FORM_DATA : !isJson(type) && (form === "json" || type !== URL_ENCODED)) {
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
+  }
+  // A form adds less than a mebibyte to the file; a longer body cannot hold a file that is small enough.
+  const [limit, room, setting] = form === "multipart" ? [limits.MAX_UPLOAD_BYTES, 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits.MAX_BODY_BYTES, 0, "MAX_BODY_BYTES"];
+  if (Number(req.headers["content-length"] ?? 0) > limit + room) throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
+}
 
 /** The whole body. @throws ServiceError `TOO_LARGE` before more than the limit is read */
 export async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
@@ -21,6 +49,9 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
 }
 
 export const mediaType = (req: IncomingMessage): string => (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
+const URL_ENCODED = "application/x-www-form-urlencoded";
+const FORM_DATA = "multipart/form-data";
+const FORMS: Readonly<Record<BodyForm, string>> = { json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA };
 const isJson = (type: string): boolean => type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
 
 /**
@@ -29,8 +60,7 @@ const isJson = (type: string): boolean => type === "application/json" || /^appli
  */
 export async function readJson(req: IncomingMessage, limits: BodyLimits): Promise<JsonValue | undefined> {
   const type = mediaType(req);
-  const empty = req.headers["content-length"] === "0" || (req.headers["content-length"] === undefined && req.headers["transfer-encoding"] === undefined);
-  if (empty) return undefined;
+  if (!hasBody(req)) return undefined;
   if (!isJson(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads application/json, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
   const bytes = await readBytes(req, limits.MAX_BODY_BYTES);
   return bytes.length === 0 ? undefined : checkedJson(bytes, limits.MAX_JSON_DEPTH);
@@ -52,8 +82,10 @@ function pointerSegments(pointer: string): (string | number)[] {
 
 /** A form body, or JSON for clients that send that. @throws as {@link readJson} */
 export async function readForm(req: IncomingMessage, limits: BodyLimits): Promise<JsonValue | undefined> {
-  if (mediaType(req) !== "application/x-www-form-urlencoded") return readJson(req, limits);
+  if (mediaType(req) !== URL_ENCODED) return readJson(req, limits);
   const form: JsonObject = {};
   for (const [name, value] of new URLSearchParams((await readBytes(req, limits.MAX_BODY_BYTES)).toString("utf8"))) if (!Object.hasOwn(form, name)) form[name] = value;
+  const bad = findBadString(form);
+  if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
   return form;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError, ValidationError } from "../errors.js";
 import type { Log } from "../use-cases/deps.js";
+import { hasBody } from "./body.js";
 import { SAFE_HEADERS, sendJson } from "./reply.js";
 
 /** The error body and headers of anything thrown. A fault never shows its text: it carries an id that stands in the log. */
@@ -26,7 +27,7 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: unkn
     return;
   }
   const { status, body, headers } = errorAnswer(error, log);
-  if (req.complete || req.destroyed) sendJson(req, res, body, { status, headers });
+  if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);
 }
 
@@ -38,8 +39,12 @@ const LINGER = 2_000;
  * reset the connection, and the client might never see the answer.
  */
 function refuseEarly(req: IncomingMessage, res: ServerResponse, status: number, body: object, headers: Record<string, string>): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { ...SAFE_HEADERS, "Content-Type": "application/json", "Content-Length": bytes.length, ...headers, Connection: "close" });
+  sendEarly(req, res, status, Buffer.from(JSON.stringify(body)), { "Content-Type": "application/json", ...headers });
+}
+
+/** The same for any answer. */
+export function sendEarly(req: IncomingMessage, res: ServerResponse, status: number, bytes: Uint8Array, headers: Record<string, string>): void {
+  res.writeHead(status, { ...SAFE_HEADERS, "Content-Length": bytes.length, ...headers, Connection: "close" });
   res.write(bytes);
   const end = () => {
     clearTimeout(timer);

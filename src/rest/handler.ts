@@ -5,9 +5,10 @@ import { contextOf } from "../resolvers/context.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
 import type { ContractRouter } from "./backend.js";
+import { checkBodyHeaders } from "./body.js";
 import { sendError } from "./errors.js";
 import type { Match } from "./paths.js";
-import { readQuery, splitTarget, type Target } from "./request.js";
+import { checkPath, readQuery, splitTarget, type Target } from "./request.js";
 
 /** Answers one request; false when no path of the contract fits, and nothing was done then. */
 export type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
@@ -26,8 +27,14 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       if (!match) {
         throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${matched.allow.join(", ")}.`, {}, { Allow: matched.allow.join(", ") });
       }
+      const reads = router.reads(match.operationId);
+      if (reads) checkBodyHeaders(req, reads, deps.config);
+      const caller = await authenticator.caller(req.headers.authorization).catch((error: unknown) => {
+        if (router.declaresToken(match.operationId)) throw error;
+        return null;
+      });
+      checkPath(match.params);
       const query = readQuery(target.query);
-      const caller = await authenticator.caller(req.headers.authorization);
       const context = contextOf(deps, caller, req.socket.remoteAddress ?? "");
       await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {

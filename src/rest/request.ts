@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError, ValidationError } from "../errors.js";
+import { badStringItem, findBadString } from "../model/strings.js";
 import type { Context } from "../resolvers/context.js";
 
 /** One request on its way to an operation. */
@@ -31,6 +32,8 @@ const INFLECTION = /^\?\??$|[?&]info(?:[=&]|$)/;
 
 /** Splits a request target and decodes its path once. @throws ServiceError `BAD_REQUEST` */
 export function splitTarget(target: string): Target {
+  // A proxy's client may send the whole URL (RFC 9112, section 3.2.2).
+  if (!target.startsWith("/")) target = target.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
   const mark = target.indexOf("?");
   const raw = mark < 0 ? target : target.slice(0, mark);
   let path: string;
@@ -43,12 +46,18 @@ export function splitTarget(target: string): Target {
   return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
 }
 
+/** @throws ValidationError for a path that names what no identifier may hold */
+export function checkPath(params: Readonly<Record<string, string>>): void {
+  const items = Object.keys(params).filter((name) => params[name]!.includes("\0")).map((name) => badStringItem(["path", name]));
+  if (items.length > 0) throw new ValidationError(items);
+}
+
 /** First value of each query parameter. @throws ValidationError for text that no JSON string may hold */
 export function readQuery(query: string): Record<string, string | undefined> {
   const values: Record<string, string | undefined> = Object.create(null) as Record<string, string | undefined>;
   if (query === "") return values;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (value.includes("\0") || !value.isWellFormed()) throw new ValidationError([{ loc: ["query", name], msg: "Input should be a valid string without NUL or lone surrogates", type: "string_unicode" }]);
+    if (findBadString(value)) throw new ValidationError([badStringItem(["query", name])]);
     if (!(name in values)) values[name] = value;
   }
   return values;

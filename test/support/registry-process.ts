@@ -32,9 +32,13 @@ export class RegistryProcess extends RegistryClient {
     for (;;) {
       const url = /^Arkgraph listens at (\S+)$/m.exec(output.stdout)?.[1];
       if (url !== undefined) return new RegistryProcess(url, folder, child, output);
-      if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+      const ended = child.exitCode !== null || child.signalCode !== null;
+      if (ended || Date.now() > deadline) {
         child.kill("SIGKILL");
-        throw new Error(`the registry did not start: ${output.stdout}${output.stderr}`);
+        // What it wrote last may still be on its way.
+        await Promise.race([once(child, "close"), sleep(500)]);
+        if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
+        throw new Error(`the registry did not start (${ended ? `status ${child.exitCode}, signal ${child.signalCode}` : `nothing in ${START} ms`}): ${output.stdout}${output.stderr}`);
       }
       await sleep(10);
     }

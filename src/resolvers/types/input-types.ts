@@ -1,8 +1,10 @@
 import { GraphQLJSON } from "graphql-scalars";
 import { Field, ID, InputType } from "type-graphql";
+import { ValidationError, invalid } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
+import { badStringItem, findBadString } from "../../model/strings.js";
 import { scalarOf } from "./kind-types.js";
 
 export type RecordInput = Record<string, unknown>;
@@ -33,15 +35,32 @@ export const INPUT_TYPES = Object.fromEntries(Object.values(KINDS).filter((kind)
 
 const INPUT_KEYWORDS: Readonly<Record<string, string>> = { id: "@id", type: "@type", context: "@context" };
 
-/** A GraphQL input as the document that REST would have been sent. */
-export function documentOf(input: RecordInput): JsonObject {
+/**
+ * A GraphQL input as the document that REST would have been sent.
+ * @throws ValidationError for what a JSON body would be refused for; multipart requests are not read as strictly
+ */
+export function documentOf(input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
-  const document: JsonObject = {};
-  for (const [name, value] of Object.entries(declared)) {
-    const keyword = INPUT_KEYWORDS[name] ?? name;
-    if (value !== undefined) document[keyword] = value as JsonValue;
+  const said = Object.entries(declared).filter(([, value]) => value !== undefined).map(([name, value]): [string, JsonValue] => [INPUT_KEYWORDS[name] ?? name, value as JsonValue]);
+  const names = new Set(said.map(([name]) => name));
+  if (additionalProperties !== undefined && additionalProperties !== null && (typeof additionalProperties !== "object" || Array.isArray(additionalProperties))) {
+    throw invalid(["body", "additionalProperties"], "Input should be a valid dictionary", "dict_type");
   }
-  const more = additionalProperties as JsonObject | null | undefined;
-  if (more !== null && typeof more === "object" && !Array.isArray(more)) for (const [name, value] of Object.entries(more)) if (!Object.hasOwn(document, name)) document[name] = value;
+  const more = Object.entries((additionalProperties ?? {}) as JsonObject).filter(([name]) => !names.has(name));
+  // fromEntries: `__proto__` is a key like any other.
+  const document = Object.fromEntries([...said, ...more]);
+  if (isDeeperThan(document, maxDepth)) throw invalid(["body"], `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`, "too_deep");
+  const bad = findBadString(document);
+  if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
   return document;
+}
+
+function isDeeperThan(value: JsonValue, most: number): boolean {
+  const inner = (held: JsonValue): JsonValue[] => (held !== null && typeof held === "object" ? Object.values(held) : []);
+  let level = [value].filter((held) => typeof held === "object" && held !== null);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= most) return true;
+    level = level.flatMap(inner).filter((held) => typeof held === "object" && held !== null);
+  }
+  return false;
 }

@@ -71,7 +71,8 @@ function operationObject(operation: Operation): JsonObject {
         ...(answer.headers?.length ? { headers: headerRefs(answer.headers) } : {}),
         content: contentOf(answer.content),
       },
-      ...refusalsOf(operation.refusals ?? []),
+      // A token that is sent where it is not needed must still be good.
+      ...refusalsOf([...(operation.refusals ?? []), ...(token === "optional" ? ["INVALID_TOKEN" as const] : [])]),
       ...operation.also,
     },
     ...(token === "required" ? { security: [{ [SCHEME]: [] }] } : {}),

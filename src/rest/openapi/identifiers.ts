@@ -1,6 +1,6 @@
 import { KINDS } from "../../model/kinds/index.js";
 import { NOT_MODIFIED, json, schemaRef, type Operation } from "./operation.js";
-import { FORMAT, IF_MATCH, IF_NONE_MATCH, arkPath, query } from "./parameters.js";
+import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, arkPath, query } from "./parameters.js";
 import { representationsOf } from "./records.js";
 import { recordExample } from "./schemas.js";
 
@@ -14,7 +14,7 @@ export const IDENTIFIERS: readonly Operation[] = [
     method: "get", path: "/ark:{NAAN}/{postfix}", operationId: "resolve_ark", tag: "identifiers", summary: "Resolve an identifier of any kind",
     description: "Every spelling answers: with or without `/` after the label, with other hyphens, with a resolver's address before it (percent-encoded).",
     parameters: [
-      ...arkPath(ARK), IF_NONE_MATCH, FORMAT,
+      ...arkPath(ARK), IF_NONE_MATCH, FORMAT, BACKLINKS,
       { ...query("info", "Present, with or without a value: the kernel metadata (ERC) instead of the record. A bare `?` or `??` at the end means the same.", { type: "string" }), allowEmptyValue: true },
     ],
     answer: {

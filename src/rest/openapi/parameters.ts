@@ -17,6 +17,7 @@ export function arkPath(ark: string, last = "postfix"): JsonObject[] {
 const IF_MATCH_HEADER = header("If-Match", "Revision that the caller knows, as an `ETag`; when the record has changed since: 412.", { type: "string" });
 const IF_NONE_MATCH_HEADER = header("If-None-Match", "`ETag` that the caller has; when it still holds: 304.", { type: "string" });
 const RANGE_HEADER = header("Range", "One range of bytes, as in RFC 9110 section 14.", { type: "string" }, "bytes=0-1023");
+const BACKLINKS_QUERY = query("backlinks", "Goes on with derived lists that were cut at BACKLINK_LIMIT: as the `Link` header of the answer before says.", { type: "string" });
 const FORMAT_QUERY = query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "html", "turtle", "nquads", "linkset"] });
 /** Declared by the contract beside the security scheme; the two mean the same. */
 const AUTHORIZATION_HEADER = header("Authorization", "`Bearer <access token>`.", { type: ["string", "null"] });
@@ -32,11 +33,12 @@ const LIST_QUERIES: readonly JsonObject[] = [
 
 /** `components.parameters`: what many operations take, by name. */
 export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
-  [NAAN, IF_MATCH_HEADER, IF_NONE_MATCH_HEADER, RANGE_HEADER, AUTHORIZATION_HEADER, FORMAT_QUERY, ...LIST_QUERIES].map((shared) => [shared["name"] as string, shared]),
+  [NAAN, IF_MATCH_HEADER, IF_NONE_MATCH_HEADER, RANGE_HEADER, AUTHORIZATION_HEADER, FORMAT_QUERY, BACKLINKS_QUERY, ...LIST_QUERIES].map((shared) => [shared["name"] as string, shared]),
 );
 const shared = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` });
 
 export const FORMAT = shared("format");
+export const BACKLINKS = shared("backlinks");
 export const IF_MATCH = shared("If-Match");
 export const IF_NONE_MATCH = shared("If-None-Match");
 export const RANGE = shared("Range");

@@ -4,7 +4,7 @@ import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
 import { NOT_MODIFIED, html, json, type Content, type Operation } from "./operation.js";
-import { FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, arkPath } from "./parameters.js";
+import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, arkPath } from "./parameters.js";
 import { answerOf, bodyOf, recordExample } from "./schemas.js";
 
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
@@ -60,10 +60,10 @@ function getOperation(kind: Kind): Operation {
   return {
     method: "get", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `get_${kind.name}`, tag: "records", summary: `One record: ${labelOf(kind)}`,
     description: kind.closed ? "Anyone sees the declared public fields; the account itself and administrators see the rest." : "Lists that other records imply are filled in when the record is read.",
-    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT],
+    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, BACKLINKS],
     answer: { description: "The record.", content: representations(kind, example), headers: [...HEADERS, "Link", "Content-Location"] },
     also: NOT_MODIFIED,
-    ...(kind.closed ? { token: "optional" } : {}),
+    token: "optional",
     refusals: READ_REFUSALS,
   };
 }

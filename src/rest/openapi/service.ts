@@ -36,7 +36,7 @@ export const SERVICE: readonly Operation[] = [
     method: "get", path: "/openapi.yaml", operationId: "openapi_yaml", tag: "service", summary: "This description as YAML",
     answer: {
       description: "An OpenAPI 3.1 document.",
-      content: { "application/yaml": { schema: { type: "string" }, example: "openapi: 3.1.0\ninfo:\n  title: Arkgraph\n  version: 0.1.0\npaths: {}\n" } },
+      content: { "application/yaml": { schema: {}, example: "openapi: 3.1.0\ninfo:\n  title: Arkgraph\n  version: 0.1.0\npaths: {}\n" } },
     },
   },
 ];

@@ -16,9 +16,6 @@ const FIELDS = ["file", "crate"];
 
 async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  const { MAX_UPLOAD_BYTES } = context.deps.config;
-  // A form adds less than a mebibyte to the file; a longer body cannot hold a file that is small enough.
-  if (Number(req.headers["content-length"] ?? 0) > MAX_UPLOAD_BYTES + 2 ** 20) throw new ServiceError("TOO_LARGE", `The upload is larger than ${MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
   return takeFile(req, FIELDS, (file) => crates.submit(file, context));
 }
 

@@ -10,6 +10,8 @@ import { arkOf, type Operation, type Operations } from "../request.js";
 
 const crates = new CrateResolver();
 
+/** What a header may hold as a media type (RFC 9110, section 8.3.1); a crate's `encodingFormat` is any text. */
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *; *[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$&^.+/:,-]*"))*$/;
 /** Types a browser shows without running anything of them. */
 const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|text\/(?:plain|csv|tab-separated-values)|application\/(?:json|ld\+json|pdf))$/;
 
@@ -26,7 +28,7 @@ function serve(options: { kind?: KindName; role?: ObjectReference["role"]; inlin
     const name = object.name.split("/").at(-1) ?? "content";
     const headers = {
       ...SAFE_HEADERS, "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; sandbox", ETag: etag, "Accept-Ranges": "bytes", "Cache-Control": "private, no-cache",
-      "Content-Type": object.mediaType, "Content-Disposition": `${shown ? "inline" : "attachment"}; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`,
+      "Content-Type": MEDIA_TYPE.test(object.mediaType) ? object.mediaType : "application/octet-stream", "Content-Disposition": `${shown ? "inline" : "attachment"}; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`,
     };
     if (notModified(req, etag)) return void res.writeHead(304, headers).end();
     const current = req.headers["if-range"] === undefined || req.headers["if-range"] === etag;

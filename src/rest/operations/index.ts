@@ -6,7 +6,10 @@ import { fileOperations } from "./files.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 
-/** The handler of every operation of the contract, by operationId. */
-export function operations(contract: { yaml: string; json: object }): Operations {
+/**
+ * The handler of every operation of the contract, by operationId.
+ * @param contract the OpenAPI document
+ */
+export function operations(contract: object): Operations {
   return { ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...resolverOperations, ...crateOperations, ...fileOperations, ...evidenceOperations };
 }

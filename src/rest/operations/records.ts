@@ -6,7 +6,7 @@ import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import { RecordResolver } from "../../resolvers/record-resolver.js";
 import { listParameters } from "../../use-cases/records/list.js";
 import { revisionParameter } from "../../use-cases/records/read.js";
-import { parseDocument, type RecordView } from "../../use-cases/records/view.js";
+import { parseDocument, readBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { SAFE_HEADERS, sendBytes, streamJsonArray } from "../reply.js";
@@ -15,6 +15,13 @@ import { arkOf, type Operation, type Operations, type RestRequest } from "../req
 import { authenticated } from "../../use-cases/access/caller.js";
 
 const records = new RecordResolver();
+
+/** The record that the path names: now, at `?revision=`, or with the next derived entries at `?backlinks=`. */
+function asked(request: RestRequest, resolver: Pick<RecordResolver, "read">, kind?: KindName): Promise<RecordView> {
+  const { revision, backlinks } = request.query;
+  if (revision !== undefined) return records.readRevision(arkOf(request), revisionParameter(revision), request.context, kind);
+  return resolver.read(arkOf(request), request.context, backlinks === undefined ? undefined : readBacklinkCursor(backlinks));
+}
 
 /** A record as the answer to a write. */
 function sendWritten({ req, res }: RestRequest, view: RecordView): void {
@@ -28,6 +35,7 @@ export function recordOperations(kind: KindName): Operations {
 
   const list: Operation = async (request) => {
     const { req, res, context } = request;
+    if (kind === "user") authenticated(context.caller);
     const { filter, page } = listParameters(request.query);
     if (page === null) {
       await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)));
@@ -53,8 +61,7 @@ export function recordOperations(kind: KindName): Operations {
       sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps.config), expectedRevision(request.req), request.context));
     },
     [`get_${kind}`]: async (request) => {
-      const { context, query } = request;
-      const view = query["revision"] === undefined ? await resolver.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+      const view = await asked(request, resolver, kind);
       await sendRecord(request, view, locationOf(request, view));
     },
     [`delete_${kind}`]: async (request) => {
@@ -75,8 +82,7 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
 function locationOf(request: RestRequest, view: RecordView): string | undefined {
-  const asked = arkOf(request);
-  return asked === view.record.ark ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
+  return request.path.endsWith(`/${view.record.ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
@@ -90,9 +96,9 @@ function globalResolver({ params, context, path }: RestRequest): string | undefi
 /** The resolver: any kind, any accepted spelling. */
 export const resolverOperations: Operations = {
   resolve_ark: async (request) => {
-    const { res, context, query } = request;
+    const { res } = request;
     try {
-      const view = query["revision"] === undefined ? await records.read(arkOf(request), context) : await records.readRevision(arkOf(request), revisionParameter(query["revision"]), context);
+      const view = await asked(request, records);
       await sendRecord(request, view, locationOf(request, view));
     } catch (error) {
       const elsewhere = error instanceof ServiceError && error.code === "NOT_FOUND" ? globalResolver(request) : undefined;

@@ -1,3 +1,6 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { packageRoot } from "../../package-root.js";
 import { health } from "../../use-cases/health.js";
 import { docsPage } from "../../web/docs-page.js";
 import { missingPage, textPage } from "../../web/pages.js";
@@ -10,8 +13,9 @@ const page = (render: (baseUrl: string) => string): Operation => async ({ req, r
   sendBytes(req, res, Buffer.from(render(context.deps.baseUrl())), { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": PAGE_POLICY } });
 };
 
-/** @param contract the OpenAPI document, as YAML text and as JSON */
-export function serviceOperations(contract: { yaml: string; json: object }): Operations {
+/** @param contract the OpenAPI document */
+export function serviceOperations(contract: object): Operations {
+  let yaml: Promise<Buffer> | undefined;
   return {
     root_page: page(rootPage),
     page: async ({ req, res, params, context }) => {
@@ -24,7 +28,8 @@ export function serviceOperations(contract: { yaml: string; json: object }): Ope
       const answer = await health(context.deps);
       sendJson(req, res, answer, { status: answer.status === "healthy" ? 200 : 503, headers: { "Cache-Control": "no-store" } });
     },
-    openapi_json: async ({ req, res }) => sendJson(req, res, contract.json),
-    openapi_yaml: async ({ req, res }) => sendBytes(req, res, Buffer.from(contract.yaml), { type: "application/yaml" }),
+    openapi_json: async ({ req, res }) => sendJson(req, res, contract),
+    // The file is printed from the same document (`npm run generate`), and read when it is first asked for.
+    openapi_yaml: async ({ req, res }) => sendBytes(req, res, await (yaml ??= readFile(join(packageRoot, "openapi", "openapi.yaml"))), { type: "application/yaml" }),
   };
 }

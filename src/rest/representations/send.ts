@@ -1,8 +1,9 @@
 import { Writer } from "n3";
 import { PREFIXES } from "../../model/field.js";
+import { graphOf } from "../../rdf/graph.js";
 import { parseNQuads } from "../../rdf/parse.js";
 import { landmarksOf } from "../../use-cases/records/landmarks.js";
-import { etagOf, type RecordView } from "../../use-cases/records/view.js";
+import { writeBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
 import type { Deps } from "../../use-cases/deps.js";
 import type { Format } from "../../web/formats.js";
 import { recordPage } from "../../web/record-page.js";
@@ -20,10 +21,10 @@ export async function sendRecord(request: RestRequest, view: RecordView, locatio
   const { record } = view;
   const format = inflection ? undefined : negotiate(req.headers.accept, query["format"]);
   const variant = format ? VARIANT[format] : "-erc";
-  const etag = variant === "" ? view.etag : etagOf(record, variant);
+  const etag = view.etag.replace(/"$/, `${variant}"`);
   const headers: Record<string, string> = {
     ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
-    Link: await signposts(deps, view), ...(location === undefined ? {} : { "Content-Location": location }),
+    Link: [await signposts(deps, view), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (!format) {
@@ -41,6 +42,11 @@ async function bytesOf(deps: Deps, view: RecordView, format: Format): Promise<Ui
     case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(deps.baseUrl(), await landmarksOf(deps, view.record))));
     default: return Buffer.from(await statements(deps, view, format));
   }
+}
+
+/** Where derived lists that were cut go on. */
+function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
+  return next ? [`<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>; rel="next"`] : [];
 }
 
 /** Signposts by record and revision: they are the same for every reader, and on the way of every read. */
@@ -63,7 +69,9 @@ async function signposts(deps: Deps, { record }: RecordView): Promise<string> {
 /** What the graph holds of the record, without what was inferred. */
 async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
   const graph = `<${view.record.ark}> .`;
-  const lines = ((await deps.records.quads(view.record.ark)) ?? "").split("\n").filter((line) => line.endsWith(graph));
+  const { record, past } = view;
+  const quads = past ? (await graphOf({ ark: record.ark, kind: record.kind, document: past, fromCrate: record.crate !== null })).quads : await deps.records.quads(record.ark);
+  const lines = (quads ?? "").split("\n").filter((line) => line.endsWith(graph));
   if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   const writer = new Writer({ prefixes: PREFIXES });
   for (const quad of parseNQuads(lines.join("\n"))) writer.addQuad(quad.subject, quad.predicate, quad.object);

@@ -10,9 +10,15 @@ import { issueToken, type TokenAnswer } from "./tokens.js";
 const ADMIN_TOKEN = "adminToken";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Makes the one-time token of a new installation; `undefined` when one was made before. Only its hash is kept. */
-export async function firstAdminToken(deps: Pick<Deps, "records">): Promise<string | undefined> {
+/**
+ * Makes the one-time token of a new installation; `undefined` when one was made before. Only its hash is kept.
+ * @param announce told the token before its hash is stored: a process that dies between the two has announced
+ * one that is worth nothing, and the next start makes another
+ */
+export async function firstAdminToken(deps: Pick<Deps, "records">, announce: (token: string) => void = () => {}): Promise<string | undefined> {
+  if ((await deps.records.setting(ADMIN_TOKEN)) !== undefined) return undefined;
   const token = randomBytes(24).toString("base64url");
+  announce(token);
   const kept = await deps.records.setSetting(ADMIN_TOKEN, sha256(token), { ifAbsent: true });
   return kept === sha256(token) ? token : undefined;
 }

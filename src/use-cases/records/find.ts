@@ -23,9 +23,14 @@ export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> 
 /** The same, alive and, when asked for, of one kind. @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path */
 export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
   const record = await findRecord(deps, id);
-  if (kind !== undefined && record.kind !== kind) throw new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
+  assertKind(record, kind);
   if (record.tombstone) throw gone(record);
   return record;
+}
+
+/** @throws ServiceError `NOT_FOUND` naming the right path */
+export function assertKind(record: StoredRecord, kind: KindName | undefined): void {
+  if (kind !== undefined && record.kind !== kind) throw new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
 }
 
 export function describe(kind: KindName): string {

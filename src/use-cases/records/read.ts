@@ -6,23 +6,24 @@ import { publicView } from "../../model/view.js";
 import type { Caller } from "../access/caller.js";
 import { mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { findLive, findRecord, gone } from "./find.js";
-import { documentBytes, parseDocument, viewOf, type RecordView } from "./view.js";
+import { assertKind, findLive, findRecord, gone } from "./find.js";
+import { documentBytes, parseDocument, seesPrivate, viewOf, type BacklinkPositions, type RecordView } from "./view.js";
 
 /** A record in any spelling of its identifier, as the caller sees it. @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<RecordView> {
-  return viewOf(deps, await findLive(deps, id, kind), caller);
+export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName, backlinks?: BacklinkPositions): Promise<RecordView> {
+  return viewOf(deps, await findLive(deps, id, kind), caller, backlinks);
 }
 
 /** An earlier state. Those of a deleted record are for its owner and administrators. @throws ServiceError `NOT_FOUND`, `GONE` */
-export async function readRevision(deps: Deps, id: string, revision: number, caller: Caller | null): Promise<RecordView> {
+export async function readRevision(deps: Deps, id: string, revision: number, caller: Caller | null, kind?: KindName): Promise<RecordView> {
   const record = await findRecord(deps, id);
+  assertKind(record, kind);
   if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
   const state = await deps.records.atRevision(record.ark, revision);
   if (!state) throw new ServiceError("NOT_FOUND", `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`);
   const document = parseDocument(state.document);
-  const shown: JsonObject = caller?.admin || caller?.user === record.ark ? document : publicView(KINDS[record.kind], document);
-  return { record, bytes: documentBytes(shown), etag: `"${revision}-r"` };
+  const shown: JsonObject = seesPrivate(record, caller) ? document : publicView(KINDS[record.kind], document);
+  return { record, bytes: documentBytes(shown), etag: `"${revision}-r${shown === document ? "" : "v"}"`, ...(revision === record.revision && !record.tombstone ? {} : { past: document }) };
 }
 
 /** Newest first, in pages. @throws ServiceError as {@link readRecord} */

@@ -32,8 +32,8 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
   for (let race = 1; ; race++) {
     const record = await findRecord(deps, document["@id"]);
     if (record.tombstone) throw gone(record);
-    if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
     await assertMayChange(deps.records, who, record);
+    if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
     const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
     const stored = withDefaults(kind, own, record.ark);
@@ -56,7 +56,7 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
 }
 
 export function mismatch(record: StoredRecord, expected: number): ServiceError {
-  return new ServiceError("REVISION_MISMATCH", `${record.ark} is at revision ${record.revision}, not ${expected}: read it again and repeat the change on what it says now.`, { revision: record.revision });
+  return new ServiceError("REVISION_MISMATCH", `${record.ark} is at revision ${record.revision}, not ${expected === 0 ? "at the one asked for" : expected}: read it again and repeat the change on what it says now.`, { revision: record.revision });
 }
 
 /** Ownership may be given to someone the caller could create for; members are changed by the owner or an administrator. */

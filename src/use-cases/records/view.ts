@@ -1,3 +1,4 @@
+import { invalid } from "../../errors.js";
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Kind, KindName } from "../../model/kind.js";
@@ -14,6 +15,26 @@ export interface RecordView {
   bytes: Uint8Array;
   /** Revision and newest back-link, in quotes. */
   etag: string;
+  /** More derived entries than BACKLINK_LIMIT: where to go on, by field; {@link writeBacklinkCursor} prints it. */
+  next?: BacklinkPositions;
+  /** The whole document of an earlier revision, where this is one. */
+  past?: JsonObject;
+}
+
+/** Positions in the derived lists that did not end yet, by field name. */
+export type BacklinkPositions = Readonly<Record<string, string>>;
+
+export const writeBacklinkCursor = (positions: BacklinkPositions): string => Buffer.from(JSON.stringify(positions)).toString("base64url");
+
+/** @throws ValidationError for what {@link writeBacklinkCursor} did not write */
+export function readBacklinkCursor(text: string): BacklinkPositions {
+  try {
+    const positions: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (positions !== null && typeof positions === "object" && !Array.isArray(positions) && Object.values(positions).every((position) => typeof position === "string")) return positions as BacklinkPositions;
+  } catch {
+    // Told below.
+  }
+  throw invalid(["query", "backlinks"], "Value error, not a cursor of this service: take it from the Link header of the answer before");
 }
 
 const decoder = new TextDecoder();
@@ -25,12 +46,12 @@ const derivedFields = new Map<KindName, string[]>(
 );
 
 /** The user itself and administrators see account fields. */
-const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
+export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
 
 /** One record; the stored bytes themselves where nothing is derived or hidden. */
-export async function viewOf(deps: Deps, record: StoredRecord, caller: Caller | null): Promise<RecordView> {
+export async function viewOf(deps: Deps, record: StoredRecord, caller: Caller | null, after?: BacklinkPositions): Promise<RecordView> {
   if (isPlain(record)) return { record, bytes: record.document, etag: etagOf(record) };
-  return (await viewsOf(deps, [record], caller))[0]!;
+  return (await viewsOf(deps, [record], caller, after))[0]!;
 }
 
 /** True when the stored bytes are the answer, for everyone. */
@@ -43,32 +64,42 @@ export function etagOf(record: StoredRecord, variant = ""): string {
 }
 
 /** A page of records: back-links of all of them in one read per derived field. */
-export async function viewsOf(deps: Deps, records: readonly StoredRecord[], caller: Caller | null): Promise<RecordView[]> {
+export async function viewsOf(deps: Deps, records: readonly StoredRecord[], caller: Caller | null, after?: BacklinkPositions): Promise<RecordView[]> {
   const views: (RecordView | undefined)[] = records.map((record) => (isPlain(record) ? { record, bytes: record.document, etag: etagOf(record) } : undefined));
   for (const name of new Set(records.filter((record) => !isPlain(record)).map((record) => record.kind))) {
     const kind = KINDS[name];
     const indexes = records.flatMap((record, index) => (record.kind === name && !views[index] ? [index] : []));
     const documents = indexes.map((index) => parseDocument(records[index]!.document));
-    await addBacklinks(deps, kind, indexes.map((index) => records[index]!), documents);
+    const next = await addBacklinks(deps, kind, indexes.map((index) => records[index]!), documents, after);
     for (const [at, index] of indexes.entries()) {
       const record = records[index]!;
       const whole = kind.closed && seesPrivate(record, caller);
       const document = whole ? documents[at]! : publicView(kind, documents[at]!);
-      views[index] = { record, bytes: documentBytes(document), etag: etagOf(record, whole ? "p" : "") };
+      views[index] = { record, bytes: documentBytes(document), etag: etagOf(record, whole ? "p" : ""), ...(next[at] ? { next: next[at] } : {}) };
     }
   }
   return views as RecordView[];
 }
 
-/** Adds what is derived after what the client stated, without duplicates. */
-async function addBacklinks(deps: Deps, kind: Kind, records: readonly StoredRecord[], documents: readonly JsonObject[]): Promise<void> {
+/**
+ * Adds what is derived after what the client stated, without duplicates; answers where lists that were cut go on.
+ * @param after goes on there: lists that had ended are left empty
+ */
+async function addBacklinks(deps: Deps, kind: Kind, records: readonly StoredRecord[], documents: readonly JsonObject[], after?: BacklinkPositions): Promise<(BacklinkPositions | undefined)[]> {
+  const next: (Record<string, string> | undefined)[] = records.map(() => undefined);
   const keys = records.map((record) => record.key);
   for (const name of derivedFields.get(kind.name)!) {
     const backlink = kind.fields[name]!.backlink!;
     const kinds = (typeof backlink.kind === "string" ? [backlink.kind] : backlink.kind) as KindName[];
-    const pages = await deps.records.linksTo(keys, { predicates: backlink.via, kinds, limit: deps.config.BACKLINK_LIMIT });
+    const position = after && (Object.hasOwn(after, name) ? after[name] : null);
+    if (position === null) {
+      for (const document of documents) if (Array.isArray(document[name])) document[name] = [];
+      continue;
+    }
+    const pages = await deps.records.linksTo(keys, { predicates: backlink.via, kinds, limit: deps.config.BACKLINK_LIMIT, ...(position === undefined ? {} : { after: position }) });
     for (const [index, page] of pages.entries()) {
       const document = documents[index]!;
+      if (page.next !== undefined) (next[index] ??= {})[name] = page.next;
       const stated = document[name] ?? [];
       if (!Array.isArray(stated)) continue;
       const seen = new Set(stated.map((entry) => (typeof entry === "string" ? keyOf(entry) : entry)));
@@ -79,9 +110,10 @@ async function addBacklinks(deps: Deps, kind: Kind, records: readonly StoredReco
         seen.add(key);
         derived.push(link.source);
       }
-      if (derived.length > 0) document[name] = [...stated, ...derived];
+      if (derived.length > 0 || after) document[name] = [...(after ? [] : stated), ...derived];
     }
   }
+  return next;
 }
 
 function keyOf(text: string): string {

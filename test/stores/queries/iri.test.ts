@@ -18,7 +18,7 @@ describe("An identifier in a query", () => {
   it("never holds a character that means something to the parser", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
       fc.pre(isIri(`ark:99999/${text}`));
-      expect(iriTerm(`ark:99999/${text}`).slice(1, -1)).not.toMatch(/[<>"{}|^`\\\s\0]/);
+      expect(iriTerm(`ark:99999/${text}`).slice(1, -1)).not.toMatch(/[\0-\x20<>"{}|^`\\]/);
     }));
   });
 });

@@ -94,7 +94,8 @@ describe("The Oxigraph engine", () => {
     feed.commit(records(40));
     feed.delay = 15;
     const index = await open(feed, { pageSize: 5 });
-    await pause(80);
+    // The thread must be reading: a port that is cut on its way to a thread tells nobody.
+    while ((index.state().done ?? 0) === 0) await pause(5);
     feed.cut();
     await ready(index);
     expect(await names(index)).toHaveLength(40);

@@ -17,6 +17,11 @@ export class OxigraphEngine implements QueryEngine {
     this.#threads = new Threads(this.#options, (sequence) => this.#arrivals.arrived(sequence));
   }
 
+  /** Begins to load; until this is called every question is refused as while loading. */
+  start(): void {
+    this.#threads.start();
+  }
+
   async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "json", options);
     return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };

@@ -11,5 +11,7 @@ export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./options.js";
  * is refused with `INDEX_LOADING` and the progress.
  */
 export async function openOxigraphEngine(options: OxigraphOptions): Promise<OxigraphEngine> {
-  return new OxigraphEngine(options);
+  const engine = new OxigraphEngine(options);
+  engine.start();
+  return engine;
 }

@@ -30,7 +30,11 @@ export class Threads {
 
   constructor(private readonly options: Required<OxigraphOptions>, private readonly onSequence: (sequence: number) => void) {
     this.#rebuildAt = options.rebuildAfter;
-    this.#startCurrent();
+  }
+
+  /** Starts the first thread. Until then the index is as one that is loading. */
+  start(): void {
+    if (!this.#closed && !this.#current) this.#startCurrent();
   }
 
   run(job: Job): void {

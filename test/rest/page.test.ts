@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startServer, type TestServer } from "../support/server.js";
+
+describe("GET /page/{page_name}", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  test.each(["about", "help", "api", "provenance"])("answers %s as HTML", async (name) => {
+    const { status, headers, text } = await server.request("GET", `/page/${name}`);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(text).toContain("<h1>");
+  });
+
+  test("says which pages there are when none has the name, and shows nothing of it as markup", async () => {
+    const { status, text } = await server.request("GET", "/page/%3Cimg%20src=x%3E");
+    expect(status).toBe(404);
+    expect(text).toContain('href="/page/about"');
+    expect(text).not.toContain("<img src=x>");
+    expect((await server.request("GET", "/page/constructor")).status).toBe(404);
+  });
+});

@@ -1,0 +1,70 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { packageRoot } from "../../src/package-root.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+let server: TestServer;
+beforeAll(async () => void (server = await startServer()));
+afterAll(() => server.stop());
+/** URLs a browser would follow by itself. */
+const outside = (text: string): string[] => [...text.matchAll(/(?:src|href|action|@import|url\(|fetch\(|import\()\s*[=(]?\s*["'`]?((?:https?:)?\/\/[^\s"'`)>]+)/gi)].map((match) => match[1]!).filter((url) => !url.startsWith(server.url));
+
+describe("GET /healthz", () => {
+  it("tells of every store", async () => {
+    const answer = await server.request("GET", "/healthz");
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(answer.body).toMatchObject({ status: "healthy", checks: { records: "ok", objects: "ok", jobs: "ok" } });
+    expect(["ok", "loading"]).toContain((answer.body["checks"] as { index: string }).index);
+  });
+  it("is 503 when one fails, and does not show its inside", async () => {
+    const { objects } = server.deps;
+    const health = objects.health;
+    objects.health = () => Promise.reject(Object.assign(new Error("EACCES: permission denied, open '/secret/folder'"), { code: "EACCES" }));
+    try {
+      const answer = await server.request("GET", "/healthz");
+      expect([answer.status, answer.body["status"]]).toEqual([503, "unhealthy"]);
+      expect((answer.body["checks"] as { objects: string }).objects).toMatch(/^failed/);
+      expect(answer.text).not.toContain("/secret/folder");
+    } finally {
+      objects.health = health;
+    }
+  });
+});
+
+describe("pages", () => {
+  it.each(["/", "/docs", "/graphql"])("GET %s is HTML that loads nothing from elsewhere and runs no script of others", async (path) => {
+    const answer = await server.request("GET", path, { headers: { Accept: "text/html" } });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(outside(answer.text)).toEqual([]);
+    expect(answer.text).not.toMatch(/<script>|\son\w+=|javascript:/i);
+    const policy = answer.headers.get("content-security-policy")!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    for (const [, asset] of answer.text.matchAll(/(?:src|href)="(\/[^"]*)"/g)) expect((await server.request("GET", asset!, { headers: { Accept: "text/html, */*" } })).status, asset).toBeLessThan(400);
+  });
+  it("have assets without an outside URL", async () => {
+    const folder = join(packageRoot, "src", "web", "assets");
+    const names = readdirSync(folder);
+    expect(names.length).toBeGreaterThan(2);
+    for (const name of names) {
+      expect(outside(readFileSync(join(folder, name), "utf8")), name).toEqual([]);
+      const served = await server.request("GET", `/assets/${name}`);
+      expect([served.status, served.headers.get("x-content-type-options")]).toEqual([200, "nosniff"]);
+    }
+  });
+  it("name the address the registry is reached at, whatever the Host header says", async () => {
+    const answer = await server.request("GET", "/", { headers: { "X-Forwarded-Host": "evil.example" } });
+    expect(answer.text).toContain(server.url);
+    expect(answer.text).not.toContain("evil.example");
+  });
+});
+
+describe("the contract", () => {
+  it("is served as JSON and YAML, the same", async () => {
+    const [json, yaml] = [await server.request("GET", "/openapi.json"), await server.request("GET", "/openapi.yaml")];
+    expect(parse(yaml.text)).toEqual(json.body);
+    expect(String(json.body["openapi"])).toBe("3.1.0");
+  });
+});
