@@ -18,6 +18,25 @@ export function dateProblem(text: string): string | undefined {
   return rest === "" || isTime(rest) ? undefined : EXTRA;
 }
 
+/**
+ * The moment that such a text names, in milliseconds since 1970; a date is the beginning of its day, and without a
+ * zone UTC counts, wherever the service runs. `undefined` for text that is no date.
+ */
+export function instantOf(text: string): number | undefined {
+  if (dateProblem(text) !== undefined) return undefined;
+  const basic = BASIC_DATE.exec(text);
+  const [year, month, day] = (basic ? basic.slice(1, 4) : [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)]).map(Number) as [number, number, number];
+  const date = new Date(0);
+  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for those of the last century.
+  date.setUTCFullYear(year, month - 1, day);
+  const time = TIME.exec(text.slice(basic ? 8 : 10));
+  if (!time) return date.getTime();
+  const [hour, minute, second] = [time[1] ?? time[5], time[2] ?? time[6], time[3] ?? time[7] ?? "0"].map(Number) as [number, number, number];
+  const fraction = Number(`0.${time[4] ?? time[8] ?? "0"}`);
+  const offset = (time[10] === "-" ? -1 : 1) * (Number(time[11] ?? 0) * 60 + Number(time[12] ?? 0));
+  return date.getTime() + ((hour * 60 + minute - offset) * 60 + second + fraction) * 1000;
+}
+
 function calendarProblem(date: string): string | undefined {
   if (date.length < 10) return SHORT;
   if (!/^[0-9]{4}/.test(date)) return "invalid character in year";

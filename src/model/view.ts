@@ -8,9 +8,12 @@ export const isPublic = (field: Field): boolean => !field.secret && !field.priva
 export function publicView(kind: Kind, document: JsonObject): JsonObject {
   if (Object.values(kind.fields).every(isPublic) && !kind.closed) return document;
   // Keys are the client's: `constructor` and `__proto__` must find no field and must not set a prototype.
-  return Object.fromEntries(Object.entries(document).filter(([name]) => {
-    if (name === "@id") return true;
-    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-    return field ? isPublic(field) : !kind.closed;
-  }));
+  return Object.fromEntries(Object.entries(document).filter(([name]) => isPublicName(kind, name)));
+}
+
+/** True when anyone may see what a document says under this name. */
+export function isPublicName(kind: Kind, name: string): boolean {
+  if (name === "@id") return true;
+  const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+  return field ? isPublic(field) : !kind.closed;
 }

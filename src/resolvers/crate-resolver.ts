@@ -1,4 +1,3 @@
-import { finished } from "node:stream/promises";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { Readable } from "node:stream";
@@ -8,16 +7,18 @@ import type { KindName } from "../model/kind.js";
 import { followSubmission } from "../use-cases/crates/follow.js";
 import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
-import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
 import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
+import { withUpload } from "./upload.js";
+import { countWrite } from "./write-rate.js";
 
 /** Uploads, their progress, and stored content. */
 @Resolver()
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, context: Context): Promise<SubmissionView> {
+    countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }
@@ -56,18 +57,7 @@ export class CrateResolver {
   }
 
   @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
-  async uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
-    const { createReadStream, filename } = await upload;
-    const stream = createReadStream();
-    try {
-      return await this.submit({ stream, name: filename }, context);
-    } catch (error) {
-      // The parser of the form counts as well, and may be the first to see that it is too much.
-      if ((error as { status?: number }).status !== 413 || error instanceof ServiceError) throw error;
-      throw new ServiceError("TOO_LARGE", `The upload is larger than ${context.deps.config.MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`);
-    } finally {
-      stream.destroy();
-      await finished(stream).catch(() => undefined);
-    }
+  uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
+    return withUpload(upload, context, (file) => this.submit(file, context));
   }
 }

@@ -15,14 +15,17 @@ import { CrateListArguments, ListArguments, filterOf } from "./types/filters.js"
 import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
 import { CONNECTION_TYPES, NODE_TYPES, nodeOf } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
+import { countWrite } from "./write-rate.js";
 
 /** The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them. */
 export class KindResolver {
   constructor(readonly kind: KindName) {}
-  create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
+  async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
+    countWrite(context, { open: this.kind === "user" });
     return createRecord(context.deps, this.kind, document, context.caller);
   }
-  replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+  async replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+    countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
   read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {

@@ -1,19 +1,22 @@
 import { GraphQLJSON } from "graphql-scalars";
 import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
-import type { JsonObject } from "../model/field.js";
+import type { JsonObject, JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { findLive } from "../use-cases/records/find.js";
-import { readHistory, readRecord, readRevision } from "../use-cases/records/read.js";
+import { readHistory, type History, type HistoryPage } from "../use-cases/records/history.js";
+import { readRecord, readRevision } from "../use-cases/records/read.js";
+import { replaceRecordAt } from "../use-cases/records/replace.js";
 import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
 import { parseDocument, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
-import { historyOf } from "./history.js";
+import { revisionsOf } from "./history.js";
 import { ownerOf } from "./links.js";
 import { PageArguments, checkedPage } from "./types/connection.js";
 import { nodeOf } from "./types/kind-types.js";
 import { Node, RecordNode } from "./types/record-node.js";
 import { RevisionConnection } from "./types/revision.js";
+import { countWrite } from "./write-rate.js";
 
 /** Records of any kind by identifier. The methods that take an options object are called by REST as well. */
 @Resolver(() => RecordNode)
@@ -25,11 +28,17 @@ export class RecordResolver {
   readRevision(id: string, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
     return readRevision(context.deps, id, revision, context.caller, kind);
   }
-  readHistory(id: string, page: { before?: number; limit: number }, context: Context): ReturnType<typeof readHistory> {
-    return readHistory(context.deps, id, page);
+  readHistory(id: string, page: HistoryPage, context: Context, kind?: KindName): Promise<History> {
+    return readHistory(context.deps, id, page, context.caller, kind);
+  }
+  /** Replaces the record that the path names, as its own kind or the one asked for. @throws as `replaceRecordAt` */
+  async replaceAt(id: string, document: JsonValue | undefined, options: { kind?: KindName; expectedRevision?: number | undefined }, context: Context): Promise<RecordView> {
+    countWrite(context);
+    return replaceRecordAt(context.deps, id, document, context.caller, options);
   }
   /** @throws ServiceError as {@link removeRecord} */
-  remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
+  async remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
+    countWrite(context);
     return removeRecord(context.deps, id, context.caller, options);
   }
 
@@ -73,6 +82,6 @@ export class RecordResolver {
 
   @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })
   history(@Root() node: RecordNode, @Args(() => PageArguments) page: PageArguments, @Ctx() context: Context): Promise<RevisionConnection> {
-    return historyOf(node, checkedPage(page), context);
+    return revisionsOf(node, checkedPage(page), context);
   }
 }

@@ -29,8 +29,8 @@ export function checkBodyHeaders(req: IncomingMessage, form: BodyForm, limits: B
   if (form === "multipart" ? type !== FORM_DATA : !isJson(type) && (form === "json" || type !== URL_ENCODED)) {
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
   }
-  // A form adds less than a mebibyte to the file; a longer body cannot hold a file that is small enough.
-  const [limit, room, setting] = form === "multipart" ? [limits.MAX_UPLOAD_BYTES, 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits.MAX_BODY_BYTES, 0, "MAX_BODY_BYTES"];
+  // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a file that is small enough.
+  const [limit, room, setting] = form === "multipart" ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits.MAX_BODY_BYTES, 0, "MAX_BODY_BYTES"];
   if (Number(req.headers["content-length"] ?? 0) > limit + room) throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
 }
 
@@ -66,13 +66,16 @@ export async function readJson(req: IncomingMessage, limits: BodyLimits): Promis
   return bytes.length === 0 ? undefined : checkedJson(bytes, limits.MAX_JSON_DEPTH);
 }
 
-/** @throws ValidationError with every problem and its place */
-export function checkedJson(bytes: Uint8Array, maxDepth: number): JsonValue {
+/**
+ * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is told too
+ * @throws ValidationError with every problem and its place
+ */
+export function checkedJson(bytes: Uint8Array, maxDepth: number, at: readonly (string | number)[] = ["body"]): JsonValue {
   const { value, problems } = parseStrictJson(bytes, { maxDepth });
   if (problems.length === 0) return value as JsonValue;
   throw new ValidationError(problems.map((problem): ValidationItem => {
-    if (problem.code === "json_invalid") return { loc: ["body", problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
-    return { loc: ["body", ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
+    if (problem.code === "json_invalid") return { loc: at.length > 1 ? [...at] : [...at, problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
+    return { loc: [...at, ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
   }));
 }
 

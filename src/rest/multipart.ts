@@ -1,42 +1,71 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import busboy from "busboy";
-import { ServiceError, ValidationError } from "../errors.js";
+import { ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import { mediaType } from "./body.js";
 
 /** A file of a multipart form while it arrives. */
 export interface UploadedFile { stream: Readable; name: string; mediaType: string }
 
+export interface FormFields {
+  /** Names under which the file may come; the first one is shown in errors. */
+  file: readonly string[];
+  /** Names of parts that are kept whole, as text or as a file of any type. */
+  texts?: readonly string[];
+  /** Most bytes of such a part. */
+  textLimit?: { bytes: number; setting: string };
+}
+
+/** A form that has arrived. */
+export interface ReceivedForm<T> {
+  texts: ReadonlyMap<string, Uint8Array>;
+  /** What was made of the file; absent when there was none. */
+  file?: { taken: T };
+  /** What is wrong with the file field when there was no file. */
+  missing: ValidationItem;
+}
+
+/** Parts besides those that count are read over, up to a number that no honest client reaches. */
+const LIMITS = { files: 20, fields: 100, parts: 200 };
+
 /**
- * Hands the first file in one of the named fields to `take` while it arrives, and answers what `take` answers.
- * What else the form holds is read over. Nothing is left unhandled when the client hangs up: the file's
- * stream then fails, and `take` with it.
- * @throws ValidationError `missing` at `body.<field>` when there is no such file; ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`
+ * Reads a form with one file and some texts, in any order. The first file is handed to `take` while it arrives,
+ * with the texts that came before it. When this rejects, `take` has ended before: the caller may undo what it did.
+ * Nothing is left unhandled when the client hangs up: the file's stream then fails, and `take` with it.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`, `TOO_LARGE`; what `take` throws
  */
-export async function takeFile<T>(req: IncomingMessage, fields: readonly string[], take: (file: UploadedFile) => Promise<T>): Promise<T> {
+export async function readMultipart<T>(req: IncomingMessage, fields: FormFields, take: (file: UploadedFile, texts: ReadonlyMap<string, Uint8Array>) => Promise<T>): Promise<ReceivedForm<T>> {
+  const [name] = fields.file as [string];
+  let missing: ValidationItem = { loc: ["body", name], msg: "Field required", type: "missing" };
+  const texts = new Map<string, Uint8Array>();
   if (mediaType(req) !== "multipart/form-data") {
-    if (Number(req.headers["content-length"] ?? 0) === 0 && req.headers["transfer-encoding"] === undefined) throw missing(fields);
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `Send the file as multipart/form-data, in the field ${fields[0]}.`);
+    if (Number(req.headers["content-length"] ?? 0) === 0 && req.headers["transfer-encoding"] === undefined) return { texts, missing };
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `Send the file as multipart/form-data, in the field ${name}.`);
   }
-  let parser: busboy.Busboy;
-  try {
-    parser = busboy({ headers: req.headers, limits: { files: 20, fields: 100, fieldSize: 1 << 20, parts: 200 }, defParamCharset: "utf8" });
-  } catch (error) {
-    throw new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${(error as Error).message}.`);
-  }
+  const { bytes: textLimit, setting } = fields.textLimit ?? { bytes: 1 << 20, setting: "1 MiB" };
+  const parser = parserOf(req, textLimit);
+  const isText = (field: string) => fields.texts?.includes(field) === true && !texts.has(field);
+  const tooLong = (field: string) => new ServiceError("TOO_LARGE", `The field ${field} is larger than ${textLimit} bytes (${setting}).`);
+  let gaveUp: (error: unknown) => void = () => undefined;
   let taken: Promise<T> | undefined;
+
+  parser.on("field", (field, value, info) => {
+    if (isText(field)) texts.set(field, Buffer.from(value));
+    if (isText(field) || texts.has(field)) return info.valueTruncated ? gaveUp(tooLong(field)) : undefined;
+    if (fields.file.includes(field)) missing = { loc: ["body", field], msg: "Value error, Expected UploadFile, received: <class 'str'>", type: "value_error" };
+  });
   parser.on("file", (field, stream, info) => {
     // Without a listener an error of a skipped file would end the process.
     stream.on("error", () => undefined);
-    if (taken || !fields.includes(field)) return void stream.resume();
-    taken = take({ stream, name: info.filename ?? "upload", mediaType: info.mimeType });
+    if (isText(field)) return gather(stream, textLimit, (bytes) => texts.set(field, bytes), () => gaveUp(tooLong(field)));
+    if (taken || !fields.file.includes(field)) return void stream.resume();
+    taken = take({ stream, name: info.filename ?? "", mediaType: info.mimeType }, texts);
     // When the taker gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch((error: unknown) => {
       stream.resume();
       gaveUp(error);
     });
   });
-  let gaveUp: (error: unknown) => void = () => undefined;
   await new Promise<void>((resolve, reject) => {
     gaveUp = reject;
     const broken = () => {
@@ -45,16 +74,46 @@ export async function takeFile<T>(req: IncomingMessage, fields: readonly string[
       reject(error);
     };
     req.on("aborted", broken).on("error", broken);
-    parser.on("error", (error) => reject(error instanceof ServiceError ? error : new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${(error as Error).message}.`)));
+    parser.on("error", (error) => reject(error instanceof ServiceError ? error : unreadable(error as Error)));
     parser.on("close", resolve);
     req.pipe(parser);
   }).catch(async (error) => {
     req.unpipe(parser);
+    // A file that is still on its way comes to no end by itself any more.
+    parser.destroy();
     await taken?.catch(() => undefined);
     throw error;
   });
-  if (!taken) throw missing(fields);
-  return taken;
+  return { texts, missing, ...(taken ? { file: { taken: await taken } } : {}) };
 }
 
-const missing = (fields: readonly string[]) => new ValidationError([{ loc: ["body", fields[0]!], msg: "Field required", type: "missing" }]);
+/**
+ * The same for a form that is nothing but a file.
+ * @throws also ValidationError at `body.<field>` when there is no file
+ */
+export async function takeFile<T>(req: IncomingMessage, file: readonly string[], take: (file: UploadedFile) => Promise<T>): Promise<T> {
+  const form = await readMultipart(req, { file }, take);
+  if (!form.file) throw new ValidationError([form.missing]);
+  return form.file.taken;
+}
+
+const unreadable = (error: Error) => new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${error.message}.`);
+
+function parserOf(req: IncomingMessage, textLimit: number): busboy.Busboy {
+  try {
+    return busboy({ headers: req.headers, limits: { ...LIMITS, fieldSize: textLimit }, defParamCharset: "utf8" });
+  } catch (error) {
+    throw unreadable(error as Error);
+  }
+}
+
+function gather(stream: Readable, limit: number, done: (bytes: Uint8Array) => void, tooLong: () => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else tooLong();
+  });
+  stream.on("end", () => done(Buffer.concat(chunks)));
+}

@@ -56,6 +56,8 @@ export abstract class RecordNode extends Node {
   get modifiedAt(): Date | null { return this.stored ? new Date(this.stored.modifiedAt) : null; }
   @Field(() => PublicationStatusEnum, { nullable: true })
   get publicationStatus(): string | null { return this.stored?.publicationStatus ?? null; }
+  @Field(() => String, { nullable: true, description: "When the embargo of an EMBARGOED record ends." })
+  get embargoedUntil(): string | null { return this.stored?.embargoedUntil ?? null; }
   @Field(() => GraphQLJSON, { nullable: true, description: "Members of the document that the kind does not declare." })
   get additionalProperties(): JsonObject | null {
     if (!this.stored) return null;

@@ -1,12 +1,17 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { ACCOUNTS } from "./accounts.js";
+import { COMPUTATIONS } from "./computations.js";
 import { CRATES } from "./crates.js";
+import { DOWNLOADS } from "./downloads.js";
 import { EVIDENCE } from "./evidence.js";
 import { FILES } from "./files.js";
+import { GROUPS } from "./groups.js";
+import { HISTORIES } from "./history.js";
 import { IDENTIFIERS } from "./identifiers.js";
 import { HEADERS, TAGS, headerRefs, type Content, type Operation } from "./operation.js";
 import { SHARED_PARAMETERS } from "./parameters.js";
 import { ORGANIZATIONS, PROJECTS } from "./projects.js";
+import { PUBLICATION } from "./publication.js";
 import { RECORDS } from "./records.js";
 import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
@@ -18,7 +23,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...EVIDENCE, ...IDENTIFIERS,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...IDENTIFIERS, ...HISTORIES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */
@@ -75,8 +80,8 @@ function operationObject(operation: Operation): JsonObject {
       ...refusalsOf([...(operation.refusals ?? []), ...(token === "optional" ? ["INVALID_TOKEN" as const] : [])]),
       ...operation.also,
     },
-    ...(token === "required" ? { security: [{ [SCHEME]: [] }] } : {}),
-    ...(token === "optional" ? { security: [{}, { [SCHEME]: [] }] } : {}),
+    // An empty list says that none is needed; a missing one would leave that open.
+    security: token === "required" ? [{ [SCHEME]: [] }] : token === "optional" ? [{}, { [SCHEME]: [] }] : [],
   };
 }
 

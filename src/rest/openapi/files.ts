@@ -2,7 +2,7 @@ import type { ErrorCode } from "../../errors.js";
 import type { JsonObject } from "../../model/field.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { NOT_MODIFIED, headerRefs, type Content, type HeaderName, type Operation } from "./operation.js";
-import { FORMAT, IF_NONE_MATCH, RANGE, arkPath } from "./parameters.js";
+import { FORMAT, IF_NONE_MATCH, RANGE, REVISION, arkPath } from "./parameters.js";
 import { representations } from "./records.js";
 import { recordExample } from "./schemas.js";
 
@@ -31,7 +31,7 @@ const contentOperation = (path: string, operationId: string, summary: string, pa
 export const FILES: readonly Operation[] = [
   {
     method: "get", path: "/datadownload/ark:{NAAN}/{download_id}", operationId: "get_datadownload", tag: "files", summary: "The metadata of a file",
-    parameters: [...arkPath(ARK, "download_id"), IF_NONE_MATCH, FORMAT],
+    parameters: [...arkPath(ARK, "download_id"), IF_NONE_MATCH, FORMAT, REVISION],
     answer: { description: "The record.", content: representations(KINDS.datadownload, EXAMPLE), headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"] },
     also: NOT_MODIFIED,
     refusals: ["NOT_FOUND", "AMBIGUOUS", "GONE", "NOT_ACCEPTABLE"],

@@ -1,6 +1,7 @@
+import { EXAMPLES } from "../../model/examples.js";
 import { KINDS } from "../../model/kinds/index.js";
-import { NOT_MODIFIED, json, schemaRef, type Operation } from "./operation.js";
-import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, arkPath, query } from "./parameters.js";
+import { BODY_REFUSALS, FIND_REFUSALS, NOT_MODIFIED, WRITE_REFUSALS, json, schemaRef, type Operation } from "./operation.js";
+import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, REVISION, TOMBSTONE, arkPath, query } from "./parameters.js";
 import { representationsOf } from "./records.js";
 import { recordExample } from "./schemas.js";
 
@@ -14,7 +15,7 @@ export const IDENTIFIERS: readonly Operation[] = [
     method: "get", path: "/ark:{NAAN}/{postfix}", operationId: "resolve_ark", tag: "identifiers", summary: "Resolve an identifier of any kind",
     description: "Every spelling answers: with or without `/` after the label, with other hyphens, with a resolver's address before it (percent-encoded).",
     parameters: [
-      ...arkPath(ARK), IF_NONE_MATCH, FORMAT, BACKLINKS,
+      ...arkPath(ARK), IF_NONE_MATCH, FORMAT, REVISION, BACKLINKS,
       { ...query("info", "Present, with or without a value: the kernel metadata (ERC) instead of the record. A bare `?` or `??` at the end means the same.", { type: "string" }), allowEmptyValue: true },
     ],
     answer: {
@@ -29,14 +30,23 @@ export const IDENTIFIERS: readonly Operation[] = [
       "302": { description: "An identifier of another authority that is not stored here: to the global resolver.", headers: { Location: { description: "Address at the global resolver.", schema: { type: "string" } } } },
     },
     token: "optional",
-    refusals: ["NOT_FOUND", "AMBIGUOUS", "GONE", "NOT_ACCEPTABLE"],
+    refusals: [...FIND_REFUSALS, "NOT_ACCEPTABLE"],
+  },
+  {
+    method: "put", path: "/ark:{NAAN}/{postfix}", operationId: "update_ark", tag: "identifiers", summary: "Replace a record of any kind",
+    description: "Takes the body of the record's own kind, as the update operation of that kind does. `@id` may be left out; another one than the path's is refused.",
+    parameters: [...arkPath(ARK), IF_MATCH],
+    body: { "application/json": { schema: ANY, example: EXAMPLES.dataset, exampleName: "Dataset" }, "application/ld+json": { schema: ANY, example: EXAMPLES.dataset, exampleName: "Dataset" } },
+    answer: { description: "The updated record.", content: json(ANY, EXAMPLE, "DatasetRecord"), headers: ["ETag", "X-Publication-Status"] },
+    token: "required",
+    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "EMAIL_TAKEN", "REVISION_MISMATCH"],
   },
   {
     method: "delete", path: "/ark:{NAAN}/{postfix}", operationId: "delete_ark", tag: "identifiers", summary: "Delete a record of any kind",
-    description: "The same as the delete operation of the record's kind.",
-    parameters: [...arkPath(ARK), IF_MATCH],
+    description: "The same as the delete operation of the record's kind: of a file record the stored content is deleted, and its metadata kept.",
+    parameters: [...arkPath(ARK), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted record.", content: json(ANY, EXAMPLE, "DatasetRecord") },
     token: "required",
-    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", "GONE", "REVISION_MISMATCH", "TOO_MANY_REQUESTS"],
+    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
   },
 ];

@@ -24,6 +24,13 @@ export interface Operation {
   readonly token?: "required" | "optional";
 }
 
+/** Refusals of every write by someone with a token. */
+export const WRITE_REFUSALS = ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "TOO_MANY_REQUESTS"] as const satisfies readonly ErrorCode[];
+/** Refusals of a JSON body. */
+export const BODY_REFUSALS = ["TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const satisfies readonly ErrorCode[];
+/** Refusals where an identifier must lead to a record. */
+export const FIND_REFUSALS = ["NOT_FOUND", "AMBIGUOUS", "GONE"] as const satisfies readonly ErrorCode[];
+
 export interface Content {
   readonly schema: JsonObject;
   /** Left out where the content is bytes. */
@@ -38,6 +45,7 @@ export const TAGS = {
   records: "Records by kind.",
   crates: "Research-object crates.",
   files: "Stored content.",
+  publication: "Whether content is open.",
   identifiers: "Any record by its identifier.",
   evidence: "Provenance.",
 } as const;

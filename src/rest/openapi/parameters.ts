@@ -19,6 +19,10 @@ const IF_NONE_MATCH_HEADER = header("If-None-Match", "`ETag` that the caller has
 const RANGE_HEADER = header("Range", "One range of bytes, as in RFC 9110 section 14.", { type: "string" }, "bytes=0-1023");
 const BACKLINKS_QUERY = query("backlinks", "Goes on with derived lists that were cut at BACKLINK_LIMIT: as the `Link` header of the answer before says.", { type: "string" });
 const FORMAT_QUERY = query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "html", "turtle", "nquads", "linkset"] });
+const REVISION_QUERY = query("revision", "The state that the record had as this revision, not the present one.", { type: "integer", minimum: 1 });
+const REASON_QUERY = query("reason", "Why the record is deleted: reading it tells that.", { type: "string" });
+const SUCCESSOR_QUERY = query("successor", "Identifier of what takes the record's place.", { type: "string" });
+const BEFORE_QUERY = query("before", "Only revisions older than this one.", { type: "integer", minimum: 1, maximum: 999_999_999 });
 /** Declared by the contract beside the security scheme; the two mean the same. */
 const AUTHORIZATION_HEADER = header("Authorization", "`Bearer <access token>`.", { type: ["string", "null"] });
 
@@ -33,12 +37,17 @@ const LIST_QUERIES: readonly JsonObject[] = [
 
 /** `components.parameters`: what many operations take, by name. */
 export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
-  [NAAN, IF_MATCH_HEADER, IF_NONE_MATCH_HEADER, RANGE_HEADER, AUTHORIZATION_HEADER, FORMAT_QUERY, BACKLINKS_QUERY, ...LIST_QUERIES].map((shared) => [shared["name"] as string, shared]),
+  [NAAN, IF_MATCH_HEADER, IF_NONE_MATCH_HEADER, RANGE_HEADER, AUTHORIZATION_HEADER, FORMAT_QUERY, BACKLINKS_QUERY, REVISION_QUERY, REASON_QUERY, SUCCESSOR_QUERY, BEFORE_QUERY, ...LIST_QUERIES].map((shared) => [shared["name"] as string, shared]),
 );
 const shared = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` });
 
 export const FORMAT = shared("format");
 export const BACKLINKS = shared("backlinks");
+export const REVISION = shared("revision");
+/** What a tombstone tells. */
+export const TOMBSTONE: readonly JsonObject[] = [shared("reason"), shared("successor")];
+/** Which page of a history. */
+export const HISTORY: readonly JsonObject[] = [shared("before"), query("limit", "Revisions in one answer.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 })];
 export const IF_MATCH = shared("If-Match");
 export const IF_NONE_MATCH = shared("If-None-Match");
 export const RANGE = shared("Range");

@@ -3,13 +3,12 @@ import { expandCurie, type JsonObject } from "../../model/field.js";
 import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
-import { NOT_MODIFIED, html, json, type Content, type Operation } from "./operation.js";
-import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, arkPath } from "./parameters.js";
+import { BODY_REFUSALS, FIND_REFUSALS, NOT_MODIFIED, WRITE_REFUSALS, html, json, type Content, type Operation } from "./operation.js";
+import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, REVISION, TOMBSTONE, arkPath } from "./parameters.js";
 import { answerOf, bodyOf, recordExample } from "./schemas.js";
 
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
-const WRITE_REFUSALS = ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "TOO_MANY_REQUESTS"] as const;
-const READ_REFUSALS = ["NOT_FOUND", "AMBIGUOUS", "GONE", "NOT_ACCEPTABLE"] as const;
+const READ_REFUSALS = [...FIND_REFUSALS, "NOT_ACCEPTABLE"] as const;
 
 /** The five operations of a kind. What a kind does differently is said where it differs. */
 export function recordOperations(kind: Kind): Operation[] {
@@ -38,8 +37,8 @@ function createOperation(kind: Kind): Operation {
     body: bodiesOf(kind),
     answer: { description: "The created record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
     ...(kind.name === "user"
-      ? { refusals: ["FORBIDDEN", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "DUPLICATE", "EMAIL_TAKEN", "TOO_MANY_REQUESTS"] }
-      : { token: "required", refusals: [...WRITE_REFUSALS, "DUPLICATE"] }),
+      ? { refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE", "EMAIL_TAKEN"] }
+      : { token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE"] }),
   };
 }
 
@@ -51,7 +50,7 @@ function updateOperation(kind: Kind): Operation {
     body: bodiesOf(kind),
     answer: { description: "The updated record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
     token: "required",
-    refusals: [...WRITE_REFUSALS, "NOT_FOUND", "GONE", "WRONG_KIND", "REVISION_MISMATCH"],
+    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "WRONG_KIND", "REVISION_MISMATCH"],
   };
 }
 
@@ -60,7 +59,7 @@ function getOperation(kind: Kind): Operation {
   return {
     method: "get", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `get_${kind.name}`, tag: "records", summary: `One record: ${labelOf(kind)}`,
     description: kind.closed ? "Anyone sees the declared public fields; the account itself and administrators see the rest." : "Lists that other records imply are filled in when the record is read.",
-    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, BACKLINKS],
+    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, REVISION, BACKLINKS],
     answer: { description: "The record.", content: representations(kind, example), headers: [...HEADERS, "Link", "Content-Location"] },
     also: NOT_MODIFIED,
     token: "optional",
@@ -73,10 +72,10 @@ function deleteOperation(kind: Kind): Operation {
   return {
     method: "delete", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `delete_${kind.name}`, tag: "records", summary: `Delete ${article(kind)}`,
     description: "Leaves a tombstone: the identifier is not used again, and reading it answers 410.",
-    parameters: [...arkPath(example["@id"] as string), IF_MATCH],
+    parameters: [...arkPath(example["@id"] as string), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted record.", content: json(answerOf(kind), example, `${kind.typeName}Record`) },
     token: "required",
-    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", "GONE", "REVISION_MISMATCH", "TOO_MANY_REQUESTS"],
+    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
   };
 }
 
@@ -95,7 +94,7 @@ export function representationsOf(schema: JsonObject, example: JsonObject, kind:
     "text/turtle": { schema: { type: "string" }, example: `<${id}> a <${iri}> .\n` },
     "application/n-quads": { schema: { type: "string" }, example: `<${id}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${iri}> <${id}> .\n` },
     "text/html": html("<!doctype html><title>Record</title>"),
-    "application/linkset+json": { schema: { type: "object", required: ["linkset"] }, example: { linkset: [{ anchor: `https://registry.example/${id}`, "cite-as": [{ href: `https://registry.example/${id}` }] }] } },
+    "application/linkset+json": { schema: { type: "object", required: ["linkset"], properties: { linkset: { type: "array", items: { type: "object" } } } }, example: { linkset: [{ anchor: `https://registry.example/${id}`, "cite-as": [{ href: `https://registry.example/${id}` }] }] } },
   };
 }
 

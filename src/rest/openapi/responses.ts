@@ -16,7 +16,7 @@ const nameOf = (status: number): string => {
 };
 
 /** Any operation may answer these. */
-const EVERYWHERE: readonly ErrorCode[] = ["BAD_REQUEST", "VALIDATION", "INTERNAL"];
+const EVERYWHERE: readonly ErrorCode[] = ["BAD_REQUEST", "VALIDATION", "INTERNAL", "STORE_UNAVAILABLE"];
 
 /** References to the responses that refuse with these codes, by status. */
 export function refusalsOf(codes: readonly ErrorCode[]): JsonObject {

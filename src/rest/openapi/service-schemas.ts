@@ -1,11 +1,13 @@
 import type { JsonObject } from "../../model/field.js";
+import { DATE_PATTERN } from "../../model/json-schema.js";
 import { schemaRef } from "./operation.js";
 
 const nullable = (type: string, description: string, more: JsonObject = {}): JsonObject => ({ type: [type, "null"], description, ...more });
 
+const STATUS: JsonObject = { type: "string", enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] };
 const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
 
-/** Schemas of what is not a record: tokens, health, submissions, crate metadata, evidence. */
+/** Schemas of what is not a record: tokens, health, submissions, publication, histories, evidence. */
 export const SERVICE_SCHEMAS: JsonObject = {
   TokenRequest: {
     type: "object", required: ["username", "password"],
@@ -69,15 +71,51 @@ export const SERVICE_SCHEMAS: JsonObject = {
     description: "The crate's record with its submission; the submission alone while it still runs.",
     type: "object", required: ["submission"], properties: { "@id": { type: "string" }, submission: schemaRef("Submission") }, additionalProperties: true,
   },
-  CrateMetadata: {
-    type: "object", description: "RO-Crate metadata: the descriptor, the crate and its entities.", required: ["@context", "@graph"],
-    properties: { "@context": {}, "@graph": { type: "array", items: { type: "object", additionalProperties: true } } },
-  },
   Upload: {
     type: "object", required: ["file"],
     properties: { file: { type: "string", format: "binary", description: "Zip archive. Existing clients may call the field `crate`." } },
   },
-  Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } } },
+  FileUpload: {
+    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The content." } },
+  },
+  Registration: {
+    type: "object", required: ["download", "file"],
+    properties: {
+      download: { ...schemaRef("DataDownload"), description: "The record, as JSON: a text field or an `application/json` part." },
+      file: { type: "string", format: "binary", description: "The content." },
+    },
+  },
+  PublicationRequest: {
+    type: "object", required: ["@id", "publicationStatus"],
+    properties: {
+      "@id": { type: "string", description: "The record, in any spelling of its identifier." },
+      publicationStatus: STATUS,
+      embargoedUntil: nullable("string", "End of an embargo: a date or date-time; without zone it is UTC. Only with EMBARGOED.", { pattern: DATE_PATTERN }),
+    },
+  },
+  Publication: {
+    type: "object", required: ["@id", "publicationStatus", "embargoedUntil"],
+    properties: { "@id": { type: "string" }, publicationStatus: STATUS, embargoedUntil: nullable("string", "End of the embargo, as it was sent.") },
+  },
+  History: {
+    type: "object", required: ["@id", "revisions"],
+    properties: {
+      "@id": { type: "string" },
+      revisions: {
+        type: "array", description: "Newest first.",
+        items: {
+          type: "object", required: ["revision", "at", "by", "action", "changed"],
+          properties: {
+            revision: { type: "integer", minimum: 1 }, at: { type: "string", format: "date-time", description: "RFC 3339, UTC." },
+            by: nullable("string", "Who did it; null for the service itself."),
+            action: { type: "string", enum: ["create", "update", "delete", "publish"] },
+            changed: { type: "array", items: { type: "string" }, description: "JSON pointers (RFC 6901) of what differs from the state before." },
+          },
+        },
+      },
+    },
+  },
+  Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } }, additionalProperties: true },
   EvidenceGraphAnswer: {
     type: "object", description: "What supports a record (or what it supports), as JSON-LD.",
     required: ["@context", "@id", "direction", "@graph", "outputs", "dangling", "hidden", "truncated", "asOf"],
@@ -85,9 +123,9 @@ export const SERVICE_SCHEMAS: JsonObject = {
       "@context": { type: "object" },
       "@id": { type: "string", description: "The record that was asked for." },
       direction: { type: "string", enum: ["upstream", "downstream", "both"] },
-      "@graph": { type: "array", items: { ...schemaRef("Reference"), description: "A node with its provenance, by name of the relation." }, description: "The record that was asked for, then by distance from it." },
+      "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true, description: "A node with its provenance, by name of the relation." }, description: "The record that was asked for, then by distance from it." },
       outputs: { type: "array", items: schemaRef("Reference"), description: "Nodes of this answer that support no other: the results that the rest leads to." },
-      dangling: { type: "array", items: { ...schemaRef("Reference"), required: ["reason"], properties: { reason: { type: "string", enum: ["external", "deleted", "unknown"] } } }, description: "References to what is not stored here." },
+      dangling: { type: "array", items: { ...schemaRef("Reference"), required: ["reason"], additionalProperties: true, properties: { reason: { type: "string", enum: ["external", "deleted", "unknown"] } } }, description: "References to what is not stored here." },
       hidden: { type: "object", additionalProperties: { type: "integer" }, description: "How many nodes are left out, by reason." },
       truncated: { type: "boolean", description: "True when `limit` cut the answer." },
       cursor: { type: "string", description: "Where the rest begins; there when the answer is truncated." },

@@ -30,7 +30,7 @@ export const SERVICE: readonly Operation[] = [
   },
   {
     method: "get", path: "/openapi.json", operationId: "openapi_json", tag: "service", summary: "This description as JSON",
-    answer: { description: "An OpenAPI 3.1 document.", content: json({ type: "object", required: ["openapi", "info", "paths"] }, DESCRIPTION_EXAMPLE) },
+    answer: { description: "An OpenAPI 3.1 document.", content: json({ type: "object", required: ["openapi", "info", "paths"], properties: { openapi: { type: "string" }, info: { type: "object" }, paths: { type: "object" } } }, DESCRIPTION_EXAMPLE) },
   },
   {
     method: "get", path: "/openapi.yaml", operationId: "openapi_yaml", tag: "service", summary: "This description as YAML",

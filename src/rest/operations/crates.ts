@@ -16,7 +16,7 @@ const FIELDS = ["file", "crate"];
 
 async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  return takeFile(req, FIELDS, (file) => crates.submit(file, context));
+  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, context));
 }
 
 /** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */

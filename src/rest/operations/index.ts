@@ -1,8 +1,13 @@
 import type { Operations } from "../request.js";
 import { accountOperations } from "./accounts.js";
+import { computationOperations } from "./computations.js";
 import { crateOperations } from "./crates.js";
+import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
+import { groupOperations } from "./groups.js";
+import { historyOperations } from "./history.js";
+import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 
@@ -11,5 +16,8 @@ import { serviceOperations } from "./service.js";
  * @param contract the OpenAPI document
  */
 export function operations(contract: object): Operations {
-  return { ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...resolverOperations, ...crateOperations, ...fileOperations, ...evidenceOperations };
+  return {
+    ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
+    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+  };
 }

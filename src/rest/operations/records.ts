@@ -9,24 +9,13 @@ import { revisionParameter } from "../../use-cases/records/read.js";
 import { parseDocument, readBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
-import { SAFE_HEADERS, sendBytes, streamJsonArray } from "../reply.js";
+import { SAFE_HEADERS, streamJsonArray } from "../reply.js";
 import { sendRecord } from "../representations/send.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
+import { sendWritten } from "../written.js";
 import { authenticated } from "../../use-cases/access/caller.js";
 
 const records = new RecordResolver();
-
-/** The record that the path names: now, at `?revision=`, or with the next derived entries at `?backlinks=`. */
-function asked(request: RestRequest, resolver: Pick<RecordResolver, "read">, kind?: KindName): Promise<RecordView> {
-  const { revision, backlinks } = request.query;
-  if (revision !== undefined) return records.readRevision(arkOf(request), revisionParameter(revision), request.context, kind);
-  return resolver.read(arkOf(request), request.context, backlinks === undefined ? undefined : readBacklinkCursor(backlinks));
-}
-
-/** A record as the answer to a write. */
-function sendWritten({ req, res }: RestRequest, view: RecordView): void {
-  sendBytes(req, res, view.bytes, { headers: { ETag: view.etag, "X-Publication-Status": view.record.publicationStatus } });
-}
 
 /** List, create, update, fetch and delete of one kind; the same five for every kind with a path. */
 export function recordOperations(kind: KindName): Operations {
@@ -61,18 +50,29 @@ export function recordOperations(kind: KindName): Operations {
       sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps.config), expectedRevision(request.req), request.context));
     },
     [`get_${kind}`]: async (request) => {
-      const view = await asked(request, resolver, kind);
+      const view = await viewAsked(request, arkOf(request), kind);
       await sendRecord(request, view, locationOf(request, view));
     },
-    [`delete_${kind}`]: async (request) => {
-      const expected = expectedRevision(request.req);
-      sendWritten(request, await records.remove(arkOf(request), { kind, ...(expected === undefined ? {} : { expectedRevision: expected }), ...tombstone(request) }, request.context));
-    },
+    [`delete_${kind}`]: (request) => remove(request, kind),
   };
 }
 
 async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<Uint8Array[]> {
   for await (const views of pages) yield views.map((view) => view.bytes);
+}
+
+/** The record as it is, as `?revision=` asks for it, or with the next derived entries at `?backlinks=`. */
+function viewAsked({ query, context }: RestRequest, ark: string, kind?: KindName): Promise<RecordView> {
+  const { revision, backlinks } = query;
+  if (revision !== undefined) return records.readRevision(ark, revisionParameter(revision), context, kind);
+  return (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context, backlinks === undefined ? undefined : readBacklinkCursor(backlinks));
+}
+
+async function remove(request: RestRequest, kind?: KindName): Promise<void> {
+  const { req, context } = request;
+  authenticated(context.caller);
+  const expected = expectedRevision(req);
+  sendWritten(request, await records.remove(arkOf(request), { ...(kind ? { kind } : {}), ...(expected === undefined ? {} : { expectedRevision: expected }), ...tombstone(request) }, context));
 }
 
 /** `?reason=` and `?successor=` of a deletion. */
@@ -98,7 +98,7 @@ export const resolverOperations: Operations = {
   resolve_ark: async (request) => {
     const { res } = request;
     try {
-      const view = await asked(request, records);
+      const view = await viewAsked(request, arkOf(request));
       await sendRecord(request, view, locationOf(request, view));
     } catch (error) {
       const elsewhere = error instanceof ServiceError && error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
@@ -106,10 +106,12 @@ export const resolverOperations: Operations = {
       res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
     }
   },
-  delete_ark: async (request) => {
-    const expected = expectedRevision(request.req);
-    sendWritten(request, await records.remove(arkOf(request), { ...(expected === undefined ? {} : { expectedRevision: expected }), ...tombstone(request) }, request.context));
+  update_ark: async (request) => {
+    const { req, context } = request;
+    authenticated(context.caller);
+    sendWritten(request, await records.replaceAt(arkOf(request), await readJson(req, context.deps.config), { expectedRevision: expectedRevision(req) }, context));
   },
+  delete_ark: (request) => remove(request),
 };
 
 /** Kinds that come from archives and files have fewer of the five. */
@@ -122,14 +124,13 @@ export const allRecordOperations: Operations = Object.fromEntries(Object.values(
 /** The contract's three-part path: a project whose identifier has three parts, else one of that organization. */
 export const projectOperations: Operations = {
   get_project_of_organization: async (request) => {
-    const { params, context } = request;
-    const { NAAN, organization, postfix } = params;
+    const { NAAN, organization, postfix } = request.params;
     const whole = `ark:${NAAN}/${organization}/${postfix}`;
     try {
-      await sendRecord(request, await KIND_RESOLVERS.project.read(whole, context));
+      await sendRecord(request, await viewAsked(request, whole, "project"));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
-      const view = await KIND_RESOLVERS.project.read(`ark:${NAAN}/${postfix}`, context).catch(() => undefined);
+      const view = await viewAsked(request, `ark:${NAAN}/${postfix}`, "project").catch(() => undefined);
       if (!view || !isMemberOf(view, `ark:${NAAN}/${organization}`)) throw error;
       await sendRecord(request, view, `/project/${encodeURI(view.record.ark)}`);
     }

@@ -89,7 +89,7 @@ export type RecordWrite =
       revive?: boolean } & RecordState)
   | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** Takes its objects from earlier revisions too. */ dropObjects?: boolean }
   /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
-  | { op: "publish"; ark: string; status: PublicationStatus; embargoedUntil: string | null };
+  | { op: "publish"; ark: string; /** As for the others, where it is given. */ ifRevision?: number; status: PublicationStatus; embargoedUntil: string | null };
 
 /** One atomic step: all of it becomes visible, durably, or nothing. */
 export interface Commit {

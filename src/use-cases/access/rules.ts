@@ -1,5 +1,6 @@
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import { ServiceError } from "../../errors.js";
+import { instantOf } from "../../model/dates.js";
 import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "./caller.js";
 
@@ -38,6 +39,12 @@ export async function assertMayChange(records: RecordStore, caller: Caller, reco
   throw new ServiceError("FORBIDDEN", `You may not change ${record.ark}: ${rule}.`);
 }
 
+/** May the caller change who the members are? @throws ServiceError `FORBIDDEN` */
+export function assertMayChangeMembers(caller: Caller, record: StoredRecord): void {
+  if (caller.admin || (record.owner !== null && arkKey(record.owner) === arkKey(caller.user))) return;
+  throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
+}
+
 export async function mayChange(records: RecordStore, caller: Caller | null, record: StoredRecord): Promise<boolean> {
   if (!caller) return false;
   if (caller.admin) return true;
@@ -48,7 +55,7 @@ export async function mayChange(records: RecordStore, caller: Caller | null, rec
 /** Bytes are open when the record is published, else for those who may change it. @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
 export async function assertMayReadContent(records: RecordStore, caller: Caller | null, record: StoredRecord, now = Date.now()): Promise<void> {
   if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record))) return;
-  const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && Date.parse(record.embargoedUntil) <= now;
+  const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && (instantOf(record.embargoedUntil) ?? Infinity) <= now;
   if (embargoOver && (await crateIsPublished(records, record))) return;
   const state = `The content of ${record.ark} is ${record.publicationStatus}`;
   if (!caller) throw new ServiceError("NOT_AUTHENTICATED", `${state}: it is readable with the token of someone who may change the record.`);

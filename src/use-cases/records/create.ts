@@ -6,12 +6,23 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { validateRecord } from "../../model/validate.js";
+import type { ObjectReference } from "../../stores/records/objects-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayOwn } from "../access/rules.js";
 import { accountToCreate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { ownerOf, stateOf } from "./state.js";
 import { viewOf, type RecordView } from "./view.js";
+
+/** What registering a file adds to the creation of its record. */
+export interface CreateOptions {
+  /** Where the document is in what the client sent, for `loc`. */
+  at?: readonly (string | number)[];
+  /** Called once, when the rules allow the record and before anything of it is stored. */
+  prepare?(document: JsonObject): Promise<void>;
+  /** The whole document, and what the record refers to, once its identifier is known. */
+  complete?(document: JsonObject, ark: string): { document: JsonObject; objects: ObjectReference[] };
+}
 
 /** How often a freshly minted identifier may turn out taken before that is a fault. */
 const MINT_ATTEMPTS = 5;
@@ -20,25 +31,27 @@ const MINT_ATTEMPTS = 5;
  * Creates a record of a kind from a client's document. The kind is the one asked for, never read off `@type`.
  * @throws ValidationError with all broken rules; ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`, `DUPLICATE`, `EMAIL_TAKEN`
  */
-export async function createRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null): Promise<RecordView> {
+export async function createRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, { at, prepare, complete }: CreateOptions = {}): Promise<RecordView> {
   const kind = KINDS[kindName];
   if (kindName !== "user") authenticated(caller);
   else if (deps.config.REGISTRATION === "admin" && !bringsAdminToken(input) && !authenticated(caller).admin) {
     throw new ServiceError("FORBIDDEN", "Accounts are created by administrators only (REGISTRATION=admin).");
   }
-  const document = checked(kindName, input);
+  const document = checked(kindName, input, at);
   if (kindName !== "user") await assertMayOwn(deps.records, caller!, ownerOf(document)!);
   const given = givenIdentifier(document);
   const account = kindName === "user" ? await accountToCreate(deps, document) : undefined;
   const stored = withoutSecrets(kind, document);
+  await prepare?.(document);
 
   for (let attempt = 1; ; attempt++) {
     const ark = given ?? mintArk(deps.config.ARK_NAAN, kindName, typeof document["name"] === "string" ? document["name"] : null);
-    const state = await stateOf(kind, ark, withDefaults(kind, stored, ark));
+    const { document: whole, objects } = complete?.(withDefaults(kind, stored, ark), ark) ?? { document: withDefaults(kind, stored, ark) };
+    const state = await stateOf(kind, ark, whole);
     try {
       await deps.records.commit({
         by: caller?.user ?? (kindName === "user" ? ark : null), at: Date.now(),
-        records: [{ op: "create", ark, key: arkKey(ark), ...state }],
+        records: [{ op: "create", ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) }],
         ...(account ? { account: { ...account, user: ark } } : {}),
       });
     } catch (error) {
@@ -54,13 +67,20 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
 /** The first administrator has nobody to be created by: the one-time token is checked with the account. */
 const bringsAdminToken = (input: JsonValue | undefined): boolean => isObject(input) && typeof input["adminToken"] === "string";
 
-/** The input as a document that keeps every rule of its kind. @throws ValidationError */
-export function checked(kind: KindName, input: JsonValue | undefined): JsonObject {
+/**
+ * The input as a document that keeps every rule of its kind.
+ * @param at where the document is in what the client sent
+ * @param path the identifier that stands elsewhere in the request; the document's own must be the same
+ * @throws ValidationError
+ */
+export function checked(kind: KindName, input: JsonValue | undefined, at: readonly (string | number)[] = ["body"], path?: string): JsonObject {
   const value = normalizeInput(KINDS[kind], input);
-  const problems = validateRecord(KINDS[kind], value);
+  const problems = validateRecord(KINDS[kind], value, at);
   const id = isObject(value) ? value["@id"] : undefined;
   if (id !== undefined && id !== null && (typeof id !== "string" || parseArk(id) === undefined)) {
-    problems.push({ loc: ["body", "@id"], msg: "Value error, not an ARK; for example ark:99999/dataset-example", type: "value_error" });
+    problems.push({ loc: [...at, "@id"], msg: "Value error, not an ARK; for example ark:99999/dataset-example", type: "value_error" });
+  } else if (typeof id === "string" && path !== undefined && arkKey(parseArk(id)!.stored) !== arkKey(path)) {
+    problems.push({ loc: [...at, "@id"], msg: `Value error, the path names ${path}: leave @id out, or send the same`, type: "value_error" });
   }
   if (problems.length > 0) throw new ValidationError(problems);
   return value as JsonObject;

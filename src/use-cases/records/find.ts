@@ -3,6 +3,8 @@ import { lookupArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import type { StoredRecord } from "../../stores/records/port.js";
+import type { Caller } from "../access/caller.js";
+import { mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 
 /**
@@ -25,6 +27,14 @@ export async function findLive(deps: Deps, id: string, kind?: KindName): Promise
   const record = await findRecord(deps, id);
   assertKind(record, kind);
   if (record.tombstone) throw gone(record);
+  return record;
+}
+
+/** The same with all it ever was: a deleted one only for those who may change it, who may look back. @throws as {@link findLive} */
+export async function findPast(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<StoredRecord> {
+  const record = await findRecord(deps, id);
+  assertKind(record, kind);
+  if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
   return record;
 }
 

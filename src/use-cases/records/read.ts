@@ -4,9 +4,8 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
 import type { Caller } from "../access/caller.js";
-import { mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { assertKind, findLive, findRecord, gone } from "./find.js";
+import { findLive, findPast } from "./find.js";
 import { documentBytes, parseDocument, seesPrivate, viewOf, type BacklinkPositions, type RecordView } from "./view.js";
 
 /** A record in any spelling of its identifier, as the caller sees it. @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
@@ -16,26 +15,12 @@ export async function readRecord(deps: Deps, id: string, caller: Caller | null, 
 
 /** An earlier state. Those of a deleted record are for its owner and administrators. @throws ServiceError `NOT_FOUND`, `GONE` */
 export async function readRevision(deps: Deps, id: string, revision: number, caller: Caller | null, kind?: KindName): Promise<RecordView> {
-  const record = await findRecord(deps, id);
-  assertKind(record, kind);
-  if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
+  const record = await findPast(deps, id, caller, kind);
   const state = await deps.records.atRevision(record.ark, revision);
   if (!state) throw new ServiceError("NOT_FOUND", `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`);
   const document = parseDocument(state.document);
   const shown: JsonObject = seesPrivate(record, caller) ? document : publicView(KINDS[record.kind], document);
   return { record, bytes: documentBytes(shown), etag: `"${revision}-r${shown === document ? "" : "v"}"`, ...(revision === record.revision && !record.tombstone ? {} : { past: document }) };
-}
-
-/** Newest first, in pages. @throws ServiceError as {@link readRecord} */
-export async function readHistory(deps: Deps, id: string, page: { before?: number; limit: number }): Promise<{ "@id": string; revisions: object[]; next?: number }> {
-  const record = await findRecord(deps, id);
-  const revisions = await deps.records.history(record.ark, page);
-  const last = revisions.at(-1);
-  return {
-    "@id": record.ark,
-    revisions: revisions.map(({ at, ...rest }) => ({ ...rest, at: new Date(at).toISOString() })),
-    ...(revisions.length === page.limit && last && last.revision > 1 ? { next: last.revision } : {}),
-  };
 }
 
 /** `revision=N` of a query string. @throws ValidationError */

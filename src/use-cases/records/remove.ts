@@ -4,6 +4,7 @@ import type { RecordWrite } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { removeContent } from "../files/downloads.js";
 import { findLive } from "./find.js";
 import { mismatch } from "./replace.js";
 import { viewOf, type RecordView } from "./view.js";
@@ -23,6 +24,8 @@ export async function removeRecord(deps: Deps, id: string, caller: Caller | null
   const who = authenticated(caller);
   for (let race = 1; ; race++) {
     const record = await findLive(deps, id, options.kind);
+    // Of a file its stored content is deleted, and what is said of it stays.
+    if (record.kind === "datadownload") return removeContent(deps, record.ark, who, options.expectedRevision);
     await assertMayChange(deps.records, who, record);
     if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision) throw mismatch(record, options.expectedRevision);
     const view = await viewOf(deps, record, who);

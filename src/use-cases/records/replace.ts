@@ -1,36 +1,52 @@
 import { ServiceError, ValidationError } from "../../errors.js";
-import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
 import { withDefaults, withoutSecrets } from "../../model/defaults.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { KindName } from "../../model/kind.js";
+import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
-import type { StoredRecord } from "../../stores/records/port.js";
+import type { RecordState, StoredRecord } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
-import { assertMayChange, assertMayOwn } from "../access/rules.js";
+import { assertMayChange, assertMayChangeMembers, assertMayOwn } from "../access/rules.js";
 import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
+import { withStoredContent } from "../files/stored-content.js";
 import { changedPointers } from "./changed.js";
 import { checked } from "./create.js";
-import { describe, findRecord, gone, pathOf } from "./find.js";
+import { describe, findLive, findRecord, gone, pathOf } from "./find.js";
 import { ownerOf, stateOf } from "./state.js";
 import { parseDocument, viewOf, viewsOf, type RecordView } from "./view.js";
 
 /** A write that raced another one reads again; more often than this the contention itself is the answer. */
-const RACES = 5;
+export const RACES = 5;
+
+/**
+ * The same where the path holds the identifier: of its own kind, whatever that is, or of the one asked for.
+ * @throws as {@link replaceRecord}; ValidationError when the document names another record than the path
+ */
+export async function replaceRecordAt(deps: Deps, id: string, input: JsonValue | undefined, caller: Caller | null, options: { kind?: KindName; expectedRevision?: number | undefined } = {}): Promise<RecordView> {
+  authenticated(caller);
+  const path = lookupArk(id) ?? id;
+  // Where the kind is known the body is judged first, as it is everywhere.
+  if (options.kind !== undefined) checked(options.kind, input, ["body"], path);
+  const record = await findLive(deps, id, options.kind);
+  return replaceRecord(deps, record.kind, input, caller, options.expectedRevision, path);
+}
 
 /**
  * Replaces the whole record that the document's `@id` names; absent fields fall back to their default or vanish.
+ * @param path the identifier in the path, where that names the record
  * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client did not ask
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `WRONG_KIND`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
-export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number): Promise<RecordView> {
+export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number, path?: string): Promise<RecordView> {
   const who = authenticated(caller);
   const kind = KINDS[kindName];
-  const document = checked(kindName, input);
-  if (typeof document["@id"] !== "string") throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
+  const document = checked(kindName, input, ["body"], path);
+  const id = path ?? document["@id"];
+  if (typeof id !== "string") throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
 
   for (let race = 1; ; race++) {
-    const record = await findRecord(deps, document["@id"]);
+    const record = await findRecord(deps, id);
     if (record.tombstone) throw gone(record);
     await assertMayChange(deps.records, who, record);
     if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
@@ -39,11 +55,12 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     const stored = withDefaults(kind, own, record.ark);
     if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);
     const account = kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
-    const state = await stateOf(kind, record.ark, stored);
+    const content = kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
+    const state = await stateOf(kind, record.ark, content?.document ?? stored);
     try {
       await deps.records.commit({
         by: who.user, at: Date.now(),
-        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state }],
+        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state, ...ownerOfLoose(kind, record, state), ...(content ? { objects: content.objects } : {}) }],
         ...(account ? { account } : {}),
       });
     } catch (error) {
@@ -65,11 +82,11 @@ async function assertOwnerAndMembers(deps: Deps, caller: Caller, record: StoredR
   if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner))) await assertMayOwn(deps.records, caller, owner);
   const members = (document: JsonObject) => JSON.stringify(document["members"] ?? []);
   if (!Object.hasOwn(KINDS[record.kind].fields, "members")) return;
-  const isOwner = record.owner !== null && arkKey(record.owner) === arkKey(caller.user);
-  if (!caller.admin && !isOwner && members(parseDocument(record.document)) !== members(next)) {
-    throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
-  }
+  if (members(parseDocument(record.document)) !== members(next)) assertMayChangeMembers(caller, record);
 }
+
+/** What a crate brought belongs to its uploader without saying so; a new statement that does not say so either leaves it there. */
+const ownerOfLoose = (kind: Kind, record: StoredRecord, state: RecordState): { owner: string | null } => ({ owner: kind.loose ? (state.owner ?? record.owner) : state.owner });
 
 /** Derived entries that a client sends back as it read them are no statement of its own. */
 async function withoutDerived(deps: Deps, record: StoredRecord, document: JsonObject): Promise<JsonObject> {

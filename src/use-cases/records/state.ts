@@ -9,10 +9,11 @@ import { documentBytes } from "./view.js";
 
 /**
  * All that is stored of one state of a record: document, quads, links, search text.
+ * @param fromCrate the document says of itself, by its context, what its terms mean
  * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled
  */
-export async function stateOf(kind: Kind, ark: string, document: JsonObject): Promise<RecordState> {
-  const graph = await graphOf({ ark, kind: kind.name, document }).catch((error: Error) => {
+export async function stateOf(kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true): Promise<RecordState> {
+  const graph = await graphOf({ ark, kind: kind.name, document, ...(fromCrate ? { fromCrate } : {}) }).catch((error: Error) => {
     if (error.name !== "UnknownContext" && error.name !== "JsonLdError") throw error;
     throw new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${error.message}`, type: "value_error" }]);
   });

@@ -84,6 +84,16 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(await store().find(A)).toMatchObject({ record: { revision: 2, publicationStatus: "EMBARGOED", embargoedUntil: "2030-01-01" } });
     });
 
+    test("is not published on what it was before another write, where the revision is named; the commit as a whole is refused", async () => {
+      const other = "ark:99999/other";
+      await write(store(), create(A), create(other));
+      const publish = (ark: string, ifRevision: number) => ({ op: "publish", ark, ifRevision, status: "PUBLISHED", embargoedUntil: null }) as const;
+      await write(store(), { op: "publish", ark: A, status: "EMBARGOED", embargoedUntil: null });
+      await expect(write(store(), publish(other, 1), publish(A, 1))).rejects.toMatchObject({ code: "REVISION_MISMATCH", extra: { ark: A, revision: 2 } });
+      expect(await store().find(other)).toMatchObject({ record: { revision: 1, publicationStatus: "DRAFT" } });
+      expect((await write(store(), publish(other, 1), publish(A, 2))).records).toEqual([{ ark: other, revision: 2 }, { ark: A, revision: 3 }]);
+    });
+
     test("that is replaced with nothing changed gets no revision", async () => {
       await write(store(), create(A, { name: "one" }));
       expect(await write(store(), replace(A, 1, { name: "two" }, { changed: [] }))).toEqual({ sequence: 1, records: [{ ark: A, revision: 1 }] });

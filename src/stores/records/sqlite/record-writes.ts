@@ -68,7 +68,7 @@ export class RecordWrites {
     const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
     const revives = write.op === "replace" && write.revive === true;
     if (deletedAt !== null && !revives) throw new ServiceError("GONE", `${write.ark} was deleted.`, { ark: write.ark });
-    if ((write.op === "replace" || write.op === "delete") && write.ifRevision !== revision) {
+    if (write.ifRevision !== undefined && write.ifRevision !== revision) {
       throw new ServiceError("REVISION_MISMATCH", `${write.ark} has changed: its revision is ${revision}, not ${write.ifRevision}. Read it again and repeat the change.`, { ark: write.ark, revision });
     }
     const next = revision + 1;

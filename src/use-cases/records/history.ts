@@ -1,0 +1,61 @@
+import { ValidationError, type ValidationItem } from "../../errors.js";
+import { KINDS } from "../../model/kinds/index.js";
+import type { KindName } from "../../model/kind.js";
+import { isPublicName } from "../../model/view.js";
+import type { Revision, StoredRecord } from "../../stores/records/port.js";
+import type { Caller } from "../access/caller.js";
+import type { Deps } from "../deps.js";
+import { findPast } from "./find.js";
+import { seesPrivate } from "./view.js";
+
+/** Most revisions of one answer; also how many come without a limit. */
+export const MOST_REVISIONS = 1000;
+
+export interface HistoryPage { /** Revisions older than this one. */ before?: number; limit: number }
+export interface History { record: StoredRecord; revisions: Revision[]; /** `before` of the next page. */ next?: number }
+
+/**
+ * States of a record, newest first. Those of a deleted record are for who may change it.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
+ */
+export async function readHistory(deps: Deps, id: string, page: HistoryPage, caller: Caller | null, kind?: KindName): Promise<History> {
+  const record = await findPast(deps, id, caller, kind);
+  const revisions = await historyOf(deps, record, page, caller);
+  const last = revisions.at(-1);
+  return { record, revisions, ...(revisions.length === page.limit && last && last.revision > 1 ? { next: last.revision } : {}) };
+}
+
+/** The same of a record that was found already. Names of private fields are for those who see the fields. */
+export async function historyOf(deps: Deps, record: StoredRecord, page: HistoryPage, caller: Caller | null): Promise<Revision[]> {
+  const revisions = await deps.records.history(record.ark, page);
+  if (!KINDS[record.kind].closed || seesPrivate(record, caller)) return revisions;
+  return revisions.map((revision) => ({ ...revision, changed: revision.changed.filter((pointer) => isPublicName(KINDS[record.kind], nameOf(pointer))) }));
+}
+
+const nameOf = (pointer: string): string => pointer.split("/")[1]!.replaceAll("~1", "/").replaceAll("~0", "~");
+
+/** The history as clients read it. */
+export function historyView({ record, revisions }: History): { "@id": string; revisions: object[] } {
+  return {
+    "@id": record.ark,
+    revisions: revisions.map(({ revision, at, by, action, changed }) => ({ revision, at: new Date(at).toISOString(), by, action, changed })),
+  };
+}
+
+/** `before` and `limit` of a query string. @throws ValidationError with all that is wrong */
+export function historyParameters(query: Readonly<Record<string, string | undefined>>): HistoryPage {
+  const problems: ValidationItem[] = [];
+  const read = (name: string, most: number): number | undefined => {
+    const raw = query[name];
+    if (raw === undefined) return undefined;
+    const value = Number(raw);
+    if (!/^[+-]?\d+$/.test(raw)) problems.push({ loc: ["query", name], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
+    else if (value < 1) problems.push({ loc: ["query", name], msg: "Input should be greater than or equal to 1", type: "greater_than_equal", ctx: { ge: 1 } });
+    else if (value > most) problems.push({ loc: ["query", name], msg: `Input should be less than or equal to ${most}`, type: "less_than_equal", ctx: { le: most } });
+    return value;
+  };
+  const before = read("before", 999_999_999);
+  const limit = read("limit", MOST_REVISIONS) ?? MOST_REVISIONS;
+  if (problems.length > 0) throw new ValidationError(problems);
+  return { limit, ...(before === undefined ? {} : { before }) };
+}

@@ -1,0 +1,138 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXAMPLES } from "../../../src/model/examples.js";
+import type { JsonObject } from "../../../src/model/field.js";
+import { KINDS } from "../../../src/model/kinds/index.js";
+import { OPERATIONS, openApiDocument } from "../../../src/rest/openapi/document.js";
+import { MEMBER } from "../../../src/rest/openapi/groups.js";
+import type { Operation } from "../../../src/rest/openapi/operation.js";
+import { bodyOf } from "../../support/bodies.js";
+import { storeContent } from "../../support/content.js";
+import { RO_CRATE, zip } from "../../support/crates.js";
+import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
+
+const document = openApiDocument();
+const components = document["components"] as Record<string, Record<string, JsonObject>>;
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, allErrors: true });
+(addFormats as unknown as { default: (target: Ajv2020) => void }).default(ajv);
+ajv.addKeyword("components");
+
+const KIND = ["organization", "project", "group", "software", "dataset", "computation", "evidencegraph", "schema"];
+const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
+/** Operations in an order in which each finds what the ones before it made. */
+const STORY = [
+  "root_page", "page", "health", "docs_page", "openapi_json", "openapi_yaml",
+  "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status",
+  "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence",
+  "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
+  "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
+  "resolve_history", "history_user", ...KIND.map((kind) => `history_${kind}`), "history_rocrate", "history_datadownload",
+  "delete_datadownload", "delete_ark", ...of("delete"), "delete_rocrate", "delete_user",
+];
+/** What an operation answers here although its example is right. */
+const STATUS: Readonly<Record<string, number>> = { execute_computation: 503 };
+/** Answers that another parameter asks for, not Accept. */
+const BY_QUERY: Readonly<Record<string, string>> = { "text/plain": "?info", "application/linkset+json": "?format=linkset" };
+
+let server: TestServer;
+let token: string | undefined;
+/** Examples that only a running registry can tell. */
+const told: Record<string, string> = {};
+let archive: Buffer;
+beforeAll(async () => {
+  server = await startServer();
+  const { "@id": root, ...crate } = EXAMPLES.rocrate;
+  archive = await zip({
+    "ro-crate-metadata.json": { "@context": RO_CRATE, "@graph": [
+      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": root! }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
+      { "@id": root!, "@type": crate["@type"]!, name: crate["name"]!, description: crate["description"]!, hasPart: [{ "@id": "ark:99999/dataset-cells" }] },
+      { "@id": "ark:99999/dataset-cells", "@type": "Dataset", name: "Cell counts", description: "One row per image.", contentUrl: "file:///cells.csv" },
+    ] },
+    "cells.csv": "image,cells\n",
+  });
+}, 60_000);
+afterAll(() => server.stop());
+
+const followed = (node: JsonObject): JsonObject => (typeof node["$ref"] === "string" ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]! : node);
+
+/** The path of an operation with the examples of its parameters. */
+function pathOf({ operationId, path, parameters = [] }: Operation): string {
+  const queries: string[] = [];
+  let filled = path;
+  for (const { name, in: place, example, required } of parameters.map(followed)) {
+    const value = told[`${operationId} ${String(name)}`] ?? example;
+    if (place === "path") filled = filled.replace(`{${String(name)}}`, String(value));
+    else if (place === "query" && required === true) queries.push(`${String(name)}=${encodeURIComponent(String(value))}`);
+  }
+  return filled + (queries.length > 0 ? `?${queries.join("&")}` : "");
+}
+
+/** The example of a request body, as a client sends it. */
+function bodyOfExample({ operationId, body = {} }: Operation, type: string): { headers?: Record<string, string>; body?: RequestInit["body"] } {
+  const example = body[type]!.example as JsonObject;
+  if (type === "application/x-www-form-urlencoded") return { body: new URLSearchParams(example as Record<string, string>) };
+  if (type !== "multipart/form-data") return { headers: { "Content-Type": type }, body: JSON.stringify(example) };
+  const form = new FormData();
+  for (const [name, value] of Object.entries(example)) {
+    if (typeof value !== "string") form.set(name, new Blob([JSON.stringify(value)], { type: "application/json" }));
+    else form.set(name, new Blob([operationId.startsWith("upload_crate") ? new Uint8Array(archive) : value]), name);
+  }
+  return { body: form };
+}
+
+/** What stands in the way of an answer being the documented one. */
+function misfit(operation: Operation, answer: { status: number; headers: Headers; text: string }): string | undefined {
+  const response = followed((document["paths"] as Record<string, Record<string, { responses: Record<string, JsonObject> }>>)[operation.path]![operation.method]!.responses[String(answer.status)]!);
+  const type = answer.headers.get("content-type")!.split(";")[0]!;
+  const content = response["content"] as Record<string, { schema: JsonObject }>;
+  const declared = content[type] ?? content["*/*"];
+  if (!declared) return `${type} is none of ${Object.keys(content).join(", ")}`;
+  if (!type.includes("json")) return undefined;
+  const check = ajv.compile({ ...declared.schema, components });
+  return check(JSON.parse(answer.text)) ? undefined : JSON.stringify(check.errors);
+}
+
+it("the story tells of every operation once", () => {
+  expect(STORY.toSorted()).toEqual(OPERATIONS.map(({ operationId }) => operationId).toSorted());
+});
+
+describe("the examples, sent to a registry,", () => {
+  it.each(STORY)("are answered as they are documented: %s", async (id) => {
+    const operation = OPERATIONS.find(({ operationId }) => operationId === id)!;
+    if (id === "delete_ark") told["delete_ark postfix"] = (await server.request<{ "@id": string }>("POST", "/dataset", { token: token!, json: bodyOf("dataset", EXAMPLES.user["@id"] as string) })).body["@id"].slice("ark:99999/".length);
+    const send = (path: string, headers: Record<string, string> = {}, body: ReturnType<typeof bodyOfExample> = {}) =>
+      server.request(operation.method.toUpperCase(), path, { ...(token === undefined ? {} : { token }), ...body, headers: { ...headers, ...body.headers } });
+    const expected = STATUS[id] ?? 200;
+    const path = pathOf(operation);
+    // What creates can be sent once.
+    const types = operation.method === "post" && id !== "login" ? Object.keys(operation.body ?? {}).slice(0, 1) : Object.keys(operation.body ?? {});
+    const answers = types.length > 0 ? [] : [await send(path)];
+    for (const type of types) answers.push(await send(path, {}, bodyOfExample(operation, type)));
+    if (operation.method === "get") {
+      for (const type of Object.keys(operation.answer.content)) if (!type.includes("*")) answers.push(await (BY_QUERY[type] ? send(path + BY_QUERY[type]) : send(path, { Accept: type })));
+    }
+    for (const answer of answers) {
+      expect(answer.status, answer.text).toBe(expected);
+      expect(misfit(operation, answer)).toBeUndefined();
+      for (const header of operation.answer.headers ?? []) if (expected === 200 && header !== "Link" && header !== "X-Total-Count" && header !== "Content-Location") expect(answer.headers.get(header), header).not.toBeNull();
+    }
+    await remember(id, answers.at(-1)!.body);
+  });
+});
+
+/** What later examples need of an answer, or of the world around it. */
+async function remember(id: string, body: JsonObject): Promise<void> {
+  if (id === "token") token = body["access_token"] as string;
+  if (id === "create_user") await server.request("POST", "/user", { json: { "@id": MEMBER, name: "Grace Example", email: "grace@example.org", password: PASSWORD } });
+  if (id === "upload_crate_async") told["upload_status submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "create_software") {
+    const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);
+    await storeContent(server.deps, record!, "print('segment')");
+  }
+}
+
+it("no example ended in a fault", () => expect(server.faults).toEqual([]));
+it("every kind with a path has operations in the contract", () => {
+  for (const { path } of Object.values(KINDS)) if (path !== null) expect(OPERATIONS.some((operation) => operation.path === `/${path}` || operation.path.startsWith(`/${path}/`)), path).toBe(true);
+});
