@@ -4,7 +4,7 @@ import {
 } from "graphql";
 
 /** Records that a page of links is taken for when `first` is not given: most have few. What they come to is counted while they are read. */
-const USUAL_PAGE = 20;
+const USUAL_PAGE = 10;
 /** Fields other than connections that read as much as a record does. */
 const AS_RECORD = new Set(["document"]);
 

@@ -1,4 +1,4 @@
-import { GraphQLError, Kind, type DocumentNode, type SelectionSetNode } from "graphql";
+import { GraphQLError, Kind, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
 
 /** Most lexical tokens of a document; the parser stops there. */
 export const MAX_TOKENS = 10_000;
@@ -14,8 +14,7 @@ const refused = (message: string) => new GraphQLError(message, { extensions: { c
 export function overLimit(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
   const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
   // First the depth: what follows goes into every level.
-  const depth = depthOf(document, fragments, maxDepth);
-  if (depth > maxDepth) return refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`);
+  if (isTooDeep(document, fragments, maxDepth)) return refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`);
   const known = new Map<string, number>();
   const aliases = Math.max(0, ...document.definitions.map((definition) => ("selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0)));
   return aliases > MAX_ALIASES ? refused(`The document has ${aliases} aliases, those of its fragments counted at each place; at most ${MAX_ALIASES} are answered.`) : undefined;
@@ -39,29 +38,42 @@ function countAliases(set: SelectionSetNode, fragments: Fragments, known: Map<st
 
 /** Inline fragments are no level of the answer, but the validation steps into each. */
 const MAX_NESTING = 200;
+/** Levels below `__schema` and `__type`, which do not count: tools ask for types of types of types. */
+const MAX_INTROSPECTION_DEPTH = 25;
 
-/** Levels of fields, not followed further than `most` and one. Introspection nests by itself; its fields do not count. */
-function depthOf(document: DocumentNode, fragments: Fragments, most: number): number {
-  /** The least level each fragment was entered at; entering it deeper may lead deeper, less deep does not. */
-  const entered = new Map<string, number>();
-  const depth = (set: SelectionSetNode, level: number, nesting: number): number => {
-    let deepest = nesting > MAX_NESTING ? most + 1 : level;
-    for (const selection of set.selections) {
-      if (deepest > most) return deepest;
-      if (selection.kind === Kind.FIELD) {
-        if (!selection.name.value.startsWith("__")) deepest = Math.max(deepest, selection.selectionSet ? depth(selection.selectionSet, level + 1, nesting + 1) : level + 1);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) deepest = Math.max(deepest, depth(selection.selectionSet, level, nesting + 1));
-      else {
-        const name = selection.name.value;
-        const body = fragments.get(name);
-        // Once more only when it lies deeper than before: so it ends, in a cycle too.
-        if (!body || (entered.get(name) ?? -1) >= level) continue;
-        entered.set(name, level);
-        deepest = Math.max(deepest, depth(body, level, nesting + 1));
-      }
-    }
-    return deepest;
-  };
-  // Fragments that nothing spreads are validated all the same.
-  return Math.max(0, ...document.definitions.map((definition) => ("selectionSet" in definition ? depth(definition.selectionSet, 0, 0) : 0)));
+/** Whether a field nests deeper than `most`; fragments that nothing spreads are validated as well, and count. */
+function isTooDeep(document: DocumentNode, fragments: Fragments, most: number): boolean {
+  const records = new Depths(fragments, most);
+  const types = new Depths(fragments, MAX_INTROSPECTION_DEPTH);
+  records.introspection = types;
+  return document.definitions.some((definition) => {
+    if (!("selectionSet" in definition)) return false;
+    const ofTypes = definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value.startsWith("__");
+    return (ofTypes ? types : records).exceeds(definition.selectionSet, 0, 0);
+  });
+}
+
+class Depths {
+  introspection: Depths | undefined;
+  /** The deepest level each fragment was entered at: entering it deeper may lead deeper, less deep does not. So a cycle ends. */
+  private readonly entered = new Map<string, number>();
+  constructor(private readonly fragments: Fragments, private readonly most: number) {}
+
+  exceeds(set: SelectionSetNode, level: number, nesting: number): boolean {
+    if (level > this.most || nesting > MAX_NESTING) return true;
+    return set.selections.some((selection) => {
+      if (selection.kind === Kind.INLINE_FRAGMENT) return this.exceeds(selection.selectionSet, level, nesting + 1);
+      if (selection.kind === Kind.FIELD) return this.fieldExceeds(selection, level, nesting);
+      const name = selection.name.value;
+      const body = this.fragments.get(name);
+      if (!body || (this.entered.get(name) ?? -1) >= level) return false;
+      this.entered.set(name, level);
+      return this.exceeds(body, level, nesting + 1);
+    });
+  }
+
+  private fieldExceeds({ name, selectionSet }: FieldNode, level: number, nesting: number): boolean {
+    if (name.value.startsWith("__") && this.introspection) return selectionSet !== undefined && this.introspection.exceeds(selectionSet, 0, 0);
+    return selectionSet ? this.exceeds(selectionSet, level + 1, nesting + 1) : level + 1 > this.most;
+  }
 }

@@ -42,6 +42,8 @@ export class KindResolver {
 /** One resolver a kind. */
 export const KIND_RESOLVERS = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)])) as Record<KindName, KindResolver>;
 
+/** `evidenceGraph` is the one built when asked for; a stored one goes by another name. */
+const fieldName = (kind: KindName): string => (kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName));
 const lowerFirst = (name: string): string => (name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1));
 
 /** GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`. */
@@ -53,7 +55,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
 
   @Resolver()
   class Fields {
-    @Query(() => type, { name: lowerFirst(typeName), nullable: true, description: `${typeName} by identifier; null when there is none.` })
+    @Query(() => type, { name: fieldName(kind), nullable: true, description: `${typeName} by identifier; null when there is none.` })
     async one(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
       try {
         return nodeOf(await findLive(context.deps, id, kind));
