@@ -16,31 +16,30 @@ interface Known { document: DocumentNode; byVariable: boolean; costs: Map<string
 /** A document that may be executed, or why not. */
 export type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
 
-/**
- * Reads documents and holds them to the limits and the schema, the same for every transport. Each is read once
- * and then remembered by its hash.
- */
+const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
+
+/** Reads documents and holds them to the limits and the schema, the same for every transport. Each is read once and then remembered. */
 export class Documents {
   private readonly known = new Map<string, Known>();
+  private readonly byHash = new Map<string, DocumentNode>();
   constructor(private readonly schema: GraphQLSchema, private readonly config: Pick<Config, "GRAPHQL_MAX_DEPTH" | "GRAPHQL_MAX_COST" | "MAX_JSON_DEPTH">) {}
 
   /** Never throws; an operation that is not there is left to the execution. */
   check(query: string, operationName: string | null | undefined, variables: Readonly<Record<string, unknown>> | null | undefined): Checked {
-    const hash = createHash("sha256").update(query).digest("hex");
-    let known = this.known.get(hash);
+    let known = this.known.get(query);
     if (!known) {
       const read = this.read(query);
       if ("errors" in read) return read;
       known = { document: read.document, byVariable: pagesByVariable(read.document), costs: new Map() };
-      if (query.length <= LONGEST_KEPT) this.keep(hash, known);
+      if (query.length <= LONGEST_KEPT) this.keep(query, known);
     }
     const tooCostly = this.overCost(known, operationName ?? null, variables ?? {});
     return tooCostly ? { errors: [tooCostly] } : { document: known.document };
   }
 
-  /** What was checked, by the end of the key: the SHA-256 of the query in hex. In the shape of Apollo's documentStore. */
+  /** What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the query in hex. */
   readonly store = {
-    get: async (key: string): Promise<DocumentNode | undefined> => this.known.get(key.slice(-64))?.document,
+    get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
     set: async (): Promise<void> => undefined,
     delete: async (): Promise<void> => undefined,
   };
@@ -74,8 +73,13 @@ export class Documents {
     return new GraphQLError(`The operation asks for up to ${cost} records; at most ${most} are answered (GRAPHQL_MAX_COST): page sizes multiply, so ask for smaller ones with first.`, { extensions: { code: "QUERY_TOO_COSTLY" } });
   }
 
-  private keep(hash: string, known: Known): void {
-    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
-    this.known.set(hash, known);
+  private keep(query: string, known: Known): void {
+    if (this.known.size >= KEPT) {
+      const oldest = this.known.keys().next().value!;
+      this.known.delete(oldest);
+      this.byHash.delete(hashOf(oldest));
+    }
+    this.known.set(query, known);
+    this.byHash.set(hashOf(query), known.document);
   }
 }

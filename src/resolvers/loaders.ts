@@ -12,18 +12,24 @@ export interface LinksTo extends LinksFrom { kinds?: readonly string[] }
 
 /** Reads of one request, gathered so that a page of records costs a bounded number of store reads. */
 export class Loaders {
-  private readonly links = new Map<string, DataLoader<string, unknown>>();
-  private records: DataLoader<string, StoredRecord | undefined> | undefined;
+  private readonly links = new Map<readonly string[], Map<string, DataLoader<string, unknown>>>();
+  private nodes: DataLoader<string, RecordNode> | undefined;
   private views: DataLoader<StoredRecord, RecordView> | undefined;
   private spent = 0;
 
   constructor(private readonly deps: Deps, private readonly caller: Caller | null) {}
 
   /** The live record of an ARK as a node; dangling references become {@link unresolved} ones. */
-  async node(ark: string): Promise<RecordNode> {
-    this.records ??= new DataLoader((arks) => this.deps.records.findMany(arks));
-    const record = await this.records.load(ark);
-    return record && !record.tombstone ? nodeOf(record) : unresolved(ark);
+  node(ark: string): Promise<RecordNode> {
+    // Nodes, not records: what many lead to is read off its document once.
+    this.nodes ??= new DataLoader(async (arks) => {
+      const records = await this.deps.records.findMany(arks);
+      return arks.map((asked, index) => {
+        const record = records[index];
+        return record && !record.tombstone ? nodeOf(record) : unresolved(asked);
+      });
+    });
+    return this.nodes.load(ark);
   }
 
   /** The record as the caller sees it, derived entries included. */
@@ -33,11 +39,11 @@ export class Loaders {
   }
 
   linksFrom(ark: string, options: LinksFrom): Promise<Page<FoundLink>> {
-    return this.batched("from", options, (arks) => this.deps.records.linksFrom(arks, options)).load(ark);
+    return this.batched(options.predicates, `from ${options.limit} ${options.after ?? ""}`, (arks) => this.deps.records.linksFrom(arks, options)).load(ark);
   }
 
   linksTo(key: string, options: LinksTo): Promise<Page<FoundLink>> {
-    return this.batched("to", options, (keys) => this.deps.records.linksTo(keys, options as never)).load(key);
+    return this.batched(options.predicates, `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`, (keys) => this.deps.records.linksTo(keys, options as never)).load(key);
   }
 
   /** Those of the targets' keys that the record states links to. */
@@ -47,12 +53,12 @@ export class Loaders {
       const pages = await this.deps.records.linksFrom(asked.map((one) => one.ark), { predicates, targetKeys: keys, limit: keys.length * predicates.length });
       return pages.map(({ items }) => items.map((link) => link.targetKey));
     };
-    return this.batched("among", { predicates }, read as never).load({ ark, targetKeys } as never) as Promise<string[]>;
+    return this.batched(predicates, "among", read as never).load({ ark, targetKeys } as never) as Promise<string[]>;
   }
 
   /** After a write, what was read before it counts no more. */
   forget(): void {
-    this.records = undefined;
+    this.nodes = undefined;
   }
 
   /**
@@ -66,10 +72,12 @@ export class Loaders {
     }
   }
 
-  private batched<R>(side: string, options: object, read: (ids: readonly string[]) => Promise<R[]>): DataLoader<string, R> {
-    const name = side + JSON.stringify(options);
-    let loader = this.links.get(name) as DataLoader<string, R> | undefined;
-    if (!loader) this.links.set(name, (loader = new DataLoader(read, { cache: false })) as DataLoader<string, unknown>);
+  /** Reads of the same predicates (the very list of a connection) and page are one. */
+  private batched<R>(predicates: readonly string[], page: string, read: (ids: readonly string[]) => Promise<R[]>): DataLoader<string, R> {
+    let pages = this.links.get(predicates);
+    if (!pages) this.links.set(predicates, (pages = new Map()));
+    let loader = pages.get(page) as DataLoader<string, R> | undefined;
+    if (!loader) pages.set(page, (loader = new DataLoader(read, { cache: false })) as DataLoader<string, unknown>);
     return loader;
   }
 }

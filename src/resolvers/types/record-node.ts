@@ -39,7 +39,7 @@ export abstract class RecordNode extends Node {
   @Field(() => [String], { description: "Types the record states." })
   get types(): string[] { return [...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]; }
   @Field(() => String, { nullable: true })
-  get name(): string | null { return text(this.shown["name"]); }
+  get name(): string | null { return this.stored?.name ?? null; }
   @Field(() => String, { nullable: true })
   get description(): string | null { return text(this.shown["description"]); }
   @Field(() => [String])
