@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-import { existsSync } from "node:fs";
+// CommonJS, like what it starts (see package.json beside it): the loader of ES modules takes longer than the command.
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
 
-const main = new URL("../dist/cli/main.js", import.meta.url);
+const main = join(__dirname, "..", "dist", "cli", "arkgraph.cjs");
 if (existsSync(main)) {
-  await import(main.href);
+  require(main);
 } else {
   process.stderr.write("arkgraph: it is not built yet: run npm run build in its folder\n");
   process.exitCode = 1;

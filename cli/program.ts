@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { addSchemaCommands } from "./commands/schema/index.js";
 import { failureLine } from "./failure.js";
 
 // Each command's code is loaded when it runs: `--help` must not wait for the service.
@@ -30,6 +31,8 @@ export function buildProgram(): Command {
     .description("write the example crate of the demo as a zip archive")
     .argument("<file>", "where to write it")
     .action(async (file: string) => (await import("./commands/demo-crate.js")).demoCrateCommand(file));
+
+  addSchemaCommands(program);
 
   return program;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ApolloServer, HeaderMap } from "@apollo/server";
 import type { GraphQLError } from "graphql";
-import { ServiceError } from "../errors.js";
+import { ServiceError, ValidationError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { Context } from "../resolvers/context.js";
 import { sendEarly } from "../rest/errors.js";
@@ -24,7 +24,7 @@ export class HttpDoor {
   constructor(private readonly server: ApolloServer<Context>, private readonly documents: Documents, private readonly log: Log) {}
 
   async answer(req: IncomingMessage, res: ServerResponse, { search, body }: HttpOperation, context: Context): Promise<void> {
-    const method = req.method ?? "GET";
+    const method = req.method === "POST" ? "POST" : "GET";
     const parameters = method === "GET" ? inSearch(search) : inBody(body);
     if (parameters) {
       const checked = this.documents.check(parameters.query, parameters.operationName, parameters.variables);
@@ -50,15 +50,16 @@ export class HttpDoor {
     const headers: Record<string, string> = { ...known?.headers };
     if (known?.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    // A body that is no JSON is a malformed request here, not input that breaks rules.
-    this.refuse(req, res, [asGraphQLError(error)], known === undefined ? 500 : known.status === 422 ? 400 : known.status);
+    // A body that is no JSON is a malformed request to GraphQL over HTTP, not input that breaks rules.
+    const isNoJson = known instanceof ValidationError && known.items.some(({ type }) => type === "json_invalid");
+    this.refuse(req, res, [asGraphQLError(error)], isNoJson ? 400 : (known?.status ?? 500));
   }
 }
 
 function send(req: IncomingMessage, res: ServerResponse, status: number, headers: Iterable<[string, string]>, body: string): void {
   const all = { "Cache-Control": "no-store", ...Object.fromEntries(headers) };
   // An upload that was refused may still be arriving.
-  if (req.complete || req.method === "GET") sendBytes(req, res, Buffer.from(body), { status, headers: all });
+  if (req.complete || req.method !== "POST") sendBytes(req, res, Buffer.from(body), { status, headers: all });
   else sendEarly(req, res, status, Buffer.from(body), all);
 }
 

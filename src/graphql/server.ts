@@ -20,6 +20,8 @@ import type { Streaming } from "./streamed.js";
 import { readUpload } from "./upload.js";
 import { webSocketDoor } from "./websocket.js";
 
+const METHODS = ["GET", "HEAD", "POST"];
+
 /** Where GraphQL is asked. */
 export type GraphqlAddress = "answer" | "stream";
 
@@ -66,7 +68,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   return {
     async handle(req, res, address, search) {
       try {
-        if (req.method !== "GET" && req.method !== "POST") throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has GET and POST.`, {}, { Allow: "GET, POST" });
+        if (!METHODS.includes(req.method ?? "")) throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`, {}, { Allow: METHODS.join(", ") });
         const context = await contextFor(req.headers.authorization, req.socket.remoteAddress ?? "");
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         if (address === "stream") await events.handle(req, res, body);

@@ -42,8 +42,10 @@ export function canonicalLines(lines: Iterable<string>): string {
   return sorted.length === 0 ? "" : `${sorted.join("\n")}\n`;
 }
 
+const NAMESPACES = Object.entries(PREFIXES);
+
 /** CURIE of a property IRI where one of the product's prefixes fits, else the IRI itself. */
 export function compactIri(iri: string): string {
-  for (const [prefix, namespace] of Object.entries(PREFIXES)) if (iri.startsWith(namespace)) return `${prefix}:${iri.slice(namespace.length)}`;
+  for (const [prefix, namespace] of NAMESPACES) if (iri.startsWith(namespace)) return `${prefix}:${iri.slice(namespace.length)}`;
   return iri;
 }

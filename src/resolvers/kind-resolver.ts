@@ -69,7 +69,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
     async many(@Args(() => listArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<object> {
       const checked = checkedPage(page);
       const found = await listRecords(context.deps, kind, filterOf(filter), checked, context.caller);
-      return { ...pageOf(found.items.map(nodeOf), found.positions, found.next !== undefined, checked.after), totalCount: found.total };
+      return { ...pageOf(found.items.map(nodeOf), found.positions, found.next !== undefined, checked.after), totalCount: found.count };
     }
   }
   if (!input) return Fields;

@@ -1,6 +1,6 @@
 import { Args, Ctx, Field } from "type-graphql";
-import { invalid } from "../errors.js";
-import { arkKey, referencedArk } from "../identifiers/ark.js";
+import { ServiceError } from "../errors.js";
+import { referencedArk } from "../identifiers/ark.js";
 import { connectionsOf, type Connection } from "../model/connections.js";
 import type { KindName } from "../model/kind.js";
 import type { Context } from "./context.js";
@@ -8,51 +8,46 @@ import { PageArguments, RecordConnection, checkedPage, pageOf, type CheckedPage 
 import { NODE_TYPES } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
 
-/** A record found over a link; the cursor is `o` (stated here) or `i` (stated there) and the position of the link. */
-interface Found { target: string; key: string; cursor: string }
+/** Of the cursor: which side the link is on (stated here: `o`, or there: `i`), and its position. */
+const CURSOR = /^(o|i)(\d.*)$/;
 
 /**
  * One page of the records a connection leads to: first what the record states itself, then what others state
- * of it. What both sides state counts once, where it is stated here. Every read is one of a whole level.
+ * of it, each record once. Every record of a page is asked about with the same limit, so that all of them are
+ * one read a side.
  */
 export async function followLinks(node: RecordNode, connection: Connection, page: CheckedPage, context: Context): Promise<RecordConnection> {
-  const { after, limit } = page;
-  if (after !== undefined && !/^[oi]\d/.test(after)) throw invalid(["query", "after"], "Value error, this is no cursor of a connection; take it from the page before");
-  if (!node.stored) return pageOf<RecordNode>([], [], false, after);
-  const stated = after?.startsWith("i") ? { found: [], more: false } : await statedHere(node, connection, limit, after, context);
-  const found: Found[] = stated.found;
-  let { more } = stated;
-  let last: string | undefined;
-  if (!more && connection.in.length > 0) {
-    const back = await statedThere(node, connection, { room: limit - found.length, all: after === undefined ? found : undefined, after: after?.startsWith("i") ? after.slice(1) : undefined }, context);
-    found.push(...back.found);
-    ({ more, last } = back);
+  const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
+  if (!node.stored) return pageOf<RecordNode>([], [], false, page.after);
+  const { limit } = page;
+  const targets: string[] = [];
+  const cursors: string[] = [];
+  let more = false;
+  if (side !== "i") {
+    const out = await context.loaders.linksFrom(node.ark, { predicates: connection.out, limit, ...(after ? { after } : {}) });
+    for (const link of out.items) {
+      targets.push(link.target);
+      cursors.push(`o${link.position}`);
+    }
+    more = out.next !== undefined;
   }
-  const seen = new Set<string>();
-  const unique = found.filter(({ key }) => !seen.has(key) && seen.add(key));
-  context.loaders.spend(unique.length);
-  const nodes = await Promise.all(unique.map(({ target }) => context.loaders.node(target)));
-  const answer = pageOf(nodes, unique.map(({ cursor }) => cursor), more, after);
-  // A page may end in links that count on an earlier one; the next goes on behind those.
-  if (more && last !== undefined) answer.pageInfo.endCursor = last;
-  return answer;
+  if (!more && connection.in.length > 0) {
+    const room = limit - targets.length;
+    const back = await context.loaders.linksTo(node.stored.key, {
+      predicates: connection.in, unlessBack: connection.out, limit, ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(side === "i" && after ? { after } : {}),
+    });
+    for (const link of back.items.slice(0, room)) {
+      targets.push(link.source);
+      cursors.push(`i${link.position}`);
+    }
+    more = back.items.length > room || back.next !== undefined;
+  }
+  context.loaders.spend(targets.length);
+  return pageOf(await Promise.all(targets.map((target) => context.loaders.node(target))), cursors, more, page.after);
 }
 
-async function statedHere(node: RecordNode, { out }: Connection, limit: number, after: string | undefined, context: Context): Promise<{ found: Found[]; more: boolean }> {
-  const page = await context.loaders.linksFrom(node.ark, { predicates: out, limit, ...(after === undefined ? {} : { after: after.slice(1) }) });
-  return { found: page.items.map((link) => ({ target: link.target, key: link.targetKey, cursor: `o${link.position}` })), more: page.next !== undefined };
-}
-
-/** @param all everything the record states, where the page has shown that; else it is asked which of the found it states */
-async function statedThere(node: RecordNode, connection: Connection, { room, all, after }: { room: number; all: Found[] | undefined; after: string | undefined }, context: Context): Promise<{ found: Found[]; more: boolean; last?: string }> {
-  const page = await context.loaders.linksTo(node.stored!.key, {
-    predicates: connection.in, limit: Math.max(room, 1), ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(after === undefined ? {} : { after }),
-  });
-  const found = page.items.map((link) => ({ target: link.source, key: arkKey(link.source), cursor: `i${link.position}` }));
-  const stated = new Set(all ? all.map(({ key }) => key) : found.length === 0 ? [] : await context.loaders.statedAmong(node.ark, connection.out, found.map(({ key }) => key)));
-  const fresh = found.filter(({ key }) => !stated.has(key));
-  if (room < 1) return { found: [], more: fresh.length > 0 || page.next !== undefined };
-  return { found: fresh, more: page.next !== undefined, ...(found.length > 0 ? { last: found.at(-1)!.cursor } : {}) };
+function badCursor(): never {
+  throw new ServiceError("BAD_REQUEST", "The cursor in after is none that a page of links gave: pass pageInfo.endCursor of the page before.");
 }
 
 /** Adds the connections of a kind to its GraphQL type; type-graphql's decorators are called as functions. */

@@ -1,5 +1,6 @@
 import DataLoader from "dataloader";
 import { ServiceError } from "../errors.js";
+import type { KindName } from "../model/kind.js";
 import type { FoundLink, Page, StoredRecord } from "../stores/records/port.js";
 import type { Caller } from "../use-cases/access/caller.js";
 import type { Deps } from "../use-cases/deps.js";
@@ -8,7 +9,7 @@ import { nodeOf, unresolved } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
 
 export interface LinksFrom { predicates: readonly string[]; after?: string; limit: number }
-export interface LinksTo extends LinksFrom { kinds?: readonly string[] }
+export interface LinksTo extends LinksFrom { kinds?: readonly KindName[]; /** Sources that the record itself links to by these are left out. */ unlessBack: readonly string[] }
 
 /** Reads of one request, gathered so that a page of records costs a bounded number of store reads. */
 export class Loaders {
@@ -38,22 +39,14 @@ export class Loaders {
     return this.views.load(record);
   }
 
+  /** A page of what the record states, each target once. */
   linksFrom(ark: string, options: LinksFrom): Promise<Page<FoundLink>> {
-    return this.batched(options.predicates, `from ${options.limit} ${options.after ?? ""}`, (arks) => this.deps.records.linksFrom(arks, options)).load(ark);
+    return this.batched(options.predicates, `from ${options.limit} ${options.after ?? ""}`, (arks) => this.deps.records.linksFrom(arks, { ...options, distinct: options.predicates.length > 1 })).load(ark);
   }
 
+  /** A page of who states that of the record, each source once. */
   linksTo(key: string, options: LinksTo): Promise<Page<FoundLink>> {
-    return this.batched(options.predicates, `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`, (keys) => this.deps.records.linksTo(keys, options as never)).load(key);
-  }
-
-  /** Those of the targets' keys that the record states links to. */
-  async statedAmong(ark: string, predicates: readonly string[], targetKeys: readonly string[]): Promise<string[]> {
-    const read = async (asked: readonly { ark: string; targetKeys: readonly string[] }[]) => {
-      const keys = [...new Set(asked.flatMap((one) => one.targetKeys))];
-      const pages = await this.deps.records.linksFrom(asked.map((one) => one.ark), { predicates, targetKeys: keys, limit: keys.length * predicates.length });
-      return pages.map(({ items }) => items.map((link) => link.targetKey));
-    };
-    return this.batched(predicates, "among", read as never).load({ ark, targetKeys } as never) as Promise<string[]>;
+    return this.batched(options.predicates, `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`, (keys) => this.deps.records.linksTo(keys, { ...options, distinct: options.predicates.length > 1 })).load(key);
   }
 
   /** After a write, what was read before it counts no more. */

@@ -29,7 +29,7 @@ describe("a start", () => {
     try {
       const { port } = new URL(registry.url);
       expect(Number(port)).toBeGreaterThan(0);
-      expect(registry.announced).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+\n/);
+      expect(registry.announced).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
       const [samePort, sameData] = await Promise.all([runToEnd({ PORT: port }), runToEnd({ DATA_DIR: registry.dataDir })]);
       expect(samePort).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use.*PORT.*\n$/) });
       expect(sameData).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use by process \d+.*\n$/) });

@@ -1,124 +1,97 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { getIntrospectionQuery } from "graphql";
-import { LiveRegistry } from "../support/live-registry.js";
-import { provenance } from "../support/provenance-world.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { startServer, type Person, type TestServer } from "../support/server.js";
 
-let registry: LiveRegistry;
+let server: TestServer;
+let ada: Person;
 beforeAll(async () => {
-  registry = await LiveRegistry.start({ GRAPHQL_MAX_COST: "2000", GRAPHQL_MAX_DEPTH: "8", MAX_BODY_BYTES: "1M" });
-  const ada = await registry.user();
-  await provenance(registry.deps.records, ada.ark, 60);
+  server = await startServer({ GRAPHQL_MAX_DEPTH: "8", GRAPHQL_MAX_COST: "20000" });
+  ada = await server.person("ada");
 });
-afterAll(() => registry?.stop());
-
-const errorsOf = async (query: string, variables: object = {}) => {
-  const began = performance.now();
-  const { body, status } = await registry.graphql(query, variables);
-  expect(status).toBeLessThan(500);
-  expect(performance.now() - began).toBeLessThan(3000);
-  return (body["errors"] ?? []) as { message: string; extensions: { code: string; detail?: unknown[] } }[];
+afterAll(() => server.stop());
+const refused = async (query: string, variables = {}) => {
+  const answer = await server.graphql(query, variables, ada.token);
+  return answer.body.data === undefined ? answer.body.errors!.map(({ message }) => message).join(" ") : "answered";
 };
-const costly = (setting: string) => [{ message: expect.stringContaining(setting), extensions: { code: "QUERY_TOO_COSTLY" } }];
 
-describe("a document is refused, with the limit's name,", () => {
-  test("that nests too deep, in fragments as well", async () => {
-    expect(await errorsOf(`{ record(id: "ark:99999/x") ${"{ owner ".repeat(8)}{ id }${" }".repeat(8)} }`)).toMatchObject(costly("GRAPHQL_MAX_DEPTH"));
-    const chain = Array.from({ length: 12 }, (_, index) => `fragment F${index} on Record { owner { ...F${index + 1} } }`).join(" ");
-    expect(await errorsOf(`{ record(id: "ark:99999/x") { ...F0 } } ${chain} fragment F12 on Record { id }`)).toMatchObject(costly("GRAPHQL_MAX_DEPTH"));
+describe("a document", () => {
+  const nested = (depth: number) => `{ record(id: "x") ${"{ owner ".repeat(depth)} { id }${" }".repeat(depth)} }`;
+  it("is answered to GRAPHQL_MAX_DEPTH, fragments followed, and introspection as deep as it goes", async () => {
+    expect(await refused(nested(6))).toBe("answered");
+    expect(await refused(nested(7))).toContain("GRAPHQL_MAX_DEPTH");
+    const fragments = `{ record(id: "x") { ...a } } fragment a on Record { owner { ...b } } fragment b on Record { owner { ...c } } fragment c on Record { owner { ...d } } fragment d on Record { owner { owner { owner { owner { id } } } } }`;
+    expect(await refused(fragments)).toContain("GRAPHQL_MAX_DEPTH");
+    expect(await refused(`{ __schema { types { ofType: fields { type { ofType { ofType { ofType { ofType { ofType { name } } } } } } } } } }`)).toBe("answered");
   });
-
-  test("that asks for too many records: page sizes multiply, also when they are variables", async () => {
-    expect(await errorsOf("{ datasets(first: 100) { nodes { generatedBy(first: 30) { nodes { id } } } } }")).toMatchObject(costly("GRAPHQL_MAX_COST"));
-    const byVariable = "query ($n: Int) { datasets(first: $n) { nodes { owner { id } document } } }";
-    expect(await errorsOf(byVariable, { n: 1000 })).toMatchObject(costly("GRAPHQL_MAX_COST"));
-    expect(await errorsOf(byVariable, { n: 10 })).toEqual([]);
-    expect(await errorsOf("query ($n: Int = 1000) { datasets(first: $n) { nodes { owner { id } document } } }")).toMatchObject(costly("GRAPHQL_MAX_COST"));
+  it("may have a hundred aliases, those in fragments counted as often as they are spread", async () => {
+    const aliases = (count: number) => Array.from({ length: count }, (_, turn) => `a${turn}: __typename`).join(" ");
+    expect(await refused(`{ ${aliases(100)} }`)).toBe("answered");
+    expect(await refused(`{ ${aliases(101)} }`)).toContain("aliases");
+    expect(await refused(`{ ...f } fragment f on Query { ${aliases(101)} }`)).toContain("aliases");
+    expect(await refused(`{ ...f ...f ...f } fragment f on Query { ${aliases(40)} }`)).toContain("aliases");
+    const doubling = Array.from({ length: 30 }, (_, turn) => `fragment f${turn} on Record { x: id ${turn === 29 ? "id" : `...f${turn + 1} ...f${turn + 1}`} }`).join(" ");
+    expect(await refused(`{ record(id: "x") { ...f0 } } ${doubling}`)).toContain("aliases");
   });
-
-  test("that repeats a field under too many names, in fragments as well", async () => {
-    expect(await errorsOf(`{ ${Array.from({ length: 1000 }, (_, index) => `a${index}: me { id }`).join(" ")} }`)).toMatchObject(costly("1000 aliases"));
-    const doubling = Array.from({ length: 7 }, (_, index) => `fragment F${index} on Record { a: owner { ...F${index + 1} } b: owner { ...F${index + 1} } }`).join(" ");
-    expect(await errorsOf(`{ record(id: "ark:99999/x") { ...F0 } } ${doubling} fragment F7 on Record { id }`)).toMatchObject(costly(""));
+  it("ends at the parser when it has too many tokens, and a cycle of fragments ends too", async () => {
+    expect(await refused(`{ ${"id ".repeat(10_001)} }`)).toContain("tokens");
+    expect(await refused(`{ record(id: "x") { ...a } } fragment a on Record { ...b } fragment b on Record { ...a }`)).toContain("itself");
   });
-
-  test("that is too long, in tokens or in bytes", async () => {
-    expect(await errorsOf(`{ ${"__typename ".repeat(20_000)} }`)).toMatchObject([{ message: expect.stringContaining("10000 tokens"), extensions: { code: "BAD_REQUEST" } }]);
-    const { status, body } = await registry.graphql("x".repeat(10 * 2 ** 20));
-    expect({ status, body }).toMatchObject({ status: 413, body: { errors: [{ message: expect.stringContaining("MAX_BODY_BYTES"), extensions: { code: "TOO_LARGE" } }] } });
-  });
-
-  test.each([
-    ["a cycle of fragments", `{ record(id: "x") { ...A } } fragment A on Record { id ...B } fragment B on Record { name ...A }`],
-    ["a cycle through fields", `{ record(id: "x") { ...A } } fragment A on Record { owner { ...A } }`],
-    ["ten thousand brackets", `{ record(id: ${"[".repeat(9_000)}`],
-    ["fragments that nobody spreads and nest without end", `{ me { id } } ${Array.from({ length: 900 }, (_, index) => `fragment F${index} on Record { owner { ...F${index + 1} owner { ...F${index + 1} } } }`).join(" ")} fragment F900 on Record { id }`],
-    ["inline fragments inside each other", `{ ${"... { ".repeat(1500)} me { id } ${"} ".repeat(1500)} }`],
-    ["thousands of selections to be merged", `{ ${"me { id name } ".repeat(1600)} }`],
-    ["an undefined variable", "{ record(id: $id) { id } }"],
-    ["nothing at all", "   "],
-  ])("with an answer and no fault: %s", async (_what, query) => {
-    const errors = await errorsOf(query);
-    for (const { extensions } of errors) expect(["BAD_REQUEST", "QUERY_TOO_COSTLY"]).toContain(extensions.code);
+  it("may ask for GRAPHQL_MAX_COST records, pages inside of pages multiplied", async () => {
+    expect(await refused(`{ datasets(first: 100) { nodes { ... on Dataset { usedBy(first: 100) { nodes { id } } } } } }`)).toBe("answered");
+    expect(await refused(`{ datasets(first: 1000) { nodes { ... on Dataset { usedBy(first: 1000) { nodes { id } } } } } }`)).toContain("GRAPHQL_MAX_COST");
+    expect(await refused(`query ($n: Int!) { datasets(first: $n) { edges { node { ... on Dataset { usedBy(first: $n) { nodes { ...f } } } } } } } fragment f on Record { owner { id } }`, { n: 500 })).toContain("GRAPHQL_MAX_COST");
+    expect(await refused(`{ datasets { nodes { hasPart(first: 30) { nodes { ... on Dataset { hasPart { nodes { id } } } } } } } }`)).toContain("first");
+    expect(await refused(`{ record(id: "x") { history(first: 1000) { nodes { revision } } } }`)).toBe("answered");
   });
 });
 
-describe("links of which nobody said how many to read", () => {
-  test("are counted while they are read", async () => {
-    expect(await errorsOf("{ softwareList { nodes { usedBy { nodes { ... on Computation { usedDataset { nodes { id } } } } } } } }")).toMatchObject(costly("GRAPHQL_MAX_COST"));
-    expect(await errorsOf("{ softwareList(first: 1) { nodes { usedBy { nodes { ... on Computation { usedDataset { nodes { id } } } } } } } }")).toEqual([]);
+describe("the door", () => {
+  const send = (method: string, path: string, options = {}) => server.request<{ errors?: { extensions: { code: string } }[]; code?: string }>(method, path, options);
+  it("answers GET queries, which change nothing and carry no cookies, and no mutations", async () => {
+    const query = (text: string) => `/graphql?query=${encodeURIComponent(text)}`;
+    expect((await send("GET", query("{ me { id } }"))).body).toEqual({ data: { me: null } });
+    const head = await send("HEAD", query("{ me { id } }"));
+    expect([head.status, head.text]).toEqual([200, ""]);
+    const mutation = await send("GET", query(`mutation { deleteRecord(id: "x") { id } }`), { token: ada.token });
+    expect(mutation.status).toBe(405);
+    expect((await send("GET", "/graphql")).status).toBe(400);
+    expect((await send("GET", "/graphql", { headers: { Accept: "text/html" } })).text).toContain("<textarea");
   });
-});
-
-describe("what is asked in an odd way", () => {
-  const ask = (init: RequestInit, search = "") => fetch(`${registry.url}/graphql${search}`, init);
-  test("as a batch is refused", async () => {
-    const response = await ask({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify([{ query: "{ __typename }" }]) });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: "BAD_REQUEST" } }] });
+  it.each(["PUT", "DELETE", "PATCH", "OPTIONS"])("has no %s", async (method) => {
+    const answer = await send(method, "/graphql");
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
   });
-  test("as a GET is answered for queries and refused for mutations, with no header more", async () => {
-    const query = await ask({ headers: { Accept: "*/*" } }, `?query=${encodeURIComponent("query ($id: ID!) { record(id: $id) { id } }")}&variables=${encodeURIComponent('{"id":"ark:99999/world-software"}')}`);
-    expect(await query.json()).toEqual({ data: { record: { id: "ark:99999/world-software" } } });
-    const mutation = await ask({}, `?query=${encodeURIComponent('mutation { deleteRecord(id: "ark:99999/x") { id } }')}`);
-    expect([mutation.status, mutation.headers.get("allow")]).toEqual([405, "POST"]);
-  });
-  test("with another method, media type or token is refused in the shape of GraphQL", async () => {
-    for (const [init, status, code] of [
-      [{ method: "DELETE" }, 405, "METHOD_NOT_ALLOWED"],
-      [{ method: "POST", headers: { "Content-Type": "text/plain" }, body: "{ __typename }" }, 415, "UNSUPPORTED_MEDIA_TYPE"],
-      [{ method: "POST", headers: { "Content-Type": "application/json", Authorization: "Bearer nonsense" }, body: "{}" }, 401, "INVALID_TOKEN"],
-      [{ method: "POST", headers: { "Content-Type": "multipart/form-data; boundary=x" }, body: "--x--" }, 400, "BAD_REQUEST"],
-      [{ method: "POST", headers: { "Content-Type": "application/json" }, body: '{"query":"{ __typename }","query":"{ me { id } }"}' }, 400, "VALIDATION"],
-    ] as const) {
-      const response = await ask(init);
-      expect([response.status, await response.json()]).toMatchObject([status, { errors: [{ extensions: { code } }] }]);
+  it.each(["[]", "5", "null", `"x"`, "{}", `{"query":5}`, `{"query":"{ me { id } }","variables":[]}`, `{"query":"{"}`, `{"query":"{ nope }"}`, `{"query":"query ($a: ID!) { record(id: $a) { id } }"}`, `{"operationName":"x","query":"{ me { id } }"}`])(
+    "refuses %s as the client's mistake", async (body) => {
+      const answer = await send("POST", "/graphql", { body, headers: { "Content-Type": "application/json" } });
+      expect(answer.status).toBeLessThan(500);
+      expect(answer.body.errors![0]!.extensions.code).not.toBe("INTERNAL");
+    });
+  it("takes JSON alone, or a form that no page of another origin can send", async () => {
+    expect((await send("POST", "/graphql", { body: "{ me { id } }", headers: { "Content-Type": "application/graphql" } })).status).toBe(415);
+    const form = (headers: Record<string, string>, body = "--x\r\n") => send("POST", "/graphql", { body, headers: { "Content-Type": "multipart/form-data; boundary=x", ...headers } });
+    expect((await form({})).status).toBe(400);
+    expect((await form({ "apollo-require-preflight": "1" })).body.errors![0]!.extensions.code).toBe("NOT_AUTHENTICATED");
+    const known = { "apollo-require-preflight": "1", Authorization: `Bearer ${ada.token}` };
+    for (const body of ["--x\r\n", "", "--x--\r\n", `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":5}\r\n--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n[]\r\n--x--\r\n`]) {
+      const answer = await form(known, body);
+      expect([body, answer.status]).toEqual([body, 400]);
     }
+    expect((await form({ ...known, "Content-Type": "multipart/form-data" })).status).toBe(400);
+    expect(server.faults).toEqual([]);
   });
-  test("under /api and with a slash at the end is the same", async () => {
-    for (const path of ["/api/graphql", "/graphql/"]) {
-      const response = await fetch(registry.url + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: "{ __typename }" }) });
-      expect(await response.json()).toEqual({ data: { __typename: "Query" } });
+  it("holds what a form brings to what JSON is held to", async () => {
+    const upload = (input: string) => send("POST", "/graphql", {
+      token: ada.token, headers: { "Content-Type": "multipart/form-data; boundary=x", "apollo-require-preflight": "1" },
+      body: `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }","variables":{"i":${input}}}\r\n--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n{}\r\n--x--\r\n`,
+    });
+    const { "@id": _id, "@type": type, ...body } = bodyOf("dataset", ada.id);
+    const good = JSON.stringify({ type, ...body });
+    expect((await upload(good)).body).toHaveProperty("data.createDataset.id");
+    const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
+    for (const bad of [good.replace(`"type"`, `"additionalProperties":{"x":"a\\u0000"},"type"`), good.replace(`"type"`, `"additionalProperties":{"x":"\\ud800"},"type"`), good.replace(`"type"`, `"additionalProperties":{"x":${deep}},"type"`)]) {
+      expect((await upload(bad)).body.errors![0]!.extensions.code).toBe("VALIDATION");
     }
-  });
-  test("as an introspection is answered whole", async () => {
-    const { body } = await registry.graphql(getIntrospectionQuery());
-    expect(body["errors"]).toBeUndefined();
-    expect(body["data"].__schema.types.length).toBeGreaterThan(80);
-  });
-});
-
-describe("an error", () => {
-  test("of a variable names its place and keeps its value to itself", async () => {
-    const [error, ...more] = await errorsOf("mutation ($input: UserInput!) { createUser(input: $input) { id } }", { input: { email: "a@b.example", password: "hunter2; hunter3", bogus: 1 } });
-    expect(more).toEqual([]);
-    expect(error).toMatchObject({ extensions: { code: "VALIDATION", detail: [{ loc: ["body", "variables", "input"], type: "value_error" }] } });
-    const [number] = await errorsOf("mutation ($input: UserInput!) { createUser(input: $input) { id } }", { input: { password: 31337 } });
-    expect(number).toMatchObject({ extensions: { detail: [{ loc: ["body", "variables", "input", "password"] }] } });
-    expect(JSON.stringify([error, number])).not.toMatch(/hunter|31337/);
-  });
-  test("of a literal that no store can keep is a validation error", async () => {
-    for (const [value, type] of [[String.raw`{ name: "a\u0000b" }`, "string_unicode"], ["{ name: 12345678901234567890 }", "number_precision"]] as const) {
-      expect(await errorsOf(`{ datasets(filter: ${value}) { totalCount } }`)).toMatchObject([{ extensions: { code: "VALIDATION", detail: [{ type }] } }]);
-    }
+    expect(server.faults).toEqual([]);
   });
 });

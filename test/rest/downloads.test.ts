@@ -39,6 +39,17 @@ const facts = (id: string, text: string) => ({
   "@id": id, contentUrl: `${server.url}/datadownload/${id}/download`, contentSize: String(Buffer.byteLength(text)), sha256: sha256(text), uploadDate: expect.stringMatching(/^\d{4}-.*Z$/) as string,
 });
 
+/** Sends the beginning of a form, waits until it is being stored, and hangs up; the staged bytes must go. */
+async function hangUp(path: string, beginning: string): Promise<void> {
+  const { port, hostname } = new URL(server.url);
+  const req = httpRequest({ host: hostname, port, method: "POST", path, headers: { Authorization: `Bearer ${ada.token}`, "Content-Type": "multipart/form-data; boundary=x", "Content-Length": "5000" } });
+  req.on("error", () => undefined);
+  req.write(beginning);
+  await expect.poll(staged).not.toEqual([]);
+  req.destroy();
+  await expect.poll(staged).toEqual([]);
+}
+
 describe("POST /download", () => {
   it("creates the metadata record of a file, with the contract's defaults, and no content", async () => {
     const body = record();
@@ -125,13 +136,7 @@ describe("POST /datadownload/ark:…/upload", () => {
   it("leaves nothing behind when the client hangs up", async () => {
     const id = await create();
     const before = await objects();
-    const { port, hostname } = new URL(server.url);
-    const req = httpRequest({ host: hostname, port, method: "POST", path: `/datadownload/${id}/upload`, headers: { Authorization: `Bearer ${ada.token}`, "Content-Type": "multipart/form-data; boundary=x", "Content-Length": "5000" } });
-    req.on("error", () => undefined);
-    req.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf of it');
-    await expect.poll(staged).not.toEqual([]);
-    req.destroy();
-    await expect.poll(staged).toEqual([]);
+    await hangUp(`/datadownload/${id}/upload`, '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf of it');
     expect(await objects()).toEqual(before);
     expect((await server.request("GET", `/datadownload/${id}`)).headers.get("etag")).toBe('"1-0"');
   });
@@ -142,7 +147,10 @@ describe("POST /register", () => {
     const form = new FormData();
     const json = typeof document === "string" ? document : JSON.stringify(document);
     const parts: [string, string | Blob, string?][] = [["download", blob ? new Blob([json], { type: "application/json" }) : json], ["file", new Blob([text]), "counts.csv"]];
-    for (const [name, value] of first === "download" ? parts : parts.toReversed()) form.append(name, value as string);
+    for (const [name, value, file] of first === "download" ? parts : parts.toReversed()) {
+      if (typeof value === "string") form.set(name, value);
+      else form.set(name, value, file);
+    }
     return form;
   };
   const register = (body: FormData, token: string | undefined = ada.token) => server.request("POST", "/register", { ...(token === undefined ? {} : { token }), body });
@@ -202,6 +210,18 @@ describe("POST /register", () => {
     await sweep();
     expect(await objects()).toContain(sha256("taken first"));
     expect(await objects()).not.toContain(sha256("taken second"));
+  });
+  it("leaves nothing behind when the client hangs up, in the file or in what comes after it", async () => {
+    const before = await objects();
+    const file = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nbytes';
+    await hangUp("/register", file);
+    await hangUp("/register", `${file}\r\n--x\r\nContent-Disposition: form-data; name="download"\r\n\r\n{"@type":`);
+    expect(await objects()).toEqual(before);
+  });
+  it("goes by the name of a file of which neither record nor form knows the type", async () => {
+    const { "@id": id, ...document } = record({ encodingFormat: "unknown" });
+    expect((await register(registration({ ...document, "@id": id! }, "a,b"))).status).toBe(200);
+    expect((await download(id as string)).headers.get("content-type")).toBe("text/csv");
   });
   it("refuses without a token, for another's sake, and what is too large", async () => {
     expect((await server.request("POST", "/register", { body: registration(record(), "x") })).status).toBe(401);

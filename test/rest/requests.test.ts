@@ -101,7 +101,7 @@ describe("of two refusals", () => {
     expect((await server.request("POST", "/dataset", { ...bad, body: "x".repeat(5000), headers: JSON_TYPE })).status).toBe(413);
     expect((await server.request("POST", "/dataset", { ...bad, body: "no json", headers: JSON_TYPE })).status).toBe(401);
     expect((await server.request("POST", "/dataset", { body: "no json", headers: JSON_TYPE })).status).toBe(401);
-    expect((await server.request("GET", "/dataset?name=%00", bad)).status).toBe(401);
+    expect((await server.request("GET", "/user?name=%00", bad)).status).toBe(401);
   });
   it("a wrong body comes before a missing target, that before a missing right, that before a conflict", async () => {
     const bob = await server.person("bob");

@@ -34,9 +34,9 @@ export function filterOf(filter: CrateRecordFilter | null | undefined): ListFilt
   const { crate, ...rest } = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as Record<string, string>;
   const problems: ValidationItem[] = [];
   const expected = "'created', '-created' or 'name'";
-  if (rest["order"] !== undefined && !ORDERS.includes(rest["order"])) problems.push({ loc: ["query", "filter", "order"], msg: `Input should be ${expected}`, type: "literal_error", ctx: { expected } });
+  if (rest["order"] !== undefined && !ORDERS.includes(rest["order"])) problems.push({ loc: ["query", "order"], msg: `Input should be ${expected}`, type: "literal_error", ctx: { expected } });
   const ark = crate === undefined ? undefined : lookupArk(crate);
-  if (crate !== undefined && ark === undefined) problems.push({ loc: ["query", "filter", "crate"], msg: "Value error, not an ARK; for example ark:99999/rocrate-example", type: "value_error" });
+  if (crate !== undefined && ark === undefined) problems.push({ loc: ["query", "crate"], msg: "Value error, not an ARK; for example ark:99999/rocrate-example", type: "value_error" });
   if (problems.length > 0) throw new ValidationError(problems);
   return { ...rest, ...(ark === undefined ? {} : { crate: ark }) };
 }

@@ -26,7 +26,7 @@ export interface QueryEngine {
   select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
   /** Tells that the truth has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
-  /** Resolves when the index has reached the sequence. @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms */
+  /** Resolves when the index has loaded and reached the sequence. @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms */
   reach(sequence: number, wait: number): Promise<void>;
   state(): IndexState;
   /** Digest of every stored quad, independent of order; compare with that of the truth. */

@@ -122,10 +122,17 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
   history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;
-  /** Links stated by each source, in the order stated, to any target or those of the keys given; sources of tombstones have none. */
-  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; targetKeys?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  /** Links stated by each source, in the order stated; sources of tombstones have none. */
+  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; /** Of several links to one target only the first counts. */ distinct?: boolean; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
   /** Links that point to each target key, oldest first. */
-  linksTo(keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  linksTo(keys: readonly string[], options: {
+    predicates?: readonly string[]; kinds?: readonly KindName[];
+    /** Of several links from one source only the oldest counts. */
+    distinct?: boolean;
+    /** Leaves sources out that the target itself links to by one of these predicates. */
+    unlessBack?: readonly string[];
+    after?: string; limit: number;
+  }): Promise<Page<FoundLink>[]>;
   /** Current canonical N-Quads of a record. */
   quads(ark: string): Promise<string | undefined>;
   commit(commit: Commit): Promise<Committed>;

@@ -37,8 +37,11 @@ export function withFacts(document: JsonObject, ark: string, baseUrl: string, { 
   return { ...document, contentUrl, contentSize: String(size), sha256, uploadDate, ...(elsewhere ? { sourceContentUrl: said } : {}) };
 }
 
+/** What forms call a file that they know nothing of. */
+const UNKNOWN = "application/octet-stream";
+
 /** How a record refers to a file: the media type is the record's word, else the client's, else read off the name. */
 export function contentReference(document: JsonObject, { object, name, mediaType }: StagedFile): ObjectReference {
   const fileName = name === "" ? (typeof document["name"] === "string" ? document["name"] : "content") : name;
-  return { sha256: object.sha256, size: object.size, mediaType: mediaTypeOf(fileName, [document["encodingFormat"] ?? "", mediaType]), name: fileName, role: "content" };
+  return { sha256: object.sha256, size: object.size, mediaType: mediaTypeOf(fileName, [document["encodingFormat"] ?? "", mediaType === UNKNOWN ? "" : mediaType]), name: fileName, role: "content" };
 }

@@ -21,19 +21,19 @@ function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery
   return { ...rest, ...(kind ? { kind } : {}), ...(ark === undefined ? {} : { ownerKey: arkKey(ark) }) };
 }
 
-/** One page by key, as stored; counted only when asked for. @throws ValidationError for an owner that is none; ServiceError `BAD_REQUEST` for such a cursor */
-export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListedPage & { total(): Promise<number> }> {
+/** One page by key. @throws ValidationError for a cursor or owner that is none */
+export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
+  const { items, positions, next, count } = await listRecords(deps, kind, filter, page, caller);
+  const [views, total] = await Promise.all([viewsOf(deps, items, caller), count()]);
+  return { views, positions, total, ...(next === undefined ? {} : { next }) };
+}
+
+/** The same without what is derived, and counted only when asked: for doors that show what they are asked for. */
+export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListedPage & { count(): Promise<number> }> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
   const found = await deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) });
-  return { ...found, total: () => deps.records.count(query) };
-}
-
-/** One page by key, as the caller sees it. @throws as {@link listRecords} */
-export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
-  const found = await listRecords(deps, kind, filter, page, caller);
-  const [views, total] = await Promise.all([viewsOf(deps, found.items, caller), found.total()]);
-  return { views, positions: found.positions, total, ...(found.next === undefined ? {} : { next: found.next }) };
+  return { ...found, count: () => deps.records.count(query) };
 }
 
 /** The whole list, in constant memory. */

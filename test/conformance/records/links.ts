@@ -22,6 +22,35 @@ export function linksConform(setting: Setting): void {
       expect(rest!.next).toBeUndefined();
     });
 
+    test("between two records count once when asked for distinct ones: the first a source states, the oldest to a target", async () => {
+      await write(store(), create(A));
+      await write(store(), create(B, { links: [linkTo(A, "evi:used"), linkTo(C), linkTo(A), linkTo("ark:99999/a1", "evi:usedSample")] }));
+      await write(store(), create(C, { links: [linkTo(A, "evi:usedSample")] }));
+      await write(store(), replace(C, 1, { links: [linkTo(A), linkTo(A, "evi:usedSample")] }));
+      const predicates = ["evi:used", "evi:usedDataset", "evi:usedSample"];
+      const [from] = await store().linksFrom([B], { predicates, distinct: true, limit: 10 });
+      expect(from!.items.map(({ predicate, target }) => [predicate, target])).toEqual([["evi:used", A], ["evi:usedDataset", C]]);
+      const sources: string[][] = [];
+      for (let after: string | undefined; ;) {
+        const [page] = await store().linksTo(["ark:99999/a1"], { predicates, distinct: true, limit: 1, ...(after === undefined ? {} : { after }) });
+        sources.push(...page!.items.map(({ source, predicate }) => [source, predicate]));
+        if (page!.next === undefined) break;
+        after = page!.next;
+      }
+      expect(sources).toEqual([[B, "evi:used"], [C, "evi:usedSample"]]);
+      const [narrow] = await store().linksTo(["ark:99999/a1"], { predicates: ["evi:usedDataset"], distinct: true, limit: 10 });
+      expect(narrow!.items.map(({ source }) => source).sort()).toEqual([B, C]);
+    });
+
+    test("from a source that the target links back to are left out when asked", async () => {
+      await write(store(), create(A, { links: [linkTo("ark:99999/b1", "evi:usedBy"), linkTo(C, "evi:derivedFrom")] }), create(B, { links: [linkTo(A)] }), create(C, { links: [linkTo(A)] }));
+      const of = async (unlessBack?: string[]) => (await store().linksTo(["ark:99999/a1", "ark:99999/c1"], { limit: 10, ...(unlessBack ? { unlessBack } : {}) })).map(({ items }) => items.map(({ source }) => source));
+      expect(await of()).toEqual([[B, C], [A]]);
+      expect(await of(["evi:usedBy"])).toEqual([[C], [A]]);
+      expect(await of(["evi:usedBy", "evi:derivedFrom"])).toEqual([[], [A]]);
+      expect(await of(["evi:usedDataset"])).toEqual([[B, C], []]);
+    });
+
     test("to each target come oldest first, by predicate and kind of the source, in pages", async () => {
       await write(store(), create(A));
       const sources = Array.from({ length: 9 }, (_, i) => `ark:99999/s${i}`);

@@ -92,7 +92,7 @@ describe("negotiation", () => {
   const ACCEPTED: [string | undefined, string][] = [
     [undefined, "application/ld+json"], ["*/*", "application/ld+json"], ["application/json", "application/json"], ["application/ld+json;profile=\"x\"", "application/ld+json"], ["application/*", "application/ld+json"],
     ["text/turtle", "text/turtle; charset=utf-8"], ["application/n-quads", "application/n-quads"], ["text/turtle;q=0.4, application/n-quads;q=0.5", "application/n-quads"], ["text/turtle, */*;q=0.1", "text/turtle; charset=utf-8"],
-    ["application/ld+json;q=0, */*", "application/json"], ["image/png, text/*;q=0.2", "text/turtle; charset=utf-8"], ["TEXT/Turtle", "text/turtle; charset=utf-8"],
+    ["application/ld+json;q=0, */*", "application/json"], ["image/png, text/*;q=0.2", "text/html; charset=utf-8"], ["TEXT/Turtle", "text/turtle; charset=utf-8"],
   ];
   it.each(ACCEPTED)("of %s gives %s", async (accept, type) => {
     const ark = await make("dataset");

@@ -77,6 +77,20 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
     for (const item of answer.body.detail!) expect(Object.keys(item).filter((key) => !["loc", "msg", "type", "ctx"].includes(key))).toEqual([]);
     expect(answer.text).not.toContain("secret-text");
   });
+  it("refuses a context that would have to be fetched, and one that is malformed", async () => {
+    for (const context of ["https://evil.example/context.jsonld", { "@version": "2" }]) {
+      const answer = await post(kind, bodyOf(kind, ada.id, { "@context": context }));
+      expect([answer.status, answer.body.detail?.[0]?.loc.slice(0, 2)]).toEqual([422, ["body", "@context"]]);
+    }
+  });
+  it("needs a token", async () => {
+    const answer = await server.request("POST", `/${kind}`, { json: bodyOf(kind, ada.id) });
+    expect([answer.status, answer.body["code"], answer.headers.get("www-authenticate")]).toEqual([401, "NOT_AUTHENTICATED", "Bearer"]);
+  });
+});
+
+// One reader of bodies serves all kinds.
+describe.each(["dataset", "group"] as const)("POST /%s", (kind) => {
   it.each([["nothing", undefined, "missing"], ["null", "null", "missing"], ["a list", "[]", "model_attributes_type"], ["a number", "5", "model_attributes_type"], ["no JSON", "{", "json_invalid"], ["no UTF-8", "\ud800", "json_invalid"]])("refuses a body that is %s", async (_what, body, type) => {
     const bytes = body === "\ud800" ? Buffer.from([0x7b, 0xff]) : body;
     const answer = await server.request<{ detail: { type: string; loc: JsonValue[] }[] }>("POST", `/${kind}`, { token: ada.token, headers: { "Content-Type": "application/json" }, ...(bytes === undefined ? {} : { body: bytes }) });
@@ -88,16 +102,6 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
       expect([answer.status, answer.body.detail[0]!.type]).toEqual([422, type]);
       if (loc) expect(answer.body.detail[0]!.loc).toEqual(loc);
     });
-  it("refuses a context that would have to be fetched, and one that is malformed", async () => {
-    for (const context of ["https://evil.example/context.jsonld", { "@version": "2" }]) {
-      const answer = await post(kind, bodyOf(kind, ada.id, { "@context": context }));
-      expect([answer.status, answer.body.detail?.[0]?.loc.slice(0, 2)]).toEqual([422, ["body", "@context"]]);
-    }
-  });
-  it("needs a token", async () => {
-    const answer = await server.request("POST", `/${kind}`, { json: bodyOf(kind, ada.id) });
-    expect([answer.status, answer.body["code"], answer.headers.get("www-authenticate")]).toEqual([401, "NOT_AUTHENTICATED", "Bearer"]);
-  });
 });
 
 it("gives a data download its default version", () => expect(KINDS.datadownload.fields["version"]!.default).toBe("0.1.0"));

@@ -25,17 +25,27 @@ describe("The Oxigraph engine", () => {
     told.length = 0;
   });
 
+  it("lets those who wait for a commit wait for its first load", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(2));
+    feed.delay = 20;
+    const index = await open(feed);
+    await index.reach(1, 10_000);
+    expect(index.state()).toEqual({ state: "ready", sequence: 1 });
+  });
+
   it("says how far it is while it loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(40));
     feed.delay = 20;
     const index = await open(feed, { pageSize: 10 });
     await expect(index.select("SELECT * {}")).rejects.toMatchObject({ code: "INDEX_LOADING", status: 503 });
-    await expect(index.reach(1, 1000)).rejects.toMatchObject({ code: "INDEX_LOADING" });
+    await expect(index.reach(1, 1)).rejects.toMatchObject({ code: "INDEX_LOADING" });
     while ((index.state().done ?? 0) === 0) await pause(5);
     expect(index.state()).toMatchObject({ state: "loading", total: 40 });
     await expect(index.select("SELECT * {}")).rejects.toMatchObject({ extra: { total: 40 } });
-    await ready(index);
+    // Who can wait is not sent away.
+    await index.reach(1, 20_000);
     expect(await names(index)).toHaveLength(40);
   });
 

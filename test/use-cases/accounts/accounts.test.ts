@@ -68,12 +68,16 @@ describe("wrong credentials", () => {
     const dan = await server.person("dan");
     const timed = async (username: string) => {
       const begun = performance.now();
-      for (let turn = 0; turn < 8; turn++) await codeOf(log(username, "wrong"));
+      await codeOf(log(username, "wrong"));
       return performance.now() - begun;
     };
-    await timed(dan.email);
-    const [there, none] = [await timed(dan.email), await timed("nobody@example.org")];
-    expect(Math.max(there, none) / Math.min(there, none)).toBeLessThan(2.5);
+    // The quickest of many, taken in turn: what else the machine does makes an answer slower, never quicker.
+    let [there, none] = [Infinity, Infinity];
+    for (let turn = 0; turn < 12; turn++) {
+      there = Math.min(there, await timed(dan.email));
+      none = Math.min(none, await timed("nobody@example.org"));
+    }
+    expect(Math.max(there, none) / Math.min(there, none)).toBeLessThan(2);
   });
 });
 

@@ -49,7 +49,8 @@ export class OxigraphEngine implements QueryEngine {
   async reach(sequence: number, wait: number): Promise<void> {
     const { state, sequence: reached } = this.state();
     if (state === "ready" && reached >= sequence) return;
-    if (state === "stopped" || !this.#threads.everLoaded) throw this.#threads.unavailable();
+    if (state === "stopped") throw this.#threads.unavailable();
+    // A small registry has loaded well within the wait: nobody is sent away for that.
     this.#threads.advance(sequence);
     await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
   }

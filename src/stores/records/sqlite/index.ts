@@ -42,7 +42,7 @@ class SqliteRecordStore implements RecordStore {
   count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => read(() => this.#lists.count(query));
   atRevision = async (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => read(() => this.#records.atRevision(ark, revision));
   history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
-  linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; targetKeys?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
+  linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
   linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 

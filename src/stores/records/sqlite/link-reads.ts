@@ -18,7 +18,9 @@ export class LinkReads {
       CROSS JOIN link AS l ON l.source = r.id AND l.position IN (
         SELECT position FROM link AS page WHERE page.source = r.id AND page.position > ?2
           AND (?3 IS NULL OR page.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))
-          AND (?5 IS NULL OR page.target_key IN (SELECT value FROM json_each(?5)))
+          AND (?5 = 0 OR NOT EXISTS (
+            SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key = page.target_key
+              AND (?3 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))))
         ORDER BY page.position LIMIT ?4)
       CROSS JOIN via AS v ON v.id = l.via
       ORDER BY asked.key, l.position`);
@@ -35,22 +37,29 @@ export class LinkReads {
       CROSS JOIN link AS l ON (l.source, l.position) IN (
         SELECT page.source, page.position FROM link AS page INDEXED BY link_target
         WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6)
+          AND (?8 = 0 OR NOT EXISTS (
+            SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position)
+              AND (?2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?2))))))
+          AND (?9 IS NULL OR NOT EXISTS (
+            SELECT 1 FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key FROM record WHERE id = page.source)
+              AND back.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?9)))
+              AND back.source IN (SELECT id FROM record WHERE key = page.target_key)))
         ORDER BY page.sequence, page.source, page.position LIMIT ?7)
       CROSS JOIN record AS r ON r.id = l.source`);
   }
 
-  linksFrom(arks: readonly string[], { predicates, targetKeys, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
+  linksFrom(arks: readonly string[], { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
     const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of this.#from.all([listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1, targetKeys ? listOf(targetKeys) : null])) pages[row[0]]!.push(row);
+    for (const row of this.#from.all([listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1, Number(distinct === true)])) pages[row[0]]!.push(row);
     return pages.map((rows) => pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) =>
       ({ source, sourceKind: kind as KindName, position: String(position), predicate, target, targetKey })));
   }
 
-  linksTo(keys: readonly string[], { predicates, kinds, after, limit }: Parameters<RecordStore["linksTo"]>[1]): Page<FoundLink>[] {
+  linksTo(keys: readonly string[], { predicates, kinds, distinct, unlessBack, after, limit }: Parameters<RecordStore["linksTo"]>[1]): Page<FoundLink>[] {
     const pages = keys.map((): To[] => []);
     const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
-    const rows = this.#to.all([listOf(keys), predicates ? listOf(predicates) : null, kinds ? listOf(kinds) : null, ...start, limit + 1]);
+    const rows = this.#to.all([listOf(keys), predicates ? listOf(predicates) : null, kinds ? listOf(kinds) : null, ...start, limit + 1, Number(distinct === true), unlessBack ? listOf(unlessBack) : null]);
     for (const row of rows) pages[row[0]]!.push(row);
     return pages.map((page) => pageOf(page.toSorted(oldestFirst), limit, ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) =>
       ({ source, sourceKind: kind as KindName, position: `${sequence}.${sourceId}.${position}`, predicate, target, targetKey })));

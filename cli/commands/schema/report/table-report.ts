@@ -1,0 +1,96 @@
+import type { ErrorKind, TableError, TableSummary } from "../../../../src/tabular/summary.js";
+import { displayWidth } from "../../../render/display-width.js";
+import { centred, TextTable } from "../../../render/table.js";
+import type { Output } from "./output.js";
+import { Ordered, type Report } from "./report.js";
+
+const HEAD = ["row", "error_type", "failed_keyword", "message"];
+const RED = "\u001b[31m";
+const YELLOW = "\u001b[33m";
+const GREEN = "\u001b[32m";
+const PLAIN = "\u001b[39m";
+
+/** Names come from the schema and may hold control characters, which would move the cursor or break the table. */
+const visible = (text: string): string => text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+
+/** What the errors of a kind have in common in the table. */
+interface KindCells {
+  before: string;
+  after: string;
+  /** Columns that `before` and `after` take. */
+  width: number;
+}
+
+/** The contract's table; `Validation Success` when there is nothing to put in it. */
+export class TableReport implements Report {
+  private table = new TextTable(HEAD);
+  private ordered = new Ordered();
+  private file = "";
+  private kinds: (KindCells | undefined)[] = [];
+  private last = 0;
+
+  /** @param several true when more than one file is checked: each is named then */
+  constructor(private readonly output: Output, private readonly several: boolean, private readonly coloured: boolean) {}
+
+  async begin(file: string): Promise<void> {
+    this.file = file;
+    this.table = new TextTable(HEAD);
+    this.ordered = new Ordered();
+    this.kinds = [];
+    this.last = 0;
+  }
+
+  async add(errors: TableError[]): Promise<void> {
+    for (const error of errors) {
+      const { kind, row, detail } = error;
+      const cells = (this.kinds[kind.id] ??= this.learn(kind));
+      if (row > this.last) this.last = row;
+      this.table.widen(3, cells.width + displayWidth(detail));
+      this.ordered.add(error);
+    }
+  }
+
+  private learn(kind: ErrorKind): KindCells {
+    const [before, after] = [visible(kind.before), visible(kind.after)];
+    this.table.widen(1, kind.type.length);
+    this.table.widen(2, (kind.keyword ?? "None").length);
+    return { before, after, width: displayWidth(before) + displayWidth(after) };
+  }
+
+  async end(summary: TableSummary): Promise<void> {
+    const { output } = this;
+    if (summary.errors === 0) await output.write(`${this.several ? `${this.file}: ` : ""}${this.paint(GREEN, "Validation Success")}\n`);
+    else await this.writeTable();
+    this.ordered.close();
+    await output.flush();
+  }
+
+  private async writeTable(): Promise<void> {
+    const { output, table, kinds } = this;
+    table.widen(0, String(this.last).length);
+    await output.write((this.several ? `${this.file}:\n` : "") + table.top());
+    const [rowWidth, typeWidth, keywordWidth, messageWidth] = table.widths as [number, number, number, number];
+    const middles = new Map<ErrorKind, string>();
+    for (const { kind, row, detail } of this.ordered.errors()) {
+      let middle = middles.get(kind);
+      if (middle === undefined) {
+        middle = ` | ${this.paint(kind.keyword === null ? RED : YELLOW, centred(kind.type, typeWidth))} | ${centred(kind.keyword ?? "None", keywordWidth)} | `;
+        middles.set(kind, middle);
+      }
+      const { before, after, width } = kinds[kind.id]!;
+      const full = output.write(`| ${centred(String(row), rowWidth)}${middle}${centred(before + detail + after, messageWidth, width + displayWidth(detail))} |\n`);
+      if (full) await full;
+    }
+    await output.write(table.bottom());
+  }
+
+  async abandon(): Promise<void> {
+    this.ordered.close();
+  }
+
+  async finish(): Promise<void> {}
+
+  private paint(colour: string, text: string): string {
+    return this.coloured ? `${colour}${text}${PLAIN}` : text;
+  }
+}

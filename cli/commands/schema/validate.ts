@@ -1,0 +1,100 @@
+import type { TableLimits } from "../../../src/tabular/limits.js";
+import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
+import type { TableSummary } from "../../../src/tabular/summary.js";
+import { validateTable, type CheckOptions, type TableCheck } from "../../../src/tabular/validate.js";
+import { failureLine } from "../../failure.js";
+import { openData, type DataSource } from "./data-source.js";
+import { Output } from "./report/output.js";
+import type { Report } from "./report/report.js";
+import { loadSchema, namedFailure } from "./schema-file.js";
+
+export interface ValidateOptions extends Partial<TableLimits> {
+  schema: string;
+  format: "table" | "json" | "ndjson" | "sarif" | "github";
+  maxErrors?: number;
+  summary?: true;
+  strictColumns?: true;
+  quiet?: true;
+}
+
+/** Files that large get a progress bar on a terminal. */
+const LONG_FILE = 20_000_000;
+
+/**
+ * `schema validate`: checks one file after another. Status 1 when one does not conform or cannot be read.
+ * @throws Failure for a schema that cannot be used
+ */
+export async function validateCommand(files: readonly string[], options: ValidateOptions): Promise<void> {
+  const schema = await loadSchema(options.schema);
+  const report = await openReport(options, files.length > 1);
+  for (const file of files) {
+    try {
+      const summary = await checkFile(file, schema, options, report);
+      if (summary.errors > 0) process.exitCode = 1;
+      if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
+      if (options.summary === true && options.quiet !== true) await (await import("./report/summary.js")).writeSummary(file, summary, options.format, files.length > 1);
+    } catch (error) {
+      await report.abandon();
+      process.exitCode = 1;
+      note(failureLine(error));
+    }
+  }
+  await report.finish();
+}
+
+const note = (line: string): boolean => process.stderr.write(`arkgraph: ${line}\n`);
+
+async function checkFile(file: string, schema: TableSchema, options: ValidateOptions, report: Report): Promise<TableSummary> {
+  const source = await openData(file);
+  const progress = await openFileProgress(source, options);
+  await report.begin(source.name);
+  try {
+    const check = await startCheck(file, source, schema, { ...engineOptions(options), ...(progress ? { onProgress: progress.update } : {}) });
+    for await (const errors of check.batches()) await report.add(errors);
+    progress?.stop();
+    const summary = await check.summary();
+    await report.end(summary);
+    return summary;
+  } catch (error) {
+    progress?.stop();
+    throw aboutData(file, source.name, error, options.schema);
+  }
+}
+
+async function startCheck(file: string, source: DataSource, schema: TableSchema, options: CheckOptions): Promise<TableCheck> {
+  if (file === "-" || !file.toLowerCase().endsWith(".parquet")) return validateTable(source.bytes, schema, options);
+  const { validateParquetFile } = await import("./parquet.js");
+  return validateParquetFile(file, schema, options);
+}
+
+function aboutData(file: string, name: string, error: unknown, schema: string): unknown {
+  const aboutSchema = (error as { code?: string }).code === "SCHEMA";
+  return namedFailure(aboutSchema ? schema : file === "-" ? name : file, error);
+}
+
+function engineOptions({ strictColumns, maxErrors, maxCell, maxRow, maxColumns, patternSeconds }: ValidateOptions): CheckOptions {
+  const limits = Object.fromEntries(Object.entries({ maxCell, maxRow, maxColumns, patternSeconds }).filter(([, value]) => value !== undefined));
+  return { limits, strictColumns: strictColumns === true, ...(maxErrors === undefined ? {} : { maxErrors }) };
+}
+
+async function openReport({ format, quiet }: ValidateOptions, several: boolean): Promise<Report> {
+  if (quiet === true) return { begin: async () => {}, add: async () => {}, end: async () => {}, abandon: async () => {}, finish: async () => {} };
+  const output = new Output();
+  switch (format) {
+    case "table": {
+      const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
+      return new (await import("./report/table-report.js")).TableReport(output, several, coloured);
+    }
+    case "ndjson": return new (await import("./report/json-report.js")).NdjsonReport(output);
+    case "json": return new (await import("./report/json-report.js")).JsonReport(output);
+    case "sarif": return new (await import("./report/sarif-report.js")).SarifReport(output);
+    case "github": return new (await import("./report/github-report.js")).GithubReport(output);
+  }
+}
+
+async function openFileProgress({ name, size }: DataSource, { quiet }: ValidateOptions): Promise<{ update(bytes: number): void; stop(): void } | undefined> {
+  if (size === undefined || size < LONG_FILE || quiet === true || !process.stderr.isTTY) return undefined;
+  const [{ openProgress }, { humanSize }] = await Promise.all([import("../../render/progress.js"), import("../../render/style.js")]);
+  const line = openProgress("checking", process.stderr);
+  return { update: (bytes) => line.update(bytes, size, `${humanSize(bytes)} of ${humanSize(size)} · ${name}`), stop: () => line.stop() };
+}

@@ -1,0 +1,29 @@
+// Bundles the command line into one CommonJS file: reading a hundred small modules took longer than most commands.
+// Commands that need the registry stay outside and are loaded from dist/cli/ when they run.
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What program.ts loads when a command runs was built by tsc beside the bundle. */
+const outside = {
+  name: "commands-outside",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\// }, ({ kind, importer, path }) => (kind === "dynamic-import" && /[\\/]cli[\\/]program\.ts$/.test(importer) ? { path, external: true } : undefined));
+    // Packages are loaded from node_modules when they are needed, but for the parser of the command line, which always is.
+    onResolve({ filter: /^[^./]/ }, ({ path }) => (path === "commander" || path.startsWith("node:") ? undefined : { path, external: true }));
+  },
+};
+
+await build({
+  stdin: { contents: 'import { run } from "./cli/program.js"; void run(process.argv.slice(2));', resolveDir: root, sourcefile: "bundle-entry.ts", loader: "ts" },
+  outfile: `${root}/dist/cli/arkgraph.cjs`,
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  logLevel: "warning",
+  plugins: [outside],
+});

@@ -1,0 +1,26 @@
+/** Sizes and times that keep memory flat and a run finite. Every error about one names its option. */
+export interface TableLimits {
+  /** Bytes of one cell (`--max-cell`). */
+  maxCell: number;
+  /** Bytes of one row (`--max-row`): a row must be in memory as a whole. */
+  maxRow: number;
+  /** Columns of one row (`--max-columns`). */
+  maxColumns: number;
+  /**
+   * Seconds that checking one file may take when its schema has patterns on the native engine
+   * (`--pattern-seconds`); every {@link PATTERN_BYTES_PER_SECOND} read add one, so that honest files of any size pass.
+   */
+  patternSeconds: number;
+}
+
+/** Far below the speed of any pattern that does not explode. */
+export const PATTERN_BYTES_PER_SECOND = 1 << 20;
+
+export const DEFAULT_LIMITS: TableLimits = { maxCell: 16 << 20, maxRow: 32 << 20, maxColumns: 250_000, patternSeconds: 10 };
+
+/** Bytes as the largest unit that divides them, e.g. `16 MiB`. */
+export function sizeText(bytes: number): string {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) === 0) return `${bytes / (1 << 20)} MiB`;
+  if (bytes >= 1024 && bytes % 1024 === 0) return `${bytes / 1024} KiB`;
+  return `${bytes} bytes`;
+}

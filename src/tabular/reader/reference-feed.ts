@@ -1,0 +1,99 @@
+import { Readable } from "node:stream";
+import type { Options, Parser } from "csv-parse";
+import { TabularError } from "../errors.js";
+import type { TableLimits } from "../limits.js";
+import type { RowFeed } from "./feed.js";
+import { NON_ASCII, QUOTED, type Row } from "./row.js";
+import { cellTooLong, rowTooLong, tooManyColumns } from "./scanner.js";
+
+/** Rows handed on in one step. */
+const BATCH = 512;
+
+/**
+ * Rows of separated text as csv-parse reads them. It is the reference for the scanner, and reads what the scanner
+ * does not: separators of several characters, and such as are not ASCII.
+ */
+export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: string, limits: TableLimits): RowFeed {
+  return async function* (row, each, guard) {
+    const { parse } = await import("csv-parse");
+    let quotes = false;
+    const options: Options<Read> = {
+      delimiter: separator, record_delimiter: ["\r\n", "\n", "\r"], relax_column_count: true, relax_quotes: true, max_record_size: limits.maxRow,
+      cast: (value: string, { quoting }) => {
+        quotes ||= quoting;
+        return value;
+      },
+      // The only way to learn whether a single empty cell had quotes around it.
+      on_record: (cells) => {
+        const record: Read = { cells: cells as unknown as string[], quotes };
+        quotes = false;
+        return record;
+      },
+    };
+    const parser = parse(options as unknown as Options);
+    const input = Readable.from(checked(source, row));
+    input.on("error", (error) => parser.destroy(error));
+    input.pipe(parser);
+    let batch: Read[] = [];
+    const step = (): void => {
+      for (const { cells, quotes } of batch) {
+        setCells(row, cells, quotes, limits);
+        each();
+        row.line += 1 + cells.reduce((lines, cell) => lines + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+      }
+      batch = [];
+    };
+    try {
+      for await (const record of parser as Parser & AsyncIterable<Read>) {
+        if (batch.push(record) < BATCH) continue;
+        guard(step);
+        yield;
+      }
+    } catch (error) {
+      guard(step);
+      throw translated(error, row, limits);
+    } finally {
+      input.destroy();
+    }
+    guard(step);
+    yield;
+  };
+}
+
+interface Read {
+  cells: string[];
+  quotes: boolean;
+}
+
+async function* checked(source: AsyncIterable<Uint8Array>, row: Row): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    if (chunk.indexOf(0) >= 0) throw new TabularError("DATA", `it holds a NUL byte after row ${row.number}: it is not a text table`);
+    // A copy: the parser keeps what it has not finished, and a source may reuse its buffer.
+    yield Buffer.from(chunk);
+  }
+}
+
+/** Puts cells that are text already into the row. */
+export function setCells(row: Row, cells: readonly string[], quotes: boolean, limits: TableLimits): void {
+  if (cells.length > limits.maxColumns) throw tooManyColumns(row, limits);
+  while (row.starts.length < cells.length) row.grow();
+  const bytes = Buffer.from(cells.join(""));
+  row.setBlock(bytes, bytes.length);
+  row.count = cells.length;
+  let at = 0;
+  for (let column = 0; column < cells.length; column++) {
+    const cell = cells[column]!;
+    const length = Buffer.byteLength(cell);
+    row.starts[column] = at;
+    row.ends[column] = at += length;
+    row.flags[column] = (length === cell.length ? 0 : NON_ASCII) | (quotes ? QUOTED : 0);
+    if (length > limits.maxCell) throw cellTooLong(row, column, limits);
+  }
+}
+
+function translated(error: unknown, row: Row, limits: TableLimits): unknown {
+  const { code } = error as { code?: string };
+  if (code === "CSV_QUOTE_NOT_CLOSED") return new TabularError("DATA", `a quoted cell in row ${row.number} (line ${row.line}) is never closed`);
+  if (code === "CSV_MAX_RECORD_SIZE") return rowTooLong(row, false, limits);
+  return error;
+}

@@ -1,0 +1,87 @@
+/** Flags of a cell; 0 is the common case: plain ASCII between separators. */
+export const NON_ASCII = 1;
+export const QUOTED = 2;
+/** Quotes inside are doubled. */
+export const ESCAPED = 4;
+/** Text follows the closing quote: the cell is kept as it stands, as the reference reader does. */
+export const RELAXED = 8;
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * The row under the reader, reused for every row: cells are places in a block of bytes and become text only when
+ * a rule asks. It is only valid until the next row is read.
+ */
+export class Row {
+  bytes: Buffer = EMPTY;
+  /** Where the block's valid bytes end. */
+  blockEnd = 0;
+  starts = new Int32Array(64);
+  ends = new Int32Array(64);
+  flags = new Uint8Array(64);
+  /** Number of cells. */
+  count = 0;
+  /** Position among the data rows, from 0. */
+  number = 0;
+  /** Line of the file the row begins in, from 1; 0 where there are no lines. */
+  line = 1;
+  private blockText: string | undefined;
+
+  /** Points at other bytes, or at the same bytes with other content. */
+  setBlock(bytes: Buffer, end: number): void {
+    this.bytes = bytes;
+    this.blockEnd = end;
+    this.blockText = undefined;
+  }
+
+  /** Room for twice as many cells. */
+  grow(): void {
+    const size = this.starts.length * 2;
+    const [starts, ends, flags] = [new Int32Array(size), new Int32Array(size), new Uint8Array(size)];
+    starts.set(this.starts);
+    ends.set(this.ends);
+    flags.set(this.flags);
+    [this.starts, this.ends, this.flags] = [starts, ends, flags];
+  }
+
+  /** A cell's text for looking at now; it may share memory with its block. */
+  text(column: number): string {
+    const flag = this.flags[column]!;
+    if ((flag & ~QUOTED) !== 0) return this.ownText(column);
+    this.blockText ??= this.bytes.toString("latin1", 0, this.blockEnd);
+    return this.blockText.slice(this.starts[column], this.ends[column]);
+  }
+
+  /** A cell's text for keeping. */
+  ownText(column: number): string {
+    const [start, end, flag] = [this.starts[column]!, this.ends[column]!, this.flags[column]!];
+    const raw = this.bytes.toString((flag & NON_ASCII) === 0 ? "latin1" : "utf8", start, end);
+    if ((flag & RELAXED) !== 0) return relaxedText(raw);
+    return (flag & ESCAPED) === 0 ? raw : raw.replaceAll('""', '"');
+  }
+
+  /** All cells as text. */
+  cells(): string[] {
+    return Array.from({ length: this.count }, (_, column) => this.ownText(column));
+  }
+
+  /** True for what a blank line gives: one empty cell that nobody put quotes around. */
+  get isBlank(): boolean {
+    return this.count === 1 && this.starts[0] === this.ends[0] && this.flags[0] === 0;
+  }
+
+  /** Makes this the row of a blank line. */
+  setBlank(): void {
+    this.count = 1;
+    this.starts[0] = 0;
+    this.ends[0] = 0;
+    this.flags[0] = 0;
+  }
+}
+
+/** `"a""b"c` is read as `"a"b"c`: the quotes around stay, doubled ones inside become one. */
+function relaxedText(raw: string): string {
+  let end = 1;
+  while (raw[end] !== '"' || raw[end + 1] === '"') end += raw[end] === '"' ? 2 : 1;
+  return `"${raw.slice(1, end).replaceAll('""', '"')}${raw.slice(end)}`;
+}

@@ -1,0 +1,42 @@
+import type { Row } from "../reader/row.js";
+import type { ErrorKind } from "../summary.js";
+import type { Rule } from "./rule.js";
+
+/** Whether a property's cells became a value. */
+export const CONVERTED = 0;
+/** A cell is not what the datatype says. */
+export const VALUE_ERROR = 1;
+/** The row ends before the column. */
+export const INDEX_ERROR = 2;
+export type Conversion = typeof CONVERTED | typeof VALUE_ERROR | typeof INDEX_ERROR;
+
+/** Takes what a rule found. */
+export interface Report {
+  /** @param detail what is special to the row @param column where the value is; -1 where there is none */
+  violation(kind: ErrorKind, detail: string, column: number): void;
+}
+
+/** A property compiled: converts its cells, then judges the value. Both run for every row. */
+export interface PropertyCheck {
+  readonly name: string;
+  /** Its first column. */
+  readonly column: number;
+  /** False when any value that converts conforms. */
+  readonly judges: boolean;
+  convert(row: Row): Conversion;
+  /** Only after {@link convert} gave {@link CONVERTED} for the same row. */
+  judge(row: Row, report: Report): void;
+}
+
+/** A rule with the kind of error that breaking it is. */
+export interface JudgedRule<T> extends Rule<T> {
+  kind: ErrorKind;
+}
+
+/** Reports every rule that a value breaks. */
+export function applyRules<T>(rules: readonly JudgedRule<T>[], value: T, report: Report, column: number): void {
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index]!;
+    if (!rule.keeps(value)) report.violation(rule.kind, rule.text(value), column);
+  }
+}

@@ -1,0 +1,99 @@
+import { TabularError } from "./errors.js";
+import { DEFAULT_LIMITS, type TableLimits } from "./limits.js";
+import { unguarded, type Guard, type RowFeed } from "./reader/feed.js";
+import { openSource } from "./reader/open-source.js";
+import { RowGate } from "./reader/row-gate.js";
+import { Row } from "./reader/row.js";
+import { scannedFeed } from "./reader/scanned-feed.js";
+import { isScannable } from "./reader/scanner.js";
+import { RowChecker } from "./row-checker.js";
+import { loadEnvironment, runsPatterns, type PatternEngine } from "./rules/environment.js";
+import type { GuardedWork } from "./rules/time-guard.js";
+import { unescapeSeparator } from "./schema/document.js";
+import type { TableSchema } from "./schema/table-schema.js";
+import type { TableError, TableSummary } from "./summary.js";
+
+/** How a table is checked; every key has a default. */
+export interface CheckOptions {
+  /** Default `native`; a service must take `linear` for patterns it did not write. */
+  patterns?: PatternEngine;
+  /** A row with another number of columns than the first row is an error. */
+  strictColumns?: boolean;
+  /** Ends the check after so many errors; default none. */
+  maxErrors?: number;
+  limits?: Partial<TableLimits>;
+  /** Told now and then how many bytes of the source were read. */
+  onProgress?: (bytes: number) => void;
+}
+
+/** A check that runs while its errors are read. It runs once: read the errors, then the summary, or the summary only. */
+export interface TableCheck extends AsyncIterable<TableError> {
+  /** The errors of a stretch of rows at a time, in the order of rows: the fast way for many errors. */
+  batches(): AsyncGenerator<TableError[], void>;
+  /** What it came to; reads what was not read yet. */
+  summary(): Promise<TableSummary>;
+}
+
+/**
+ * Checks separated text (UTF-8, gzip or not) against a schema, in memory that does not grow with the table.
+ * A source may fill the buffer of a part anew once the next part is asked for.
+ * @throws TabularError, when read: `SCHEMA` before the first row, `DATA` or `LIMIT` at the row it happens
+ */
+export function validateTable(source: AsyncIterable<Uint8Array>, schema: TableSchema, options: CheckOptions = {}): TableCheck {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const state: GuardedWork = { property: "", bytes: 0 };
+  const separator = unescapeSeparator(schema.separator);
+  return runCheck(schema, options, limits, state, async () => {
+    if (separator === "") throw new TabularError("SCHEMA", "the schema gives no separator, so no table can be checked against it");
+    const text = openSource(counted(source, state, options.onProgress));
+    return isScannable(separator) ? scannedFeed(text, separator, limits) : (await import("./reader/reference-feed.js")).referenceFeed(text, separator, limits);
+  });
+}
+
+/** Checks rows that come from elsewhere than text, e.g. Parquet; all of them are data rows. */
+export function validateRows(feed: RowFeed, schema: TableSchema, options: CheckOptions = {}): TableCheck {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  return runCheck({ ...schema, header: false }, options, limits, { property: "", bytes: 0 }, async () => feed);
+}
+
+function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimits, state: GuardedWork, open: () => Promise<RowFeed>): TableCheck {
+  const { patterns = "native", strictColumns = false, maxErrors = Infinity } = options;
+  let result: TableSummary | undefined;
+  const batches = async function* (): AsyncGenerator<TableError[], void> {
+    const feed = await open();
+    const checker = new RowChecker(schema, await loadEnvironment(schema, patterns, state), { strictColumns, maxErrors });
+    const row = new Row();
+    const gate: RowGate = new RowGate(schema.header, row, () => checker.check(row, gate.firstCount));
+    for await (const _ of feed(row, () => gate.pass(), await guardFor(schema, patterns, state, limits))) {
+      const found = checker.take();
+      if (found.length > 0) yield found;
+      if (checker.full) break;
+    }
+    result = checker.summary(Math.max(0, gate.firstCount));
+  };
+  const run = batches();
+  return {
+    batches: () => run,
+    async *[Symbol.asyncIterator]() {
+      for await (const found of run) yield* found;
+    },
+    async summary() {
+      for await (const _ of run);
+      if (!result) throw new Error("the check was left before its end");
+      return result;
+    },
+  };
+}
+
+async function guardFor(schema: TableSchema, patterns: PatternEngine, state: GuardedWork, limits: TableLimits): Promise<Guard> {
+  if (patterns === "linear" || !runsPatterns(schema)) return unguarded;
+  return (await import("./rules/time-guard.js")).timeGuard(state, limits);
+}
+
+async function* counted(source: AsyncIterable<Uint8Array>, state: GuardedWork, onProgress: CheckOptions["onProgress"]): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    state.bytes += chunk.length;
+    onProgress?.(state.bytes);
+    yield chunk;
+  }
+}

@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isMet, ratioOf } from "../../bench/bench.js";
+import { table } from "../../bench/report.js";
+import { readSizes } from "../../bench/sizes.js";
+import { inTurns, median, percentile } from "../../bench/support/measure.js";
+import { packageRoot } from "../../src/package-root.js";
+
+const run = promisify(execFile);
+const BENCHES = ["start", "memory", "creates", "reads-while-writing", "intake", "evidence", "resolve"];
+
+interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
+
+// Tiny sizes prove that every bench works; what it measured then means nothing, and is not looked at.
+describe("npm run bench", { timeout: 240_000 }, () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "bench-test-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const bench = (...args: string[]) => run(process.execPath, [join(packageRoot, "dist", "bench", "run.js"), ...args, "--tiny", "--dir", folder], { timeout: 200_000 });
+
+  it("runs every bench, prints a table, writes JSON, and leaves nothing behind", async () => {
+    const file = join(folder, "figures.json");
+    const { stdout } = await bench("--json", file);
+    const { benches } = JSON.parse(await readFile(file, "utf8")) as { benches: Record<string, Shown[]> };
+    expect(Object.keys(benches)).toEqual(BENCHES);
+    for (const [name, figures] of Object.entries(benches)) {
+      expect(stdout).toContain(`\n${name}\n`);
+      expect(figures.length).toBeGreaterThan(0);
+      for (const figure of figures) {
+        expect(figure.value, figure.name).toBeGreaterThan(0);
+        expect(stdout).toContain(figure.name);
+      }
+    }
+    expect(await readdir(folder)).toEqual(["figures.json"]);
+  });
+
+  it("runs those that are named, and says which there are", async () => {
+    const { stdout } = await bench("memory");
+    expect(stdout).toContain("\nmemory\n");
+    expect(stdout).not.toContain("\nstart\n");
+    await expect(bench("memroy")).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining("There is no bench memroy.") as string });
+  });
+});
+
+describe("figures", () => {
+  const figure = { name: "a", value: 30, unit: "/s", yardstick: { name: "b", value: 10 } };
+
+  it("are medians of rounds in turn", async () => {
+    const order: string[] = [];
+    const side = (name: string, values: number[]) => async () => {
+      order.push(name);
+      return values.shift()!;
+    };
+    expect(await inTurns(3, { a: side("a", [1, 9, 2]), b: side("b", [4, 5, 6]) })).toEqual({ a: 2, b: 5 });
+    expect(order.join("")).toBe("ababab");
+    expect(median([4, 1, 3, 2])).toBe(2.5);
+    expect(percentile(Array.from({ length: 100 }, (_, index) => index + 1), 0.99)).toBe(99);
+  });
+
+  it("say whether they are what was wanted", () => {
+    expect(ratioOf(figure)).toBe(3);
+    expect(isMet(figure)).toBeUndefined();
+    expect([isMet({ ...figure, wanted: { atLeast: 3 } }), isMet({ ...figure, wanted: { atMost: 2 } }), isMet({ ...figure, wanted: { below: 31 } }), isMet({ ...figure, wanted: { within: 0.15 } })]).toEqual([true, false, true, false]);
+    expect(table({ bench: [{ ...figure, wanted: { atMost: 2 } }] })).toMatch(/a +30 \/s +b +10 \/s +3\.00 +≤ 2 +MISSED/);
+  });
+
+  it("have sizes that one setting changes", () => {
+    expect(readSizes(false, ["manyRecords=5000"])).toMatchObject({ manyRecords: 5000, fewRecords: 1000 });
+    expect(readSizes(true, []).entities).toBeLessThan(100);
+    expect(() => readSizes(false, ["manyRecords=no"])).toThrow("manyRecords");
+  });
+});

@@ -1,0 +1,79 @@
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigError, SETTINGS, readConfig, type SettingName } from "../../src/config.js";
+import { signingKey } from "../../src/secret.js";
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+const KEY = "0123456789abcdef0123456789ABCDEF";
+const MIB = 2 ** 20;
+
+describe("every setting", () => {
+  it.each(NAMES)("%s has a default, one sentence, and takes what it should", (name) => {
+    const { about, default: fallback } = SETTINGS[name];
+    expect(about).toMatch(/^[A-Z*].*\.$/);
+    expect(readConfig({})[name]).toBe(fallback);
+    expect(readConfig({ [name]: "" })[name]).toBe(fallback);
+    expect(readConfig({ [name]: "  " })[name]).toBe(fallback);
+  });
+  it.each(NAMES.filter((name) => name !== "DATA_DIR"))("%s names itself and what it takes when it is wrong", (name) => {
+    const wrong = "\u0001 wrong";
+    expect(() => readConfig({ [name]: wrong })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: wrong })).toThrow(new RegExp(`^${name}[^\\n]* is not valid: it takes [^\\n]+$`));
+  });
+  it("is read from any text without another error than its own", () => {
+    fc.assert(fc.property(fc.constantFrom(...NAMES), fc.oneof(fc.string(), fc.constantFrom("-1", "0", "1e9", "Infinity", "NaN", "1.5", "٣", "5 GiB", "5 parsecs", "off", "*", "http://", "http://[", "constructor", "__proto__", "1 constructor", "5 toString")), (name, text) => {
+      try {
+        const value = readConfig({ [name]: text })[name] as unknown;
+        expect(Number.isNaN(value)).toBe(false);
+        expect(value).not.toBe(Infinity);
+        expect(["string", "number", "object"]).toContain(typeof value);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+      }
+    }), { numRuns: 2000 });
+  });
+});
+
+describe("values", () => {
+  it.each([["1048576", MIB], ["512K", 512 * 1024], ["5 GiB", 5 * 2 ** 30], ["1.5m", 1.5 * MIB], ["10MiB", 10 * MIB], ["7B", 7]])("of sizes: %s", (text, bytes) => expect(readConfig({ MAX_BODY_BYTES: text }).MAX_BODY_BYTES).toBe(bytes));
+  it.each(["-1", "5 parsecs", "5constructor", "1e9", ".5K", "five", "5 G i B"])("of sizes are not %s", (text) => expect(() => readConfig({ MAX_BODY_BYTES: text })).toThrow("MAX_BODY_BYTES"));
+  it.each([["250ms", 250], ["30s", 30_000], ["1.5 m", 90_000], ["24h", 86_400_000], ["2d", 172_800_000]])("of durations: %s", (text, ms) => expect(readConfig({ TOKEN_LIFETIME: text }).TOKEN_LIFETIME).toBe(ms));
+  it.each(["10", "-5s", "5 years", "s"])("of durations are not %s", (text) => expect(() => readConfig({ TOKEN_LIFETIME: text })).toThrow("TOKEN_LIFETIME"));
+  it("of ports, rates, addresses and authorities", () => {
+    expect(readConfig({ PORT: "0", LOGIN_RATE: "off", BASE_URL: "https://x.example/a//", HOST: "::1", ACCEPTED_NAANS: "12345,99999" })).toMatchObject({ PORT: 0, LOGIN_RATE: 0, BASE_URL: "https://x.example/a", HOST: "::1", ACCEPTED_NAANS: "12345,99999" });
+    for (const [name, value] of [["PORT", "65536"], ["PORT", "80x"], ["LOGIN_RATE", "0"], ["BASE_URL", "ftp://x"], ["BASE_URL", "x"], ["HOST", "a b"], ["ARK_NAAN", "1234"], ["ARK_NAAN", "99999/x"], ["ACCEPTED_NAANS", "1,2"], ["REGISTRATION", "closed"], ["MAX_JSON_DEPTH", "9"]] as const) {
+      expect(() => readConfig({ [name]: value }), `${name}=${value}`).toThrow(name);
+    }
+  });
+});
+
+describe("the signing key", () => {
+  let folder: string;
+  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "arkgraph-key-"))));
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it.each(["short", "x".repeat(31), "x".repeat(64), "secret-secret-secret-secret-secret", "changeme-changeme-changeme-changeme", "your-secret-key-your-secret-key-your", "password1234password1234password1234", "é".repeat(15)])("may not be %j, and is not shown", (key) => {
+    try {
+      readConfig({ JWT_SECRET: key });
+      expect.unreachable("a weak key was taken");
+    } catch (error) {
+      expect((error as Error).message).toMatch(/^JWT_SECRET is not valid/);
+      expect((error as Error).message).not.toContain(key);
+    }
+  });
+  it("is the one that is given, else one made once and kept for the owner's eyes", async () => {
+    expect(await signingKey(folder, readConfig({ JWT_SECRET: KEY }).JWT_SECRET)).toBe(KEY);
+    await expect(stat(join(folder, "jwt-secret"))).rejects.toThrow();
+    const [one, two] = await Promise.all([signingKey(folder, null), signingKey(folder, null).catch(() => signingKey(folder, null))]);
+    expect(one.length).toBeGreaterThanOrEqual(43);
+    expect(await signingKey(folder, null)).toBe(one === two ? one : await signingKey(folder, null));
+    expect((await stat(join(folder, "jwt-secret"))).mode & 0o777).toBe(0o600);
+  });
+  it("that was cut short stops the start, with the way out", async () => {
+    await writeFile(join(folder, "jwt-secret"), "abc");
+    await expect(signingKey(folder, null)).rejects.toThrow(/damaged.*JWT_SECRET/);
+  });
+});

@@ -1,0 +1,132 @@
+import { readdir } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer, type Person, type TestServer } from "../support/server.js";
+
+const LIMIT = 256 << 10;
+let server: TestServer;
+let ada: Person;
+const rejections: unknown[] = [];
+const note = (reason: unknown): void => void rejections.push(reason);
+beforeAll(async () => {
+  process.on("unhandledRejection", note);
+  server = await startServer({ MAX_UPLOAD_BYTES: "256K", UPLOAD_WAIT: "20s" });
+  ada = await server.person("ada");
+});
+afterAll(async () => {
+  process.off("unhandledRejection", note);
+  await server.stop();
+});
+
+/** Files below the folder of objects, staged ones included. */
+async function files(): Promise<string[]> {
+  const found = await readdir(join(server.deps.config.DATA_DIR, "objects"), { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
+}
+async function settled(before: string[]): Promise<void> {
+  for (let turn = 0; turn < 100 && (await files()).length !== before.length; turn++) await sleep(20);
+  expect(await files()).toEqual(before);
+  expect(server.faults).toEqual([]);
+  expect(rejections).toEqual([]);
+}
+
+const part = (name: string, content: string, filename?: string) => `--b\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? "" : `; filename="${filename}"\r\nContent-Type: application/zip`}\r\n\r\n${content}\r\n`;
+const CLOSE = "--b--\r\n";
+const FORM = { "Content-Type": "multipart/form-data; boundary=b" };
+const upload = (body: string | Buffer, path = "/rocrate/upload-async") => server.request<{ code?: string; detail?: { loc: string[]; type: string }[] | string; submissionUUID?: string }>("POST", path, { token: ada.token, headers: FORM, body });
+
+/** A request that is begun and not ended. */
+function begin(path: string, length: number | "chunked", first: string, headers: string[] = []): Promise<{ socket: Socket; answer(): string }> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1", () => {
+      const head = [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${ada.token}`, "Content-Type: multipart/form-data; boundary=b", length === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`, ...headers, "", ""].join("\r\n");
+      socket.write(head + first, () => resolve({ socket, answer: () => answer }));
+    });
+    socket.on("data", (chunk) => (answer += chunk.toString("latin1"))).on("error", reject);
+  });
+}
+
+describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) => {
+  it("without the file is a 422 that names the field, and keeps nothing", async () => {
+    const before = await files();
+    const missing = { msg: "Field required", type: "missing" };
+    const text = { msg: "Value error, Expected UploadFile, received: <class 'str'>", type: "value_error" };
+    for (const [body, item] of [[CLOSE, missing], [part("other", "x") + CLOSE, missing], [part("file", "as text, not as a file") + CLOSE, text], [part("wrong", "PK", "a.zip") + CLOSE, missing]] as const) {
+      const answer = await upload(body, path);
+      expect([answer.status, answer.body.detail]).toEqual([422, [{ loc: ["body", "file"], ...item }]]);
+    }
+    expect((await server.request("POST", path, { token: ada.token })).status).toBe(422);
+    await settled(before);
+  });
+  it("that is no form is a 400 or 415, and needs a token", async () => {
+    const before = await files();
+    expect((await server.request("POST", path, { token: ada.token, headers: { "Content-Type": "multipart/form-data" }, body: "x" })).status).toBe(400);
+    expect((await upload("no boundary here", path)).status).toBe(400);
+    expect((await upload(part("file", "PK", "a.zip"), path)).status).toBe(400);
+    expect((await server.request("POST", path, { headers: FORM, body: part("file", "PK", "a.zip") + CLOSE })).status).toBe(401);
+    await settled(before);
+  });
+  it("of a file that is too large is answered with 413 while it is being sent", async () => {
+    const before = await files();
+    for (const length of [100 << 20, "chunked"] as const) {
+      const head = part("file", "", "a.zip").slice(0, -2);
+      const chunk = "x".repeat(64 << 10);
+      const framed = (text: string) => (length === "chunked" ? `${text.length.toString(16)}\r\n${text}\r\n` : text);
+      const { socket, answer } = await begin(path, length, framed(head));
+      for (let sent = 0; sent <= LIMIT && answer() === ""; sent += chunk.length) socket.write(framed(chunk));
+      for (let turn = 0; turn < 150 && !answer().includes("MAX_UPLOAD_BYTES"); turn++) await sleep(20);
+      expect(answer()).toMatch(/^HTTP\/1\.1 413 /);
+      expect(answer()).toContain("MAX_UPLOAD_BYTES");
+      socket.destroy();
+    }
+    await settled(before);
+  });
+  it("that the client breaks off leaves nothing behind, wherever it was", async () => {
+    const before = await files();
+    const whole = part("note", "text") + part("file", "x".repeat(20_000), "a.zip");
+    for (const cut of [1, 30, 60, part("note", "text").length + 20, part("note", "text").length + 150, 5_000, whole.length]) {
+      for (const how of ["destroy", "reset"] as const) {
+        const { socket } = await begin(path, 100_000, whole.slice(0, cut));
+        await sleep(10);
+        if (how === "reset") socket.resetAndDestroy();
+        else socket.destroy();
+      }
+    }
+    await settled(before);
+  });
+  it("takes the first file of the field, whatever comes with it", async () => {
+    const answer = await upload(part("note", "x") + part("other", "not this", "o.bin") + part("crate", "no zip at all", "a.zip") + part("file", "nor a second", "b.zip") + part("after", "y") + CLOSE, path);
+    if (path.endsWith("async")) expect([answer.status, typeof answer.body.submissionUUID]).toEqual([200, "string"]);
+    else expect([answer.status, answer.body.detail![0]]).toMatchObject([422, { loc: ["body", "file", expect.anything(), expect.anything()] }]);
+    expect(server.faults).toEqual([]);
+  });
+});
+
+describe("a crate over GraphQL", () => {
+  const operations = part("operations", JSON.stringify({ query: "mutation ($f: Upload!) { uploadCrate(file: $f) { submissionUUID status } }", variables: { f: null } })) + part("map", JSON.stringify({ 0: ["variables.f"] }));
+  const send = (body: string | Buffer, token: string | undefined = ada.token) => server.request<{ data?: { uploadCrate: { submissionUUID: string } }; errors?: { extensions: { code: string }; message: string }[] }>("POST", "/graphql", { ...(token === "" ? {} : { token }), headers: { ...FORM, "apollo-require-preflight": "1" }, body });
+  it("is taken in, is refused past the limit by name, and not begun without a token", async () => {
+    const done = await send(operations + part("0", "again no zip", "a.zip") + CLOSE);
+    expect(typeof done.body.data!.uploadCrate.submissionUUID).toBe("string");
+    const large = await send(operations + part("0", "x".repeat(LIMIT + 10), "a.zip") + CLOSE);
+    expect(large.body.errors![0]!.extensions.code).toBe("TOO_LARGE");
+    expect(large.body.errors![0]!.message).toContain("MAX_UPLOAD_BYTES");
+    expect((await send(operations + part("0", "x", "a.zip") + CLOSE, "")).status).toBe(401);
+    expect(server.faults).toEqual([]);
+  });
+  it("that is broken off leaves nothing behind", async () => {
+    const before = await files();
+    const whole = operations + part("0", "x".repeat(20_000), "a.zip");
+    const cuts = [10, 100, operations.length - 5, operations.length + 100, operations.length + 15_000];
+    for (const [turn, cut] of [...cuts, ...cuts, ...cuts, ...cuts].entries()) {
+      const { socket } = await begin("/graphql", 100_000, whole.slice(0, cut), ["apollo-require-preflight: 1"]);
+      // Also in the moments before anyone reads the file.
+      await sleep(turn % 7);
+      socket.destroy();
+    }
+    await settled(before);
+  });
+});
