@@ -9,12 +9,12 @@ import { sendError } from "./rest/errors.js";
 import { restHandler } from "./rest/handler.js";
 import { operations } from "./rest/operations/index.js";
 import { openApiDocument } from "./rest/openapi/document.js";
-import { sendBytes } from "./rest/reply.js";
 import { PAGE_POLICY } from "./rest/page-policy.js";
+import { sendBytes } from "./rest/reply.js";
 import { Authenticator } from "./use-cases/accounts/tokens.js";
 import type { Deps } from "./use-cases/deps.js";
 import { assets } from "./web/assets.js";
-import { consolePage } from "./web/console-page.js";
+import { graphqlPage } from "./web/graphql-page.js";
 
 /**
  * All doors on one HTTP server: REST by the contract, `/graphql`, and the pages' files.
@@ -35,12 +35,13 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; endStream
   });
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => sendError(req, res, asServiceError(error), deps.log));
 
-  const page = Buffer.from(consolePage());
+  const { html, policy } = graphqlPage(PAGE_POLICY);
+  const page = Buffer.from(html);
   // GraphQL and what the contract names do not pass through Express and its middleware.
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
     const asked = graphqlAddress(req.url ?? "/");
     if (asked) {
-      if (asked.address === "answer" && wantsPage(req, asked.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": PAGE_POLICY } });
+      if (asked.address === "answer" && wantsPage(req, asked.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
       else void graphql.handle(req, res, asked.address, asked.search);
       return;
     }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
@@ -52,10 +53,26 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
   });
 
-  test("the GraphQL page runs a query", async () => {
+  test("the GraphQL explorer knows the schema, runs a query and asks nothing of others", async () => {
     const { page, outside, faults } = await open("/graphql");
-    await page.click("#run");
-    await page.waitForFunction("document.getElementById('answer').textContent.includes('roCrates')");
+    await page.click(".graphiql-execute-button");
+    await page.waitForFunction("document.querySelector('.result-window')?.textContent.includes('roCrates')");
+    await page.click('[aria-label="Show Documentation Explorer"]');
+    await page.waitForFunction("document.querySelector('.graphiql-plugin')?.textContent.includes('subscription')");
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+    await page.close();
+  });
+
+  test("the GraphQL explorer sends the token and shows a subscription's answers", async () => {
+    const ada = await registry.user("Ada");
+    const { submissionUUID } = await registry.take(await buildDemoCrate(), ada.token);
+    const page = await browser.newPage();
+    const query = `subscription { submissionProgress(id: "${submissionUUID}") { status rocrateIdentifier } }`;
+    await page.addInitScript((text) => localStorage.setItem("graphiql:query", text), query);
+    await page.goto(`${registry.url}/graphql`, { waitUntil: "networkidle" });
+    await page.fill("#token", ada.token);
+    await page.click(".graphiql-execute-button");
+    await page.waitForFunction("document.querySelector('.result-window')?.textContent.includes('finished')");
+    await page.close();
   });
 });
