@@ -4,8 +4,7 @@ import { unguarded, type Guard, type RowFeed } from "./reader/feed.js";
 import { openSource } from "./reader/open-source.js";
 import { RowGate } from "./reader/row-gate.js";
 import { Row } from "./reader/row.js";
-import { scannedFeed } from "./reader/scanned-feed.js";
-import { isScannable } from "./reader/scanner.js";
+import { textFeed } from "./reader/text-feed.js";
 import { RowChecker } from "./row-checker.js";
 import { loadEnvironment, runsPatterns, type PatternEngine } from "./rules/environment.js";
 import type { GuardedWork } from "./rules/time-guard.js";
@@ -45,15 +44,19 @@ export function validateTable(source: AsyncIterable<Uint8Array>, schema: TableSc
   const separator = unescapeSeparator(schema.separator);
   return runCheck(schema, options, limits, state, async () => {
     if (separator === "") throw new TabularError("SCHEMA", "the schema gives no separator, so no table can be checked against it");
-    const text = openSource(counted(source, state, options.onProgress));
-    return isScannable(separator) ? scannedFeed(text, separator, limits) : (await import("./reader/reference-feed.js")).referenceFeed(text, separator, limits);
+    return textFeed(openSource(counted(source, state, options.onProgress)), separator, limits);
   });
 }
 
 /** Checks rows that come from elsewhere than text, e.g. Parquet; all of them are data rows. */
 export function validateRows(feed: RowFeed, schema: TableSchema, options: CheckOptions = {}): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  return runCheck({ ...schema, header: false }, options, limits, { property: "", bytes: 0 }, async () => feed);
+  const state: GuardedWork = { property: "", bytes: 0 };
+  const counted: RowFeed = (row, each, guard) => feed(row, () => {
+    state.bytes += row.blockEnd;
+    each();
+  }, guard);
+  return runCheck({ ...schema, header: false }, options, limits, state, async () => counted);
 }
 
 function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimits, state: GuardedWork, open: () => Promise<RowFeed>): TableCheck {

@@ -65,8 +65,8 @@ describe("arkgraph", () => {
   test("says how to build it when it is not built", async () => {
     const copy = join(folder, "unbuilt", "bin");
     await mkdir(copy, { recursive: true });
-    await copyFile(join(packageRoot, "bin/arkgraph.js"), join(copy, "arkgraph.mjs"));
-    const { status, stderr } = await run(join(copy, "arkgraph.mjs"), ["--help"]);
+    for (const file of ["arkgraph.js", "package.json"]) await copyFile(join(packageRoot, "bin", file), join(copy, file));
+    const { status, stderr } = await run(join(copy, "arkgraph.js"), ["--help"]);
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*npm run build.*\n$/) });
   });
 
@@ -86,7 +86,7 @@ describe("arkgraph serve", () => {
       if (text.includes("listens at")) kill("SIGTERM");
     });
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
   });
 });
 

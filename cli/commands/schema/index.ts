@@ -10,6 +10,7 @@ export function addSchemaCommands(program: Command): void {
   addProperties(schema);
   addValidate(schema);
   addPackaged(schema);
+  addMaking(schema);
 }
 
 function addCreate(schema: Command): void {
@@ -88,4 +89,46 @@ function addPackaged(schema: Command): void {
     .addArgument(new Argument("<ark>", "identifier of the schema"))
     .addHelpText("after", example("arkgraph schema show ark:59852/schema-cm4ai-coembedding"))
     .action(async (ark: string) => (await import("./packaged.js")).showSchema(ark));
+}
+
+function addMaking(schema: Command): void {
+  schema.command("infer")
+    .description("write a schema that a data file conforms to: separator, header and datatypes are found out")
+    .argument("<data>", "data file, - for standard input; plain or .gz text")
+    .option("--name <text>", "name of the schema; default the file's name")
+    .option("--description <text>", "what the table holds", "")
+    .option("--guid <ark>", "identifier of the schema; made when absent")
+    .option("--separator <text>", "what stands between columns; found out when absent")
+    .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; found out when absent").argParser(booleanValue))
+    .option("--output <file>", "write to a file instead of standard output")
+    .option("--force", "overwrite a file that exists")
+    .addHelpText("after", example("arkgraph schema infer genes.csv --output genes.json"))
+    .action(async (data, options) => (await import("./infer.js")).inferSchema(data, options));
+  schema.command("check")
+    .description("check a schema itself: indexes, patterns, bounds, keywords that judge nothing")
+    .argument("<schema>", "schema file, or the ARK of a packaged schema")
+    .option("--data <file>", "also check that the indexes are within the columns of this file")
+    .addHelpText("after", example("arkgraph schema check genes.json --data genes.csv"))
+    .action(async (file, options) => (await import("./check.js")).checkSchema(file, options));
+  schema.command("export")
+    .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
+    .argument("<schema>", "schema file, or the ARK of a packaged schema")
+    .addOption(new Option("--to <format>", "the format").choices(["csvw", "frictionless"]).makeOptionMandatory())
+    .addOption(new Option("--columns <count>", "columns of the data, needed for an array that runs to the end of the row").argParser(positiveValue))
+    .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
+    .option("--output <file>", "write to a file instead of standard output")
+    .option("--force", "overwrite a file that exists")
+    .addHelpText("after", example("arkgraph schema export genes.json --to csvw --output genes.csv-metadata.json"))
+    .action(async (file, options) => (await import("./exchange.js")).exportSchema(file, options));
+  schema.command("import")
+    .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
+    .argument("<file>", "the description of the table in the other format")
+    .addOption(new Option("--from <format>", "the format").choices(["csvw", "frictionless"]).makeOptionMandatory())
+    .option("--name <text>", "name of the schema; default what the file says")
+    .option("--separator <text>", "what stands between columns; default what the file says, or a comma")
+    .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; default what the file says, or true").argParser(booleanValue))
+    .option("--output <file>", "write to a file instead of standard output")
+    .option("--force", "overwrite a file that exists")
+    .addHelpText("after", example("arkgraph schema import genes.csv-metadata.json --from csvw --output genes.json"))
+    .action(async (file, options) => (await import("./exchange.js")).importSchema(file, options));
 }

@@ -1,13 +1,14 @@
-import { Readable } from "node:stream";
-import type { Options, Parser } from "csv-parse";
 import { TabularError } from "../errors.js";
 import type { TableLimits } from "../limits.js";
 import type { RowFeed } from "./feed.js";
 import { NON_ASCII, QUOTED, type Row } from "./row.js";
 import { cellTooLong, rowTooLong, tooManyColumns } from "./scanner.js";
 
-/** Rows handed on in one step. */
-const BATCH = 512;
+interface Read {
+  cells: string[];
+  /** True when a cell of the row had quotes around it. */
+  quotes: boolean;
+}
 
 /**
  * Rows of separated text as csv-parse reads them. It is the reference for the scanner, and reads what the scanner
@@ -17,24 +18,23 @@ export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: stri
   return async function* (row, each, guard) {
     const { parse } = await import("csv-parse");
     let quotes = false;
-    const options: Options<Read> = {
+    let batch: Read[] = [];
+    const parser = parse({
       delimiter: separator, record_delimiter: ["\r\n", "\n", "\r"], relax_column_count: true, relax_quotes: true, max_record_size: limits.maxRow,
-      cast: (value: string, { quoting }) => {
-        quotes ||= quoting;
+      // The only way to learn whether a single empty cell had quotes around it.
+      cast: (value: string, context) => {
+        quotes ||= context.quoting;
         return value;
       },
-      // The only way to learn whether a single empty cell had quotes around it.
-      on_record: (cells) => {
-        const record: Read = { cells: cells as unknown as string[], quotes };
+      // Taken here and not from the stream, which would drop rows it still holds when a later one fails.
+      on_record: (cells: string[]) => {
+        batch.push({ cells, quotes });
         quotes = false;
-        return record;
+        return null;
       },
-    };
-    const parser = parse(options as unknown as Options);
-    const input = Readable.from(checked(source, row));
-    input.on("error", (error) => parser.destroy(error));
-    input.pipe(parser);
-    let batch: Read[] = [];
+    });
+    // Told to the callbacks below; without a listener it would end the process.
+    parser.on("error", () => {});
     const step = (): void => {
       for (const { cells, quotes } of batch) {
         setCells(row, cells, quotes, limits);
@@ -43,34 +43,24 @@ export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: stri
       }
       batch = [];
     };
+    const feed = async (work: (done: (error?: Error | null) => void) => void): Promise<void> => {
+      const error = await new Promise<Error | null | undefined>((resolve) => work(resolve));
+      guard(step);
+      if (error) throw translated(error, row, limits);
+    };
     try {
-      for await (const record of parser as Parser & AsyncIterable<Read>) {
-        if (batch.push(record) < BATCH) continue;
-        guard(step);
+      for await (const chunk of source) {
+        if (chunk.indexOf(0) >= 0) throw new TabularError("DATA", `it holds a NUL byte after row ${row.number}: it is not a text table`);
+        // A copy: the parser keeps what it has not finished, and a source may reuse its buffer.
+        await feed((done) => parser.write(Buffer.from(chunk), done));
         yield;
       }
-    } catch (error) {
-      guard(step);
-      throw translated(error, row, limits);
+      await feed((done) => parser.end(done));
+      yield;
     } finally {
-      input.destroy();
+      parser.destroy();
     }
-    guard(step);
-    yield;
   };
-}
-
-interface Read {
-  cells: string[];
-  quotes: boolean;
-}
-
-async function* checked(source: AsyncIterable<Uint8Array>, row: Row): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
-    if (chunk.indexOf(0) >= 0) throw new TabularError("DATA", `it holds a NUL byte after row ${row.number}: it is not a text table`);
-    // A copy: the parser keeps what it has not finished, and a source may reuse its buffer.
-    yield Buffer.from(chunk);
-  }
 }
 
 /** Puts cells that are text already into the row. */

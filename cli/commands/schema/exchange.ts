@@ -1,0 +1,47 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { parseArk } from "../../../src/identifiers/ark.js";
+import { fromCsvw, toCsvw } from "../../../src/tabular/interchange/csvw.js";
+import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { newSchemaDocument, unescapeSeparator } from "../../../src/tabular/schema/document.js";
+import { readSchema } from "../../../src/tabular/schema/table-schema.js";
+import { Failure } from "../../failure.js";
+import { newSchemaArk } from "./create-tabular.js";
+import { inFile, loadSchema } from "./schema-file.js";
+import { writeResult, type ResultOptions } from "./write-result.js";
+
+type OtherFormat = "csvw" | "frictionless";
+
+/** `schema export`: the schema as another format; what has no counterpart there is said on standard error. @throws Failure */
+export async function exportSchema(path: string, options: ResultOptions & { to: OtherFormat; columns?: number; url?: string }): Promise<void> {
+  const schema = await loadSchema(path);
+  const note = (sentence: string): boolean => process.stderr.write(`arkgraph: ${path}: ${sentence}\n`);
+  const document = await inFile(path, async () => {
+    if (schema.separator === "") throw new Failure(`${path}: the schema gives no separator, so it describes no table`);
+    return options.to === "csvw" ? toCsvw(schema, options.columns, options.url ?? "data.csv", note) : toFrictionless(schema, options.columns, note);
+  });
+  await writeResult(document, options, options.to === "csvw" ? "CSVW metadata" : "Table Schema");
+}
+
+/** `schema import`: a schema from another format. @throws Failure */
+export async function importSchema(path: string, options: ResultOptions & { from: OtherFormat; name?: string; separator?: string; header?: boolean }): Promise<void> {
+  const document = await inFile(path, async () => {
+    const text = await readFile(path, "utf8");
+    const found = options.from === "csvw" ? fromCsvw(parse(path, text)) : fromFrictionless(parse(path, text));
+    const name = options.name ?? found.name ?? basename(path, ".json");
+    const separator = unescapeSeparator(options.separator ?? found.separator ?? ",");
+    const id = found.id !== undefined && parseArk(found.id) ? found.id : newSchemaArk(name);
+    const made = { ...newSchemaDocument({ id, name, description: found.description ?? "", separator, header: options.header ?? found.header ?? true }), properties: found.properties, required: Object.keys(found.properties) };
+    readSchema(made);
+    return made;
+  });
+  await writeResult(document, options, "Schema");
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (cause) {
+    throw new Failure(`${path}: it is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,95 @@
+import { TabularError } from "../errors.js";
+import { unescapeSeparator } from "../schema/document.js";
+import type { TableSchema } from "../schema/table-schema.js";
+import { anchoredPattern, fromColumns, toColumns, wholePattern, type ExchangedColumn } from "./columns.js";
+import { defined, isJsonObject, numberOf, objectAt, textOf, type ImportedTable } from "./exchange.js";
+
+/** Marks the columns that are elements of one array: a common property, which CSVW lets metadata carry. */
+const ARRAY = "https://w3id.org/EVI#array";
+
+/** The schema as CSVW metadata of one table (https://www.w3.org/TR/tabular-metadata/). @param url of the data */
+export function toCsvw(schema: TableSchema, columns: number | undefined, url: string, note: (sentence: string) => void): object {
+  const { name, description } = schema.document as { name?: string; description?: string };
+  const described = toColumns(schema, columns, note);
+  return defined({
+    "@context": "http://www.w3.org/ns/csvw",
+    "@type": "Table",
+    url,
+    "dc:title": name,
+    "dc:description": description,
+    dialect: { delimiter: unescapeSeparator(schema.separator), header: schema.header, encoding: "utf-8", quoteChar: '"', doubleQuote: true },
+    tableSchema: { columns: described.map((column) => columnObject(column, note)) },
+  });
+}
+
+/** Names of columns are used in URI templates: what those do not take is percent-encoded. */
+const variable = (name: string): string => encodeURIComponent(name).replace(/[^A-Za-z0-9_%.]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`).replace(/^_/, "%5F");
+
+function columnObject({ name, type, description, valueURL, keywords, array }: ExchangedColumn, note: (sentence: string) => void): object {
+  for (const keyword of ["multipleOf", "enum", "const", "format"] as const) if (keywords[keyword] !== undefined && keywords[keyword] !== null) note(`${keyword} of property ${name} has no counterpart and is left out`);
+  const { pattern, minLength, maxLength, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = keywords;
+  const isNumber = type === "number" || type === "integer";
+  const datatype = defined({
+    base: type === "any" ? "string" : type,
+    ...(type === "string" ? { format: pattern === undefined || pattern === null ? undefined : wholePattern(pattern), minLength: minLength ?? undefined, maxLength: maxLength ?? undefined } : {}),
+    ...(isNumber ? { minimum: minimum ?? undefined, maximum: maximum ?? undefined, minExclusive: exclusiveMinimum ?? undefined, maxExclusive: exclusiveMaximum ?? undefined } : {}),
+    ...(type === "boolean" ? { format: "true|false" } : {}),
+  });
+  return defined({
+    name: variable(name), titles: name, "dc:description": description || undefined, propertyUrl: valueURL ?? undefined,
+    datatype, required: type !== "string" && type !== "any" ? true : undefined,
+    // An empty cell is text here, not a missing value.
+    null: type === "string" ? [] : undefined,
+    suppressOutput: type === "any" ? true : undefined,
+    [ARRAY]: array,
+  });
+}
+
+const BASES: Record<string, ExchangedColumn["type"]> = {
+  number: "number", decimal: "number", double: "number", float: "number", boolean: "boolean",
+  ...Object.fromEntries(["integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte", "gYear"].map((base) => [base, "integer" as const])),
+};
+const LEAST: Record<string, number> = { nonNegativeInteger: 0, positiveInteger: 1, unsignedLong: 0, unsignedInt: 0, unsignedShort: 0, unsignedByte: 0 };
+const MOST: Record<string, number> = { nonPositiveInteger: 0, negativeInteger: -1 };
+
+/** What CSVW metadata say of a table, or of the first of a group. @throws TabularError `SCHEMA` */
+export function fromCsvw(document: unknown): ImportedTable {
+  if (!isJsonObject(document)) throw new TabularError("SCHEMA", "it is not a JSON object");
+  const tables = document["tables"];
+  const table = Array.isArray(tables) && isJsonObject(tables[0]) ? tables[0] : document;
+  const columns = objectAt(table, "tableSchema")["columns"];
+  if (!Array.isArray(columns)) throw new TabularError("SCHEMA", "it is no CSVW metadata: it has no tableSchema with columns");
+  const dialect = { ...objectAt(document, "dialect"), ...objectAt(table, "dialect") };
+  return {
+    id: textOf(table["@id"]),
+    name: textOf(table["dc:title"]) ?? textOf(document["dc:title"]),
+    description: textOf(table["dc:description"]) ?? textOf(document["dc:description"]),
+    separator: textOf(dialect["delimiter"]),
+    header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
+    properties: fromColumns(columns.filter((column) => !isJsonObject(column) || column["virtual"] !== true).map(readColumn)),
+  };
+}
+
+function readColumn(column: unknown, at: number): ExchangedColumn {
+  if (!isJsonObject(column)) throw new TabularError("SCHEMA", `column ${at} is not an object`);
+  const given = column["datatype"];
+  const datatype = isJsonObject(given) ? given : { base: given };
+  const base = textOf(datatype["base"]) ?? "string";
+  const type = column["suppressOutput"] === true ? "any" : (BASES[base] ?? "string");
+  const format = type === "string" ? textOf(datatype["format"]) : undefined;
+  const name = textOf(column["titles"]) ?? textOf(column["name"]);
+  return defined({
+    name: name ?? `column_${at}`, type,
+    description: textOf(column["dc:description"]) ?? "",
+    valueURL: textOf(column["propertyUrl"]) ?? null,
+    keywords: defined({
+      // The format of a date or a duration is no regular expression.
+      pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
+      minLength: numberOf(datatype["minLength"]) ?? numberOf(datatype["length"]), maxLength: numberOf(datatype["maxLength"]) ?? numberOf(datatype["length"]),
+      minimum: numberOf(datatype["minimum"]) ?? numberOf(datatype["minInclusive"]) ?? LEAST[base],
+      maximum: numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? MOST[base],
+      exclusiveMinimum: numberOf(datatype["minExclusive"]), exclusiveMaximum: numberOf(datatype["maxExclusive"]),
+    }),
+    array: textOf(column[ARRAY]),
+  }) as ExchangedColumn;
+}

@@ -1,0 +1,86 @@
+import { TabularError } from "../errors.js";
+import { unescapeSeparator } from "../schema/document.js";
+import type { TableSchema } from "../schema/table-schema.js";
+import { anchoredPattern, fromColumns, toColumns, wholePattern, type ExchangedColumn } from "./columns.js";
+import { defined, isJsonObject, numberOf, objectAt, textOf, type ImportedTable } from "./exchange.js";
+
+/** Marks the fields that are elements of one array; Table Schema lets descriptors carry members of others. */
+const ARRAY = "evi:array";
+const FORMATS = new Set(["email", "uri", "uuid"]);
+
+/** The schema as a Frictionless Table Schema (https://specs.frictionlessdata.io/table-schema/), with its dialect. */
+export function toFrictionless(schema: TableSchema, columns: number | undefined, note: (sentence: string) => void): object {
+  const { name, description } = schema.document as { name?: string; description?: string };
+  const required = new Set(schema.required);
+  return defined({
+    title: name, description,
+    dialect: { delimiter: unescapeSeparator(schema.separator), header: schema.header },
+    fields: toColumns(schema, columns, note).map((column) => field(column, required.has(column.array ?? column.name), note)),
+    // An empty cell is text here, not a missing value.
+    missingValues: [],
+  });
+}
+
+function field({ name, type, description, valueURL, keywords, array }: ExchangedColumn, required: boolean, note: (sentence: string) => void): object {
+  const { pattern, minLength, maxLength, minimum, maximum, enum: choices, const: only, format } = keywords;
+  for (const keyword of ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const) if (keywords[keyword] !== undefined && keywords[keyword] !== null) note(`${keyword} of property ${name} has no counterpart and is left out`);
+  const isText = type === "string";
+  const isNumber = type === "number" || type === "integer";
+  const constraints = defined({
+    required: required && !isText && type !== "any" ? true : undefined,
+    ...(isText ? { pattern: pattern === undefined || pattern === null ? undefined : wholePattern(pattern), minLength: minLength ?? undefined, maxLength: maxLength ?? undefined } : {}),
+    ...(isNumber ? { minimum: minimum ?? undefined, maximum: maximum ?? undefined } : {}),
+    enum: choices ?? (only === undefined || only === null ? undefined : [only]),
+  });
+  return defined({
+    name, type, description: description || undefined, rdfType: valueURL ?? undefined,
+    format: isText && typeof format === "string" && FORMATS.has(format) ? format : undefined,
+    ...(type === "boolean" ? { trueValues: ["true", "True", "TRUE"], falseValues: ["false", "False", "FALSE"] } : {}),
+    constraints: Object.keys(constraints).length > 0 ? constraints : undefined,
+    [ARRAY]: array,
+  });
+}
+
+const TYPES: Record<string, ExchangedColumn["type"]> = { string: "string", number: "number", integer: "integer", boolean: "boolean", any: "any", year: "integer" };
+
+/** What a Table Schema, a Data Resource or the first resource of a Data Package says. @throws TabularError `SCHEMA` */
+export function fromFrictionless(document: unknown): ImportedTable {
+  if (!isJsonObject(document)) throw new TabularError("SCHEMA", "it is not a JSON object");
+  const resources = document["resources"];
+  const resource = Array.isArray(resources) && isJsonObject(resources[0]) ? resources[0] : document;
+  const schema = "fields" in resource ? resource : objectAt(resource, "schema");
+  const fields = schema["fields"];
+  if (!Array.isArray(fields)) throw new TabularError("SCHEMA", "it is no Frictionless Table Schema: it has no fields");
+  const dialect = objectAt(resource, "dialect");
+  return {
+    id: undefined,
+    name: textOf(resource["title"]) ?? textOf(resource["name"]),
+    description: textOf(resource["description"]),
+    separator: textOf(dialect["delimiter"]),
+    header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
+    properties: fromColumns(fields.map(column)),
+  };
+}
+
+function column(field: unknown, at: number): ExchangedColumn {
+  if (!isJsonObject(field)) throw new TabularError("SCHEMA", `field ${at} is not an object`);
+  const constraints = objectAt(field, "constraints");
+  const format = textOf(field["format"]);
+  const choices = constraints["enum"];
+  const pattern = textOf(constraints["pattern"]);
+  return defined({
+    name: textOf(field["name"]) ?? `column_${at}`,
+    // Dates, durations and the like are text with a form of their own.
+    type: TYPES[textOf(field["type"]) ?? "string"] ?? "string",
+    description: textOf(field["description"]) ?? textOf(field["title"]) ?? "",
+    valueURL: textOf(field["rdfType"]) ?? null,
+    keywords: defined({
+      pattern: pattern === undefined ? undefined : anchoredPattern(pattern),
+      minLength: numberOf(constraints["minLength"]), maxLength: numberOf(constraints["maxLength"]),
+      minimum: numberOf(constraints["minimum"]), maximum: numberOf(constraints["maximum"]),
+      enum: Array.isArray(choices) ? choices : undefined,
+      format: format !== undefined && FORMATS.has(format) ? format : undefined,
+    }),
+    array: textOf(field[ARRAY]),
+  }) as ExchangedColumn;
+}
