@@ -45,12 +45,15 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(last);
 }
 
-export const MAIN = join(packageRoot, "dist", "src", "main.js");
+/** What `npm start` runs: one bundled file. */
+export const SERVER = join(packageRoot, "dist", "server.js");
+/** The same before bundling: it shows what is imported. */
+export const MODULES = join(packageRoot, "dist", "src", "main.js");
 /** Settings of a registry under measurement. */
 export const registryEnv = (dataDir: string): Record<string, string> => ({ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", BASE_URL: "" });
 
 /** The registry as an operator runs it, on a data folder. */
-export const startRegistry = (dataDir: string): Promise<Server> => startServer(process.execPath, [MAIN], registryEnv(dataDir));
+export const startRegistry = (dataDir: string): Promise<Server> => startServer(process.execPath, [SERVER], registryEnv(dataDir));
 
 /** Waits until the graph index has every record. */
 export async function untilLoaded({ url }: Server): Promise<void> {

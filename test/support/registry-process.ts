@@ -108,7 +108,7 @@ export async function runToEnd(env: Record<string, string>): Promise<{ status: n
 }
 
 function spawnRegistry(folder: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [join(packageRoot, "dist/src/main.js")], {
+  const child = spawn(process.execPath, [join(packageRoot, "dist/server.js")], {
     env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", LOGIN_RATE: "off", DATA_DIR: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,0 +1,30 @@
+// Bundles the service into one file: finding and reading some thousand small modules was most of a start.
+// Threads run their own modules from dist/src/, and packages with native parts stay in node_modules.
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+// Bundled CommonJS packages expect these names; a module has none of them.
+const banner = [
+  'import { createRequire as arkgraphRequire } from "node:module";',
+  'import { fileURLToPath as arkgraphPath } from "node:url";',
+  "const require = arkgraphRequire(import.meta.url);",
+  "const __filename = arkgraphPath(import.meta.url);",
+  'const __dirname = arkgraphPath(new URL(".", import.meta.url));',
+].join("\n");
+
+await build({
+  // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
+  entryPoints: [`${root}/dist/src/main.js`],
+  outfile: `${root}/dist/server.js`,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  sourcemap: true,
+  keepNames: true,
+  logLevel: "warning",
+  external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate"],
+  banner: { js: banner },
+});
