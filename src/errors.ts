@@ -4,6 +4,7 @@
  */
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: "The URL, a header or the GraphQL document is malformed." },
+  QUERY_TOO_COSTLY: { status: 400, meaning: "The GraphQL document nests deeper, repeats more or asks for more records than the limit in the sentence." },
   NOT_AUTHENTICATED: { status: 401, meaning: "The operation needs a token and none was sent." },
   INVALID_TOKEN: { status: 401, meaning: "The token is malformed, expired, or was ended by a password change." },
   BAD_CREDENTIALS: { status: 401, meaning: "User name and password do not belong together." },

@@ -1,23 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { ServiceError } from "./errors.js";
-import { graphqlDoor } from "./graphql/server.js";
+import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
+import { refuse } from "./graphql/websocket.js";
 import { contractRouter } from "./rest/backend.js";
 import { sendError } from "./rest/errors.js";
 import { restHandler } from "./rest/handler.js";
-import { openApiDocument } from "./rest/openapi/document.js";
 import { operations } from "./rest/operations/index.js";
+import { openApiDocument } from "./rest/openapi/document.js";
 import { PAGE_POLICY } from "./rest/page-policy.js";
+import { sendBytes } from "./rest/reply.js";
 import { Authenticator } from "./use-cases/accounts/tokens.js";
 import type { Deps } from "./use-cases/deps.js";
 import { assets } from "./web/assets.js";
-import { consolePage } from "./web/console-page.js";
+import { graphqlPage } from "./web/graphql-page.js";
 
 /**
  * All doors on one HTTP server: REST by the contract, `/graphql`, and the pages' files.
  * The server does not listen yet.
  */
-export async function httpDoors(deps: Deps): Promise<{ server: Server; stop(): Promise<void> }> {
+export async function httpDoors(deps: Deps): Promise<{ server: Server; endStreams(): Promise<void>; stop(): Promise<void> }> {
   const authenticator = new Authenticator(deps);
   // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
   const contract = openApiDocument();
@@ -27,26 +30,44 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; stop(): P
   const app = express();
   app.disable("x-powered-by").disable("etag");
   app.use("/assets", assets());
-  app.get("/graphql", (req, res, next) => {
-    if (req.headers.accept?.includes("text/html") !== true || "query" in req.query) return next();
-    res.set("Content-Security-Policy", PAGE_POLICY).type("html").send(consolePage());
-  });
-  app.use("/graphql", graphql.router);
   app.use((req: Request, res: Response) => {
     sendError(req, res, new ServiceError("NOT_FOUND", `There is no ${req.path.slice(0, 200)} here; see /docs for every path.`), deps.log);
   });
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => sendError(req, res, asServiceError(error), deps.log));
 
-  // REST first: what the contract names does not pass through Express and its middleware.
+  const { html, policy } = graphqlPage(PAGE_POLICY);
+  const page = Buffer.from(html);
+  // GraphQL and what the contract names do not pass through Express and its middleware.
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
+    const asked = graphqlAddress(req.url ?? "/");
+    if (asked) {
+      if (asked.address === "answer" && wantsPage(req, asked.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
+      else void graphql.handle(req, res, asked.address, asked.search);
+      return;
+    }
     rest(req, res).then((answered) => {
       if (!answered) app(req, res);
     }, (error: unknown) => sendError(req, res, error, deps.log));
   });
+  server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (graphqlAddress(req.url ?? "/")?.address === "answer") graphql.upgrade(req, socket, head);
+    else refuse(socket, "404 Not Found");
+  });
   server.headersTimeout = 30_000;
   server.requestTimeout = 0;
   server.keepAliveTimeout = 65_000;
-  return { server, stop: graphql.stop };
+  return { server, endStreams: graphql.endStreams, stop: graphql.stop };
+}
+
+/** What of GraphQL a request target asks for, with its query string; under `/api` too, as everything. */
+function graphqlAddress(target: string): { address: GraphqlAddress; search: string } | undefined {
+  const match = /^(?:\/api)?\/graphql(\/stream)?\/?(?:\?(.*))?$/s.exec(target);
+  return match ? { address: match[1] ? "stream" : "answer", search: match[2] ?? "" } : undefined;
+}
+
+/** A browser's visit, not a query. */
+function wantsPage(req: IncomingMessage, search: string): boolean {
+  return (req.method === "GET" || req.method === "HEAD") && req.headers.accept?.includes("text/html") === true && !new URLSearchParams(search).has("query");
 }
 
 /** Errors of Express and its middleware that are the client's. */

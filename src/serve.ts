@@ -26,7 +26,7 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
   const composing = compose(config, log, () => url);
   const [{ httpDoors }, registry] = await Promise.all([import("./http.js"), composing]);
   try {
-    const { server, stop: stopDoors } = await httpDoors(registry.deps);
+    const { server, endStreams, stop: stopDoors } = await httpDoors(registry.deps);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
@@ -36,7 +36,10 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
     return {
       url: local, registry, adminToken,
       async stop() {
-        await closeServer(server, config.SHUTDOWN_GRACE);
+        // No new connections, and those that would stay open for ever are ended: then the rest can end by itself.
+        const closed = closeServer(server, config.SHUTDOWN_GRACE);
+        await endStreams();
+        await closed;
         await stopDoors();
         await registry.close(config.SHUTDOWN_GRACE / 2);
       },
@@ -60,7 +63,10 @@ function listen(server: Server, config: Config): Promise<AddressInfo> {
 async function closeServer(server: Server & { closeIdleConnections?(): void; closeAllConnections?(): void }, grace: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections?.();
+  // A connection whose last answer ends now would be kept for the next request otherwise.
+  const idle = setInterval(() => server.closeIdleConnections?.(), 50);
   const timer = setTimeout(() => server.closeAllConnections?.(), grace / 2);
   await closed;
+  clearInterval(idle);
   clearTimeout(timer);
 }

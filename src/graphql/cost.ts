@@ -1,65 +1,84 @@
-import type { ApolloServerPlugin } from "@apollo/server";
-import { GraphQLError, Kind, getArgumentValues, getNamedType, isInterfaceType, isObjectType, type FragmentDefinitionNode, type GraphQLNamedType, type GraphQLSchema, type SelectionSetNode } from "graphql";
-import type { Config } from "../config.js";
-import type { Context } from "../resolvers/context.js";
+import {
+  Kind, getNamedType, isCompositeType, isInterfaceType, isObjectType,
+  type DocumentNode, type FieldNode, type GraphQLCompositeType, type GraphQLField, type GraphQLSchema, type OperationDefinitionNode, type SelectionSetNode,
+} from "graphql";
 
-/** What a page has when a field does not say: the default of `first`. */
-const PAGE = 100;
+/** Records that a page of links is taken for when `first` is not given: most have few. What they come to is counted while they are read. */
+const USUAL_PAGE = 10;
+/** Fields other than connections that read as much as a record does. */
+const AS_RECORD = new Set(["document"]);
+
+type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * Refuses an operation that asks for more records than GRAPHQL_MAX_COST, before anything is read: pages inside
- * of pages multiply.
+ * How many records an operation asks for at most: page sizes multiply. Fragments count at each place they stand.
+ * The document must be valid.
  */
-export function costLimit({ GRAPHQL_MAX_COST }: Pick<Config, "GRAPHQL_MAX_COST">): ApolloServerPlugin<Context> {
-  return {
-    async requestDidStart() {
-      return {
-        async didResolveOperation({ schema, document, operation, request }) {
-          const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
-          if (!operation) return;
-          const cost = new Cost(schema, fragments, request.variables ?? {}).of(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
-          if (cost <= GRAPHQL_MAX_COST) return;
-          throw new GraphQLError(`The operation asks for up to ${cost} records; at most ${GRAPHQL_MAX_COST} are answered (GRAPHQL_MAX_COST). Ask for smaller pages with first.`, { extensions: { code: "BAD_REQUEST", http: { status: 400 } } });
-        },
-      };
-    },
-  };
-}
+export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, sent: Variables): number {
+  const variables = { ...defaultsOf(operation), ...sent };
+  const root = schema.getRootType(operation.operation)!;
+  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+  const known = new Map<string, number>();
 
-class Cost {
-  private readonly known = new Map<string, number>();
-  constructor(private readonly schema: GraphQLSchema, private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>, private readonly variables: Record<string, unknown>) {}
-
-  /** Records that a selection on one object may lead to. */
-  of(set: SelectionSetNode, type: GraphQLNamedType | undefined): number {
+  const costOfSet = (set: SelectionSetNode, type: GraphQLCompositeType): number => {
     let sum = 0;
     for (const selection of set.selections) {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) sum += this.fragment(selection.name.value);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) sum += this.of(selection.selectionSet, selection.typeCondition ? this.schema.getType(selection.typeCondition.name.value) : type);
-      else {
-        const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
-        if (!field || !selection.selectionSet) continue;
-        const named = getNamedType(field.type);
-        const inside = this.of(selection.selectionSet, named) + (this.isRecord(named) ? 1 : 0);
-        if (!field.args.some(({ name }) => name === "first")) sum += inside;
-        else {
-          const { first } = getArgumentValues(field, selection, this.variables) as { first?: number | null };
-          sum += Math.max(first ?? PAGE, 1) * Math.max(inside, 1);
-        }
-      }
+      if (selection.kind === Kind.FIELD) sum += costOfField(selection, type);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) sum += costOfSet(selection.selectionSet, typeNamed(selection.typeCondition?.name.value) ?? type);
+      else sum += costOfFragment(selection.name.value);
     }
     return sum;
-  }
-
-  private fragment(name: string): number {
-    const fragment = this.fragments.get(name);
-    if (!fragment) return 0;
-    let cost = this.known.get(name);
-    if (cost === undefined) this.known.set(name, (cost = this.of(fragment.selectionSet, this.schema.getType(fragment.typeCondition.name.value))));
+  };
+  const costOfFragment = (name: string): number => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const fragment = fragments.get(name)!;
+    const cost = costOfSet(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)!);
+    known.set(name, cost);
     return cost;
-  }
+  };
+  const costOfField = (node: FieldNode, type: GraphQLCompositeType): number => {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    if (!field) return 0;
+    const inner = getNamedType(field.type);
+    const below = node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
+    const page = pageOf(field, node, variables, type === root);
+    if (page !== undefined) return page * Math.max(1, below);
+    return isRecord(inner as GraphQLCompositeType) || AS_RECORD.has(field.name) ? 1 + below : below;
+  };
+  const typeNamed = (name: string | undefined): GraphQLCompositeType | undefined => (name === undefined ? undefined : schema.getType(name) as GraphQLCompositeType);
+  return costOfSet(operation.selectionSet, root);
+}
 
-  private isRecord(type: GraphQLNamedType): boolean {
-    return type.name === "Record" || type.name === "Node" || (isObjectType(type) && type.getInterfaces().some(({ name }) => name === "Record"));
-  }
+/** Whether the cost of any operation of the document depends on variables. */
+export function pagesByVariable(document: DocumentNode): boolean {
+  return document.definitions.some((definition) => "selectionSet" in definition && byVariable(definition.selectionSet));
+}
+
+function byVariable(set: SelectionSetNode): boolean {
+  return set.selections.some((selection) =>
+    (selection.kind === Kind.FIELD && selection.arguments?.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE)) ||
+    ("selectionSet" in selection && selection.selectionSet !== undefined && byVariable(selection.selectionSet)));
+}
+
+/** Size of the page a field is asked for, when it has pages. */
+function pageOf(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables, isRoot: boolean): number | undefined {
+  const argument = field.args.find(({ name }) => name === "first");
+  if (!argument) return undefined;
+  const usual = isRoot && typeof argument.defaultValue === "number" ? argument.defaultValue : USUAL_PAGE;
+  const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  if (given?.kind === Kind.INT) return Math.max(1, Number(given.value));
+  if (given?.kind !== Kind.VARIABLE) return usual;
+  const value = variables[given.name.value];
+  return typeof value === "number" && value >= 1 ? value : usual;
+}
+
+function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
+  return Object.fromEntries(variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.INT ? [[variable.name.value, Number(defaultValue.value)]] : [])));
+}
+
+/** Whether a value of the type is a record or a node. */
+function isRecord(type: GraphQLCompositeType): boolean {
+  if (isInterfaceType(type) && type.name === "Node") return true;
+  return (isObjectType(type) || isInterfaceType(type)) && type.getInterfaces().some(({ name }) => name === "Node");
 }

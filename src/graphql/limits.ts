@@ -1,69 +1,79 @@
-import { GraphQLError, Kind, type ASTVisitor, type DocumentNode, type FloatValueNode, type IntValueNode, type SelectionSetNode, type ValidationContext } from "graphql";
-import type { Config } from "../config.js";
-import { isExactNumber } from "../model/json/json-number.js";
-import { findBadString } from "../model/strings.js";
+import { GraphQLError, Kind, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
 
 /** Most lexical tokens of a document; the parser stops there. */
 export const MAX_TOKENS = 10_000;
 /** Most aliases of a document: each is one more answer to the same field. */
-const MAX_ALIASES = 100;
+export const MAX_ALIASES = 100;
 
-/** A validation rule that refuses documents nested deeper than GRAPHQL_MAX_DEPTH or with too many aliases, fragments followed. */
-export function limitRule(config: Pick<Config, "GRAPHQL_MAX_DEPTH">): (context: ValidationContext) => ASTVisitor {
-  return (context) => ({
-    Document(document) {
-      const depth = depthOf(document);
-      if (depth > config.GRAPHQL_MAX_DEPTH) context.reportError(new GraphQLError(`The document is nested ${depth} levels deep; at most ${config.GRAPHQL_MAX_DEPTH} are answered (GRAPHQL_MAX_DEPTH).`));
-    },
-    OperationDefinition(operation) {
-      const aliases = countAliases(operation.selectionSet, context, new Map());
-      if (aliases > MAX_ALIASES) context.reportError(new GraphQLError(`The operation has ${aliases} aliases, those of its fragments counted each time; at most ${MAX_ALIASES} are answered.`));
-    },
-    // Values written into the document are held to what values sent beside it are.
-    IntValue: (node) => checkNumber(node, context),
-    FloatValue: (node) => checkNumber(node, context),
-    StringValue(node) {
-      if (findBadString(node.value)) context.reportError(new GraphQLError("A string holds NUL or a lone surrogate, which no store can keep.", { nodes: node }));
-    },
-  });
+const refused = (message: string) => new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } });
+
+/**
+ * Why a document is refused that nests too deep or repeats itself too often, fragments followed; `undefined` for
+ * all others. Asked before validation, which takes long over such documents or runs out of stack.
+ */
+export function overLimit(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
+  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
+  // First the depth: what follows goes into every level.
+  if (isTooDeep(document, fragments, maxDepth)) return refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`);
+  const known = new Map<string, number>();
+  const aliases = Math.max(0, ...document.definitions.map((definition) => ("selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0)));
+  return aliases > MAX_ALIASES ? refused(`The document has ${aliases} aliases, those of its fragments counted at each place; at most ${MAX_ALIASES} are answered.`) : undefined;
 }
 
-function checkNumber(node: IntValueNode | FloatValueNode, context: ValidationContext): void {
-  if (!isExactNumber(node.value)) context.reportError(new GraphQLError(`The number ${node.value.slice(0, 50)} cannot be held exactly; write it as a string.`, { nodes: node }));
-}
+type Fragments = ReadonlyMap<string, SelectionSetNode>;
 
-/** Aliases of a selection, fragments followed as often as they are spread. A cycle, which another rule refuses, counts as nothing. */
-function countAliases(set: SelectionSetNode, context: ValidationContext, known: Map<string, number>): number {
+/** Fragments count as often as they are spread. A cycle, which the validation refuses, counts as nothing. */
+function countAliases(set: SelectionSetNode, fragments: Fragments, known: Map<string, number>): number {
   return set.selections.reduce((sum, selection) => {
-    if (selection.kind !== Kind.FRAGMENT_SPREAD) {
-      return sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + (selection.selectionSet ? countAliases(selection.selectionSet, context, known) : 0);
-    }
+    if (selection.kind !== Kind.FRAGMENT_SPREAD) return sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + (selection.selectionSet ? countAliases(selection.selectionSet, fragments, known) : 0);
     const name = selection.name.value;
-    const fragment = context.getFragment(name);
-    if (!known.has(name) && fragment) {
+    const body = fragments.get(name);
+    if (body && !known.has(name)) {
       known.set(name, 0);
-      known.set(name, countAliases(fragment.selectionSet, context, known));
+      known.set(name, countAliases(body, fragments, known));
     }
     return sum + (known.get(name) ?? 0);
   }, 0);
 }
 
-/** Introspection nests by itself; its fields do not count. */
-function depthOf(document: DocumentNode): number {
-  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
-  const known = new Map<string, number>();
-  const depth = (set: SelectionSetNode, within: ReadonlySet<string>): number => Math.max(0, ...set.selections.map((selection) => {
-    if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? 0 : 1 + (selection.selectionSet ? depth(selection.selectionSet, within) : 0);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return depth(selection.selectionSet, within);
-    const name = selection.name.value;
-    // A cycle of fragments is refused by another rule; here it must only end.
-    if (within.has(name)) return 0;
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const body = fragments.get(name);
-    const found = body ? depth(body, new Set([...within, name])) : 0;
-    known.set(name, found);
-    return found;
-  }));
-  return Math.max(0, ...document.definitions.map((definition) => (definition.kind === Kind.OPERATION_DEFINITION ? depth(definition.selectionSet, new Set()) : 0)));
+/** Inline fragments are no level of the answer, but the validation steps into each. */
+const MAX_NESTING = 200;
+/** Levels below `__schema` and `__type`, which do not count: tools ask for types of types of types. */
+const MAX_INTROSPECTION_DEPTH = 25;
+
+/** Whether a field nests deeper than `most`; fragments that nothing spreads are validated as well, and count. */
+function isTooDeep(document: DocumentNode, fragments: Fragments, most: number): boolean {
+  const records = new Depths(fragments, most);
+  const types = new Depths(fragments, MAX_INTROSPECTION_DEPTH);
+  records.introspection = types;
+  return document.definitions.some((definition) => {
+    if (!("selectionSet" in definition)) return false;
+    const ofTypes = definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value.startsWith("__");
+    return (ofTypes ? types : records).exceeds(definition.selectionSet, 0, 0);
+  });
+}
+
+class Depths {
+  introspection: Depths | undefined;
+  /** The deepest level each fragment was entered at: entering it deeper may lead deeper, less deep does not. So a cycle ends. */
+  private readonly entered = new Map<string, number>();
+  constructor(private readonly fragments: Fragments, private readonly most: number) {}
+
+  exceeds(set: SelectionSetNode, level: number, nesting: number): boolean {
+    if (level > this.most || nesting > MAX_NESTING) return true;
+    return set.selections.some((selection) => {
+      if (selection.kind === Kind.INLINE_FRAGMENT) return this.exceeds(selection.selectionSet, level, nesting + 1);
+      if (selection.kind === Kind.FIELD) return this.fieldExceeds(selection, level, nesting);
+      const name = selection.name.value;
+      const body = this.fragments.get(name);
+      if (!body || (this.entered.get(name) ?? -1) >= level) return false;
+      this.entered.set(name, level);
+      return this.exceeds(body, level, nesting + 1);
+    });
+  }
+
+  private fieldExceeds({ name, selectionSet }: FieldNode, level: number, nesting: number): boolean {
+    if (name.value.startsWith("__") && this.introspection) return selectionSet !== undefined && this.introspection.exceeds(selectionSet, 0, 0);
+    return selectionSet ? this.exceeds(selectionSet, level + 1, nesting + 1) : level + 1 > this.most;
+  }
 }

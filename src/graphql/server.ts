@@ -1,44 +1,96 @@
-import { ApolloServer } from "@apollo/server";
-import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
-import { expressMiddleware } from "@as-integrations/express5";
-import { Router, type RequestHandler } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
+import { ServiceError } from "../errors.js";
+import type { JsonValue } from "../model/field.js";
 import { contextOf, type Context } from "../resolvers/context.js";
-import { readJson } from "../rest/body.js";
+import { mediaType, readJson } from "../rest/body.js";
+import type { Caller } from "../use-cases/access/caller.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
-import { costLimit } from "./cost.js";
-import { callerOf, identify, onlyItsMethods, readUpload, refuseBadToken } from "./door.js";
+import { Documents } from "./documents.js";
 import { formatError } from "./errors.js";
-import { MAX_TOKENS, limitRule } from "./limits.js";
+import { eventStreamDoor } from "./event-stream.js";
+import { HttpDoor } from "./http.js";
+import { MAX_TOKENS } from "./limits.js";
+import { legacyStatus } from "./media-type.js";
 import { graphqlSchema } from "./schema.js";
+import type { Streaming } from "./streamed.js";
+import { readUpload } from "./upload.js";
+import { webSocketDoor } from "./websocket.js";
 
-/** The GraphQL door: queries, mutations and multipart uploads at one address. */
-export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Promise<{ router: RequestHandler; stop(): Promise<void> }> {
-  const server = new ApolloServer<Context>({
-    schema: await graphqlSchema(),
+const METHODS = ["GET", "HEAD", "POST"];
+
+/** Where GraphQL is asked. */
+export type GraphqlAddress = "answer" | "stream";
+
+/** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
+export interface GraphqlDoor {
+  /** Answers one request; never rejects. */
+  handle(req: IncomingMessage, res: ServerResponse, address: GraphqlAddress, search: string): Promise<void>;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Ends what would not end by itself: subscriptions. */
+  endStreams(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Promise<GraphqlDoor> {
+  const { config, log } = deps;
+  const schema = await graphqlSchema();
+  const documents = new Documents(schema, config);
+  const contextFor = async (authorization: string | undefined, address: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address);
+  const apollo = new ApolloServer<Context>({
+    schema,
     introspection: true,
-    csrfPrevention: true,
+    // Multipart requests are held to a preflight header before their file is taken; others are no simple requests, or queries.
+    csrfPrevention: false,
+    persistedQueries: false,
+    documentStore: documents.store,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: [limitRule(deps.config)],
-    plugins: [ApolloServerPluginLandingPageDisabled(), costLimit(deps.config)],
-    formatError: (formatted, error) => formatError(formatted, error, deps.log),
-    logger: { debug() {}, info() {}, warn: (message) => deps.log.warn({}, String(message)), error: (message) => deps.log.error({}, String(message)) },
+    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginCacheControlDisabled(), legacyStatuses],
+    formatError: (formatted, error) => formatError(formatted, error, log),
+    logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error: (message) => log.error({}, String(message)) },
   });
-  await server.start();
-  const router = Router();
-  // What the headers tell is refused before a body is read: an upload is written to disk while it is parsed.
-  router.use(onlyItsMethods, identify(authenticator), readUpload(deps.config));
-  // Bodies are read as strictly as over REST: the same numbers and strings are refused.
-  router.use((req, _res, next) => {
-    if (req.body !== undefined) return next();
-    const reading = req.method === "POST" ? readJson(req, deps.config) : Promise.resolve({});
-    reading.then((body) => {
-      req.body = body ?? {};
-      next();
-    }, next);
-  });
-  router.use(refuseBadToken, expressMiddleware(server, { context: async ({ req }) => contextOf(deps, callerOf(req), req.socket.remoteAddress ?? "") }));
-  return { router, stop: () => server.stop() };
+  await apollo.start();
+  const streaming: Streaming = { schema, documents, log, contextFor };
+  const http = new HttpDoor(apollo, documents, log);
+  const events = eventStreamDoor(streaming);
+  const sockets = webSocketDoor(streaming, { maxPayload: config.MAX_BODY_BYTES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
+
+  const bodyOf = async (req: IncomingMessage, res: ServerResponse, caller: Caller | null): Promise<JsonValue | undefined> => {
+    if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, config);
+    // As strictly as over REST: the same numbers and strings are refused.
+    return readJson(req, config);
+  };
+  return {
+    async handle(req, res, address, search) {
+      try {
+        if (!METHODS.includes(req.method ?? "")) throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`, {}, { Allow: METHODS.join(", ") });
+        const context = await contextFor(req.headers.authorization, req.socket.remoteAddress ?? "");
+        const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
+        if (address === "stream") await events.handle(req, res, body);
+        else await http.answer(req, res, { search, body }, context);
+      } catch (error) {
+        http.fail(req, res, error);
+      }
+    },
+    upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
+    async endStreams() {
+      events.close();
+      await sockets.close();
+    },
+    stop: () => apollo.stop(),
+  };
 }
+
+/** Variables that do not fit are told in the status only where it says something. */
+const legacyStatuses: ApolloServerPlugin<Context> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ request, response: { http, body } }) => {
+      if (http.status === 400 && body.kind === "single" && request.query !== undefined) http.status = legacyStatus(request.http?.headers.get("accept"));
+    },
+  }),
+};

@@ -6,9 +6,17 @@ export const isPublic = (field: Field): boolean => !field.secret && !field.priva
 
 /** What of a document anyone may see: resolver, lists, graph, search and GraphQL show no more than this. */
 export function publicView(kind: Kind, document: JsonObject): JsonObject {
-  if (Object.values(kind.fields).every(isPublic) && !kind.closed) return document;
+  if (isOpen(kind)) return document;
   // Keys are the client's: `constructor` and `__proto__` must find no field and must not set a prototype.
   return Object.fromEntries(Object.entries(document).filter(([name]) => isPublicName(kind, name)));
+}
+
+const open = new WeakMap<Kind, boolean>();
+/** Whether everything a record of the kind says is public: asked for each record that is shown. */
+function isOpen(kind: Kind): boolean {
+  let known = open.get(kind);
+  if (known === undefined) open.set(kind, (known = !kind.closed && Object.values(kind.fields).every(isPublic)));
+  return known;
 }
 
 /** True when anyone may see what a document says under this name. */

@@ -1,45 +1,17 @@
-import { finished } from "node:stream/promises";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { Readable } from "node:stream";
-import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, Mutation, Query, Resolver, Root, Subscription } from "type-graphql";
 import type { ObjectReference } from "../stores/records/objects-port.js";
 import type { KindName } from "../model/kind.js";
-import { awaitSubmission, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
+import { followSubmission } from "../use-cases/crates/follow.js";
+import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
-import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
+import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
+import { SubmissionConnection, SubmissionType } from "./types/submission.js";
+import { withUpload } from "./upload.js";
 import { countWrite } from "./write-rate.js";
-
-@ObjectType({ description: "One thing found in an archive: where, what, and the fix." })
-class FindingType {
-  @Field(() => String, { nullable: true, description: "Member of the archive." }) file!: string | null;
-  @Field(() => String, { nullable: true, description: "JSON pointer inside the member." }) pointer!: string | null;
-  @Field() message!: string;
-  @Field() code!: string;
-}
-@ObjectType()
-class ProgressType {
-  @Field() done!: number;
-  @Field(() => Number, { nullable: true }) total!: number | null;
-  @Field() unit!: string;
-}
-@ObjectType("Submission", { description: "One upload on its way to becoming records." })
-export class SubmissionType {
-  @Field(() => ID) submissionUUID!: string;
-  @Field({ description: "queued, running, finished or failed." }) status!: string;
-  @Field(() => String, { nullable: true }) stage!: string | null;
-  @Field(() => ProgressType, { nullable: true }) progress!: ProgressType | null;
-  @Field(() => String, { nullable: true }) timeStarted!: string | null;
-  @Field(() => String, { nullable: true }) timeFinished!: string | null;
-  @Field({ description: "True exactly for finished and failed." }) completed!: boolean;
-  @Field({ description: "True for finished only." }) success!: boolean;
-  @Field(() => [FindingType], { nullable: true }) error!: FindingType[] | null;
-  @Field(() => [FindingType]) warnings!: FindingType[];
-  @Field(() => Int) identifiersMinted!: number;
-  @Field(() => ID, { nullable: true }) rocrateIdentifier!: string | null;
-  @Field(() => String, { nullable: true }) sha256!: string | null;
-}
 
 /** Uploads, their progress, and stored content. */
 @Resolver()
@@ -64,29 +36,28 @@ export class CrateResolver {
     return readSubmission(context.deps, id, context.caller);
   }
 
-  @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
-  async uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
-    try {
-      const { createReadStream, filename } = await upload;
-      const stream = createReadStream();
-      // Until the store reads from it nobody else listens; a client that hangs up just then would end the process.
-      stream.on("error", () => undefined);
-      try {
-        return await this.submit({ stream, name: filename }, context);
-      } finally {
-        stream.destroy();
-        await finished(stream).catch(() => undefined);
-      }
-    } catch (error) {
-      throw uploadRefusal(error, context.deps.config.MAX_UPLOAD_BYTES);
-    }
+  @Query(() => SubmissionConnection, { description: "Your submissions, newest first; everybody's for administrators." })
+  async submissions(@Args(() => PageArguments) page: PageArguments, @Ctx() context: Context): Promise<SubmissionConnection> {
+    const checked = checkedPage(page);
+    const { items, positions, next } = await listSubmissions(context.deps, checked, context.caller);
+    return pageOf(items, positions, next !== undefined, checked.after);
   }
-}
 
-/** The parser of the form counts and watches as well, and may be the first to see that the file is too much or broken off. */
-function uploadRefusal(error: unknown, limit: number): unknown {
-  const { status } = error as { status?: number };
-  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500) return error;
-  if (status === 413) return new ServiceError("TOO_LARGE", `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`);
-  return new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
+  @Mutation(() => SubmissionType, { description: "Ends a submission that is queued or running; nothing of it is stored. One that runs ends a moment later." })
+  cancelSubmission(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
+    return cancelSubmission(context.deps, id, context.caller);
+  }
+
+  @Subscription(() => SubmissionType, {
+    description: "A submission of yours now and after each change, until it has ended.",
+    subscribe: ({ args, context }: { args: { id?: string }; context: Context }) => followSubmission(context.deps, args.id!, context.caller),
+  })
+  submissionProgress(@Root() submission: SubmissionView, @Arg("id", () => ID) _id: string): SubmissionView {
+    return submission;
+  }
+
+  @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
+  uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
+    return withUpload(upload, context, (file) => this.submit(file, context));
+  }
 }

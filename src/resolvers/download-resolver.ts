@@ -1,12 +1,23 @@
+import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
+import type { FileUpload } from "graphql-upload/processRequest.mjs";
+import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import type { JsonValue } from "../model/field.js";
 import { authenticated } from "../use-cases/access/caller.js";
 import { registerDownload, removeContent, uploadContent } from "../use-cases/files/downloads.js";
 import { stageFile, type IncomingFile, type StagedFile } from "../use-cases/files/staged-file.js";
+import { checked } from "../use-cases/records/create.js";
 import type { RecordView } from "../use-cases/records/view.js";
 import type { Context } from "./context.js";
+import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
+import { NODE_TYPES, nodeOf } from "./types/kind-types.js";
+import type { RecordNode } from "./types/record-node.js";
+import { withUpload } from "./upload.js";
 import { countWrite } from "./write-rate.js";
 
+const INPUT = INPUT_TYPES.datadownload!;
+
 /** File records and their stored content. */
+@Resolver()
 export class DownloadResolver {
   /** Takes the bytes in while what is said of them is yet to come; pass the answer to {@link register}, or discard its object. */
   async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
@@ -27,5 +38,18 @@ export class DownloadResolver {
   async removeContent(id: string, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
     countWrite(context);
     return removeContent(context.deps, id, context.caller, expectedRevision);
+  }
+
+  @Mutation(() => NODE_TYPES.datadownload, { description: "Makes a file record together with its content (GraphQL multipart request; send the header apollo-require-preflight)." })
+  async registerDownload(@Arg("input", () => INPUT) input: RecordInput, @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<RecordNode> {
+    const { record } = await withUpload(upload, context, async (file) => {
+      const document = documentOf(input, context.deps.config.MAX_JSON_DEPTH);
+      authenticated(context.caller);
+      // Judged before the bytes are received.
+      checked("datadownload", document);
+      return this.register(document, await this.stage(file, context), context);
+    });
+    context.loaders.forget();
+    return nodeOf(record);
   }
 }

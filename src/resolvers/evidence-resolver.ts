@@ -9,15 +9,16 @@ import { RecordNode } from "./types/record-node.js";
 enum DirectionEnum { UPSTREAM = "upstream", DOWNSTREAM = "downstream", BOTH = "both" }
 registerEnumType(DirectionEnum, { name: "Direction", description: "UPSTREAM: what the record rests on; DOWNSTREAM: what rests on it." });
 
-@ObjectType({ description: "One provenance statement between two nodes of the answer." })
+@ObjectType({ description: "One provenance statement between two nodes of the answer.", simpleResolvers: true })
 class EvidenceEdge {
   @Field(() => ID) source!: string;
   @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
   @Field(() => ID) target!: string;
 }
-@ObjectType("EvidenceGraphAnswer", { description: "What supports a record, or rests on it." })
+@ObjectType("EvidenceGraphAnswer", { description: "What supports a record, or rests on it.", simpleResolvers: true })
 class EvidenceAnswer {
-  @Field(() => [RecordNode]) nodes!: RecordNode[];
+  /** Read only when asked for. */
+  @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
   @Field(() => [ID], { description: "Nodes of this answer that support no other node found." }) outputs!: string[];
   @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
@@ -48,7 +49,11 @@ export class EvidenceResolver {
     const edges = document["@graph"].flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
       name.startsWith("@") || name === "sameAs" || !Array.isArray(values) ? [] : values.map((value) => ({ source: node["@id"], name, target: (value as { "@id": string })["@id"] }))));
     return {
-      nodes: await Promise.all(document["@graph"].map((node) => context.loaders.node(node["@id"]))), edges,
+      edges,
+      nodes: () => {
+        context.loaders.spend(document["@graph"].length);
+        return Promise.all(document["@graph"].map((node) => context.loaders.node(node["@id"])));
+      },
       outputs: document.outputs.map((output) => output["@id"]), dangling: document.dangling.map((reference) => reference["@id"]),
       truncated: document.truncated, endCursor: document.cursor ?? null, asOf: document.asOf, document,
     };

@@ -1,4 +1,4 @@
-import { Arg, ArgsType, Args, Ctx, Field, ID, InputType, Int, Mutation, Query, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, Int, Mutation, Query, Resolver } from "type-graphql";
 import type { JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds/index.js";
@@ -8,25 +8,14 @@ import { listAll, listPage, listRecords, type ListFilter, type ListPage } from "
 import { readRecord } from "../use-cases/records/read.js";
 import { replaceRecord } from "../use-cases/records/replace.js";
 import type { BacklinkPositions, RecordView } from "../use-cases/records/view.js";
-import { ServiceError, invalid } from "../errors.js";
+import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
-import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./types/connection.js";
+import { checkedPage, pageOf } from "./types/connection.js";
+import { CrateListArguments, ListArguments, filterOf } from "./types/filters.js";
 import { INPUT_TYPES, documentOf, type RecordInput } from "./types/input-types.js";
-import { NODE_TYPES, nodeOf } from "./types/kind-types.js";
+import { CONNECTION_TYPES, NODE_TYPES, nodeOf } from "./types/kind-types.js";
 import type { RecordNode } from "./types/record-node.js";
 import { countWrite } from "./write-rate.js";
-
-@InputType({ description: "Narrows and orders a list." })
-export class RecordFilter {
-  @Field(() => String, { nullable: true, description: "Part of the name." }) name?: string;
-  @Field(() => ID, { nullable: true }) owner?: string;
-  @Field(() => String, { nullable: true }) keyword?: string;
-  @Field(() => String, { nullable: true, description: "created, -created or name." }) order?: "created" | "-created" | "name";
-}
-@ArgsType()
-class ListArguments extends PageArguments {
-  @Field(() => RecordFilter, { nullable: true }) filter?: RecordFilter;
-}
 
 /** The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them. */
 export class KindResolver {
@@ -53,9 +42,8 @@ export class KindResolver {
 /** One resolver a kind. */
 export const KIND_RESOLVERS = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)])) as Record<KindName, KindResolver>;
 
-/** `evidenceGraph` builds one when asked for; of two fields with one name the schema would silently keep one. */
-const STORED_EVIDENCE = "evidenceGraphRecord";
-const ORDERS = ["created", "-created", "name"];
+/** `evidenceGraph` is the one built when asked for; a stored one goes by another name. */
+const fieldName = (kind: KindName): string => (kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName));
 const lowerFirst = (name: string): string => (name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1));
 
 /** GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`. */
@@ -63,10 +51,11 @@ function graphqlFields(resolver: KindResolver): new () => object {
   const { typeName, plural, name: kind } = KINDS[resolver.kind];
   const type = NODE_TYPES[kind];
   const input = INPUT_TYPES[kind];
+  const listArguments = KINDS[kind].fromCrates ? CrateListArguments : ListArguments;
 
   @Resolver()
   class Fields {
-    @Query(() => type, { name: kind === "evidencegraph" ? STORED_EVIDENCE : lowerFirst(typeName), nullable: true, description: `${typeName} by identifier; null when there is none.` })
+    @Query(() => type, { name: fieldName(kind), nullable: true, description: `${typeName} by identifier; null when there is none.` })
     async one(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
       try {
         return nodeOf(await findLive(context.deps, id, kind));
@@ -76,14 +65,11 @@ function graphqlFields(resolver: KindResolver): new () => object {
       }
     }
 
-    @Query(() => RecordConnection, { name: plural, description: `All of kind ${typeName}, oldest first unless ordered otherwise.` })
-    async many(@Args(() => ListArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<RecordConnection> {
+    @Query(() => CONNECTION_TYPES[kind], { name: plural, description: `All of kind ${typeName}, oldest first unless ordered otherwise.` })
+    async many(@Args(() => listArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<object> {
       const checked = checkedPage(page);
-      const wanted = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as ListFilter;
-      if (wanted.order !== undefined && !ORDERS.includes(wanted.order)) throw invalid(["query", "order"], "Input should be 'created', '-created' or 'name'", "literal_error", { expected: "'created', '-created' or 'name'" });
-      const found = await listRecords(context.deps, kind, wanted, checked, context.caller);
-      const items = found.items.map((record, index) => ({ node: nodeOf(record), cursor: found.positions[index]! }));
-      return connectionOf(items, found.next !== undefined, checked.after, found.count);
+      const found = await listRecords(context.deps, kind, filterOf(filter), checked, context.caller);
+      return { ...pageOf(found.items.map(nodeOf), found.positions, found.next !== undefined, checked.after), totalCount: found.count };
     }
   }
   if (!input) return Fields;
@@ -92,7 +78,9 @@ function graphqlFields(resolver: KindResolver): new () => object {
   class WritableFields extends Fields {
     @Mutation(() => type, { name: `create${typeName}` })
     async create(@Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context): Promise<RecordNode> {
-      return nodeOf((await resolver.create(documentOf(values, context.deps.config.MAX_JSON_DEPTH), context)).record);
+      const { record } = await resolver.create(documentOf(values, context.deps.config.MAX_JSON_DEPTH), context);
+      context.loaders.forget();
+      return nodeOf(record);
     }
 
     @Mutation(() => type, { name: `update${typeName}`, description: "Replaces the whole record that input.id names." })
@@ -100,7 +88,9 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number,
     ): Promise<RecordNode> {
-      return nodeOf((await resolver.replace(documentOf(values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context)).record);
+      const { record } = await resolver.replace(documentOf(values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context);
+      context.loaders.forget();
+      return nodeOf(record);
     }
   }
   return WritableFields;

@@ -1,43 +1,49 @@
-import { Args, Ctx, Field, ObjectType } from "type-graphql";
-import { connectionsOf, type Connection } from "../model/connections.js";
-import type { KindName } from "../model/kind.js";
+import { Args, Ctx, Field } from "type-graphql";
 import { ServiceError } from "../errors.js";
 import { referencedArk } from "../identifiers/ark.js";
+import { connectionsOf, type Connection } from "../model/connections.js";
+import type { KindName } from "../model/kind.js";
 import type { Context } from "./context.js";
+import { PageArguments, RecordConnection, checkedPage, pageOf, type CheckedPage } from "./types/connection.js";
 import { NODE_TYPES } from "./types/kind-types.js";
-import { PageArguments, RecordConnection, checkedPage, connectionOf } from "./types/connection.js";
-import { RecordNode } from "./types/record-node.js";
+import type { RecordNode } from "./types/record-node.js";
 
-/** Of the cursor: which side the link is on, and its position there. */
-const CURSOR = /^(o|i)(.+)$/;
+/** Of the cursor: which side the link is on (stated here: `o`, or there: `i`), and its position. */
+const CURSOR = /^(o|i)(\d.*)$/;
 
 /**
  * One page of the records a connection leads to: first what the record states itself, then what others state
- * of it, each record once. The cursor is `o` or `i` (which side) and the position of the link. Every record of
- * a page is asked about with the same limit, so that all of them are one read a side.
+ * of it, each record once. Every record of a page is asked about with the same limit, so that all of them are
+ * one read a side.
  */
-export async function followLinks(node: RecordNode, connection: Connection, page: { limit: number; after?: string }, context: Context): Promise<RecordConnection> {
+export async function followLinks(node: RecordNode, connection: Connection, page: CheckedPage, context: Context): Promise<RecordConnection> {
   const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
-  const key = node.stored?.key;
-  if (key === undefined) return connectionOf([], false, page.after);
+  if (!node.stored) return pageOf<RecordNode>([], [], false, page.after);
   const { limit } = page;
-  const items: { target: string; cursor: string }[] = [];
+  const targets: string[] = [];
+  const cursors: string[] = [];
   let more = false;
   if (side !== "i") {
-    const out = await context.loaders.linksOf(node.ark, { side: "from", predicates: connection.out, distinct: connection.out.length > 1, limit, ...(after ? { after } : {}) });
-    items.push(...out.items.map((link) => ({ target: link.target, cursor: `o${link.position}` })));
+    const out = await context.loaders.linksFrom(node.ark, { predicates: connection.out, limit, ...(after ? { after } : {}) });
+    for (const link of out.items) {
+      targets.push(link.target);
+      cursors.push(`o${link.position}`);
+    }
     more = out.next !== undefined;
   }
   if (!more && connection.in.length > 0) {
-    const room = limit - items.length;
-    const back = await context.loaders.linksOf(key, {
-      side: "to", predicates: connection.in, distinct: connection.in.length > 1, unlessBack: connection.out, limit,
-      ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(side === "i" && after ? { after } : {}),
+    const room = limit - targets.length;
+    const back = await context.loaders.linksTo(node.stored.key, {
+      predicates: connection.in, unlessBack: connection.out, limit, ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(side === "i" && after ? { after } : {}),
     });
-    items.push(...back.items.slice(0, room).map((link) => ({ target: link.source, cursor: `i${link.position}` })));
+    for (const link of back.items.slice(0, room)) {
+      targets.push(link.source);
+      cursors.push(`i${link.position}`);
+    }
     more = back.items.length > room || back.next !== undefined;
   }
-  return connectionOf(await Promise.all(items.map(async (item) => ({ node: await context.loaders.node(item.target), cursor: item.cursor }))), more, page.after);
+  context.loaders.spend(targets.length);
+  return pageOf(await Promise.all(targets.map((target) => context.loaders.node(target))), cursors, more, page.after);
 }
 
 function badCursor(): never {
@@ -66,13 +72,4 @@ for (const kind of Object.keys(NODE_TYPES) as KindName[]) addConnections(kind);
 export async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode | null> {
   const owner = node.stored?.owner ?? (typeof node.shown["owner"] === "string" ? referencedArk(node.shown["owner"]) : undefined);
   return owner ? context.loaders.node(owner) : null;
-}
-
-@ObjectType({ description: "One state of a record." })
-export class Revision {
-  @Field() revision!: number;
-  @Field() at!: Date;
-  @Field(() => String, { nullable: true }) by!: string | null;
-  @Field({ description: "create, update, delete or publish." }) action!: string;
-  @Field(() => [String], { description: "JSON pointers of what differs from the state before." }) changed!: string[];
 }

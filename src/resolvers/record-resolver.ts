@@ -1,18 +1,21 @@
 import { GraphQLJSON } from "graphql-scalars";
-import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
+import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { findLive } from "../use-cases/records/find.js";
-import { historyOf, readHistory, type History, type HistoryPage } from "../use-cases/records/history.js";
+import { readHistory, type History, type HistoryPage } from "../use-cases/records/history.js";
 import { readRecord, readRevision } from "../use-cases/records/read.js";
 import { replaceRecordAt } from "../use-cases/records/replace.js";
 import { removeRecord, type RemoveOptions } from "../use-cases/records/remove.js";
 import { parseDocument, type BacklinkPositions, type RecordView } from "../use-cases/records/view.js";
 import { ServiceError } from "../errors.js";
 import type { Context } from "./context.js";
-import { Revision, ownerOf } from "./links.js";
+import { revisionsOf } from "./history.js";
+import { ownerOf } from "./links.js";
+import { PageArguments, checkedPage } from "./types/connection.js";
 import { nodeOf } from "./types/kind-types.js";
 import { Node, RecordNode } from "./types/record-node.js";
+import { RevisionConnection } from "./types/revision.js";
 import { countWrite } from "./write-rate.js";
 
 /** Records of any kind by identifier. The methods that take an options object are called by REST as well. */
@@ -62,7 +65,9 @@ export class RecordResolver {
     @Arg("successor", () => ID, { nullable: true }) successor?: string,
   ): Promise<RecordNode> {
     const options = { ...(expectedRevision == null ? {} : { expectedRevision }), ...(reason == null ? {} : { reason }), ...(successor == null ? {} : { successor }) };
-    return nodeOf((await this.remove(id, options, context)).record);
+    const { record } = await this.remove(id, options, context);
+    context.loaders.forget();
+    return nodeOf(record);
   }
 
   @FieldResolver(() => RecordNode, { nullable: true, description: "User, group, organization or project that owns the record." })
@@ -75,14 +80,8 @@ export class RecordResolver {
     return node.stored ? parseDocument((await context.loaders.view(node.stored)).bytes) : null;
   }
 
-  @FieldResolver(() => [Revision], { description: "States of the record, newest first; go on with the last revision seen." })
-  async history(
-    @Root() node: RecordNode, @Ctx() context: Context,
-    @Arg("first", () => Int, { defaultValue: 100 }) first: number, @Arg("after", () => Int, { nullable: true }) after?: number,
-  ): Promise<Revision[]> {
-    if (!node.stored) return [];
-    const limit = Math.min(Math.max(first, 1), 1000);
-    const revisions = await historyOf(context.deps, node.stored, { limit, ...(after == null ? {} : { before: after }) }, context.caller);
-    return revisions.map((revision) => ({ ...revision, at: new Date(revision.at) }));
+  @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })
+  history(@Root() node: RecordNode, @Args(() => PageArguments) page: PageArguments, @Ctx() context: Context): Promise<RevisionConnection> {
+    return revisionsOf(node, checkedPage(page), context);
   }
 }

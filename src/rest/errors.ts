@@ -39,8 +39,12 @@ const LINGER = 2_000;
  * reset the connection, and the client might never see the answer.
  */
 function refuseEarly(req: IncomingMessage, res: ServerResponse, status: number, body: object, headers: Record<string, string>): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { ...SAFE_HEADERS, "Content-Type": "application/json", "Content-Length": bytes.length, ...headers, Connection: "close" });
+  sendEarly(req, res, status, Buffer.from(JSON.stringify(body)), { "Content-Type": "application/json", ...headers });
+}
+
+/** The same for any answer. */
+export function sendEarly(req: IncomingMessage, res: ServerResponse, status: number, bytes: Uint8Array, headers: Record<string, string>): void {
+  res.writeHead(status, { ...SAFE_HEADERS, "Content-Length": bytes.length, ...headers, Connection: "close" });
   res.write(bytes);
   const end = () => {
     clearTimeout(timer);

@@ -23,7 +23,7 @@ export function contentAddress(baseUrl: string, record: StoredRecord): string {
 
 /** What a landing page points at (FAIR Signposting, level 1). */
 export function landingLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
-  const { record, license, authors, content, schemaType } = landmarks;
+  const { record, license, authors, schemaType } = landmarks;
   return [
     { href: addressOf(baseUrl, record.ark), rel: "cite-as" },
     ...METADATA.map((type) => ({ href: addressOf(baseUrl, record.ark, type), rel: "describedby", type })),

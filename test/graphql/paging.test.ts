@@ -82,8 +82,8 @@ describe("a page", () => {
   });
   it("shows what is not stored here as unresolved", async () => {
     const run = await make("computation", { usedDataset: "ark:12345/elsewhere" });
-    const { body } = await server.graphql(`{ computation(id: "${run}") { usedDataset { nodes { __typename id kind name revision owner { id } document history { revision } } } } }`);
-    expect(body.data).toEqual({ computation: { usedDataset: { nodes: [{ __typename: "Unresolved", id: "ark:12345/elsewhere", kind: null, name: null, revision: null, owner: null, document: null, history: [] }] } } });
+    const { body } = await server.graphql(`{ computation(id: "${run}") { usedDataset { nodes { __typename id kind name revision owner { id } document history { nodes { revision } } } } } }`);
+    expect(body.data).toEqual({ computation: { usedDataset: { nodes: [{ __typename: "Unresolved", id: "ark:12345/elsewhere", kind: null, name: null, revision: null, owner: null, document: null, history: { nodes: [] } }] } } });
   });
   it.each([["first: 0", "VALIDATION"], ["first: -1", "VALIDATION"], ["first: 1001", "VALIDATION"], [`after: "x"`, "BAD_REQUEST"], [`after: ""`, "BAD_REQUEST"], [`after: "ononsense"`, "BAD_REQUEST"], [`after: "i1"`, "BAD_REQUEST"]])("with %s is refused", async (page, code) => {
     const run = await make("computation");

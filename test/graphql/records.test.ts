@@ -62,9 +62,9 @@ describe.each(WRITABLE)("a %s", (kind) => {
     const changed = await mutate("update", kind, { ...body, name: "Changed" }, ada.token, ", expectedRevision: 1");
     expect(changed.body.data[`update${KINDS[kind].typeName}`]).toMatchObject({ revision: 2, document: { name: "Changed" } });
     const alias = String(body["@id"]).replace("ark:", "https://n2t.net/ark:/");
-    const read = await server.graphql<Record<string, unknown>>(`query ($id: ID!) { ${field(kind)}(id: $id) { id name owner { id } additionalProperties history { revision action by changed } } record(id: $id) { id } node(id: $id) { id } }`, { id: alias });
+    const read = await server.graphql<Record<string, unknown>>(`query ($id: ID!) { ${field(kind)}(id: $id) { id name owner { id } additionalProperties history { nodes { revision action by changed } } } record(id: $id) { id } node(id: $id) { id } }`, { id: alias });
     expect(read.body.data).toEqual({
-      [field(kind)]: { id: body["@id"], name: "Changed", owner: { id: ada.id }, additionalProperties: { extra: { deep: [1, null] } }, history: [{ revision: 2, action: "update", by: ada.id, changed: ["/name"] }, { revision: 1, action: "create", by: ada.id, changed: [] }] },
+      [field(kind)]: { id: body["@id"], name: "Changed", owner: { id: ada.id }, additionalProperties: { extra: { deep: [1, null] } }, history: { nodes: [{ revision: 2, action: "update", by: ada.id, changed: ["/name"] }, { revision: 1, action: "create", by: ada.id, changed: [] }] } },
       record: { id: body["@id"] }, node: { id: body["@id"] },
     });
   });
@@ -100,9 +100,10 @@ describe("values", () => {
   it("that REST refuses in a body are refused beside and inside a document", async () => {
     const input = inputOf("dataset", bodyOf("dataset", ada.id));
     const withName = (name: string) => server.graphql(`mutation { createDataset(input: {type: "evi:Dataset", owner: "${ada.id}", description: "enough", name: ${name}}) { id } }`, {}, ada.token);
-    expect((await withName(`"a\\u0000"`)).status).toBe(400);
-    expect((await withName(`"a\\uD800"`)).status).toBe(400);
-    expect((await server.graphql("mutation ($n: JSON) { createDataset(input: {additionalProperties: {n: 12345678901234567890, m: $n}}) { id } }", {}, ada.token)).status).toBe(400);
+    const code = async (answer: ReturnType<typeof withName>) => (await answer).body.errors![0]!.extensions.code;
+    expect(await code(withName(`"a\\u0000"`))).toBe("VALIDATION");
+    expect(await code(withName(`"a\\uD800"`))).toBe("BAD_REQUEST");
+    expect(await code(server.graphql("mutation ($n: JSON) { createDataset(input: {additionalProperties: {n: 12345678901234567890, m: $n}}) { id } }", {}, ada.token))).toBe("VALIDATION");
     expect((await server.graphql("mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }", { input: { ...input, name: "a\0" } }, ada.token)).status).toBe(422);
     expect(server.faults).toEqual([]);
   });

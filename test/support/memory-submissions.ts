@@ -1,4 +1,4 @@
-import type { Submission, SubmissionClose, SubmissionStore } from "../../src/stores/records/submissions-port.js";
+import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../../src/stores/records/submissions-port.js";
 
 /** A SubmissionStore in memory, for tests of what stands on the port. Crates are taken for never deleted. */
 export class MemorySubmissions implements SubmissionStore {
@@ -22,8 +22,9 @@ export class MemorySubmissions implements SubmissionStore {
     return row && { ...row };
   }
 
-  async submissionsOf(user: string | null): Promise<{ items: Submission[] }> {
-    return { items: [...this.rows.values()].filter((row) => user === null || row.user === user).reverse() };
+  async submissionsOf(user: string | null): Promise<SubmissionPage> {
+    const items = [...this.rows.values()].filter((row) => user === null || row.user === user).reverse();
+    return { items, positions: items.map(({ id }) => id) };
   }
 
   async unfinished(): Promise<Submission[]> {

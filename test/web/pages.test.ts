@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
@@ -52,11 +53,27 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
   });
 
-  test("the GraphQL page runs a query", async () => {
+  test("the GraphQL explorer knows the schema, runs a query and asks nothing of others", async () => {
     const { page, outside, faults } = await open("/graphql");
-    await page.click("#run");
-    // A locator: the page's policy lets no script be made of text, which a function to wait for would be.
-    await page.locator("#answer", { hasText: "roCrates" }).waitFor();
+    await page.click(".graphiql-execute-button");
+    // Locators: the page's policy lets no script be made of text, which a function to wait for would be.
+    await page.locator(".result-window", { hasText: "roCrates" }).waitFor();
+    await page.click('[aria-label="Show Documentation Explorer"]');
+    await page.locator(".graphiql-plugin", { hasText: "subscription" }).waitFor();
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+    await page.close();
+  });
+
+  test("the GraphQL explorer sends the token and shows a subscription's answers", async () => {
+    const ada = await registry.user("Ada");
+    const { submissionUUID } = await registry.take(await buildDemoCrate(), ada.token);
+    const page = await browser.newPage();
+    const query = `subscription { submissionProgress(id: "${submissionUUID}") { status rocrateIdentifier } }`;
+    await page.addInitScript((text) => localStorage.setItem("graphiql:query", text), query);
+    await page.goto(`${registry.url}/graphql`, { waitUntil: "networkidle" });
+    await page.fill("#token", ada.token);
+    await page.click(".graphiql-execute-button");
+    await page.locator(".result-window", { hasText: "finished" }).waitFor();
+    await page.close();
   });
 });

@@ -2,9 +2,25 @@
 export class Watchers {
   private readonly byId = new Map<string, Set<Watcher>>();
 
-  /** Yields once at the start, after every change, and a last time at the end. */
-  async *watch(id: string, hasEnded: () => Promise<boolean>): AsyncGenerator<void> {
-    const watcher = new Watcher();
+  /** Yields once at the start, after every change, and a last time at the end. `return` ends the wait at once. */
+  watch(id: string, hasEnded: () => Promise<boolean>): AsyncIterable<void> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        const watcher = new Watcher();
+        const changes = this.changes(id, watcher, hasEnded);
+        return {
+          next: () => changes.next(),
+          // A generator answers `return` only after the pending `next`, which may be as far off as the next change.
+          return: () => {
+            watcher.end();
+            return changes.return(undefined);
+          },
+        };
+      },
+    };
+  }
+
+  private async *changes(id: string, watcher: Watcher, hasEnded: () => Promise<boolean>): AsyncGenerator<void> {
     const set = this.byId.get(id) ?? new Set();
     this.byId.set(id, set.add(watcher));
     try {

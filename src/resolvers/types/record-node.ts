@@ -39,7 +39,7 @@ export abstract class RecordNode extends Node {
   @Field(() => [String], { description: "Types the record states." })
   get types(): string[] { return [...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]; }
   @Field(() => String, { nullable: true })
-  get name(): string | null { return text(this.shown["name"]); }
+  get name(): string | null { return this.stored?.name ?? null; }
   @Field(() => String, { nullable: true })
   get description(): string | null { return text(this.shown["description"]); }
   @Field(() => [String])
@@ -56,6 +56,8 @@ export abstract class RecordNode extends Node {
   get modifiedAt(): Date | null { return this.stored ? new Date(this.stored.modifiedAt) : null; }
   @Field(() => PublicationStatusEnum, { nullable: true })
   get publicationStatus(): string | null { return this.stored?.publicationStatus ?? null; }
+  @Field(() => String, { nullable: true, description: "When the embargo of an EMBARGOED record ends." })
+  get embargoedUntil(): string | null { return this.stored?.embargoedUntil ?? null; }
   @Field(() => GraphQLJSON, { nullable: true, description: "Members of the document that the kind does not declare." })
   get additionalProperties(): JsonObject | null {
     if (!this.stored) return null;

@@ -39,6 +39,9 @@ export interface SubmissionClose {
   rocrateIdentifier?: string;
 }
 
+/** A page by key; `next` is absent on the last one. */
+export interface SubmissionPage { items: Submission[]; positions: string[]; next?: string }
+
 export interface SubmissionStore {
   /**
    * Stores a new queued submission; when the same user has one for the same `sha256` and `type` that is
@@ -46,8 +49,8 @@ export interface SubmissionStore {
    */
   submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; at: number }): Promise<{ submission: Submission; existing: boolean }>;
   submission(id: string): Promise<Submission | undefined>;
-  /** Newest first. */
-  submissionsOf(user: string | null, options: { after?: string; limit: number }): Promise<{ items: Submission[]; next?: string }>;
+  /** Newest first; everybody's for null. `positions[i]` is where to go on after `items[i]`. */
+  submissionsOf(user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage>;
   /** Queued and running ones, oldest first: what a start must resume or fail. */
   unfinished(): Promise<Submission[]>;
   /** Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled meanwhile. */

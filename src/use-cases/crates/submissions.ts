@@ -79,6 +79,24 @@ export async function readSubmission(deps: Deps, id: string, caller: Caller | nu
   return submissionView(submission, deps.jobs.progress(submission.id));
 }
 
+/** The caller's submissions, newest first; everybody's for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position it did not give */
+export async function listSubmissions(deps: Deps, page: { limit: number; after?: string }, caller: Caller | null): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
+  const who = authenticated(caller);
+  const { items, positions, next } = await deps.records.submissionsOf(who.admin ? null : who.user, page);
+  return { items: items.map((submission) => submissionView(submission, deps.jobs.progress(submission.id))), positions, ...(next === undefined ? {} : { next }) };
+}
+
+/**
+ * Asks for the end of a submission; nothing of it is stored then. One that is running ends a moment later.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `NOT_CANCELLABLE` once it has ended
+ */
+export async function cancelSubmission(deps: Deps, id: string, caller: Caller | null): Promise<SubmissionView> {
+  const before = await readSubmission(deps, id, caller);
+  if (before.completed) throw new ServiceError("NOT_CANCELLABLE", `The submission ${before.submissionUUID} has ${before.status} already${before.rocrateIdentifier === null ? "" : `: delete ${before.rocrateIdentifier} to take it back`}.`);
+  await deps.jobs.cancel(before.submissionUUID);
+  return readSubmission(deps, before.submissionUUID, caller);
+}
+
 /** Waits until a submission has ended, at most `wait` ms; answers its state then. */
 export async function awaitSubmission(deps: Deps, id: string, wait: number, signal?: AbortSignal): Promise<Submission> {
   const deadline = AbortSignal.timeout(wait);

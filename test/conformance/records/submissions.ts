@@ -93,7 +93,9 @@ export function submissionsConform({ store, reopen }: Setting): void {
       for (let i = 0; i < 5; i++) await store().submit({ ...asked(`s${i}`, null), user: i === 2 ? "ark:99999/user-bob" : OWNER });
       const first = await store().submissionsOf(OWNER, { limit: 3 });
       expect(first.items.map(({ id }) => id)).toEqual(["s4", "s3", "s1"]);
+      expect(first.next).toBe(first.positions[2]);
       expect((await store().submissionsOf(OWNER, { limit: 3, after: first.next! })).items.map(({ id }) => id)).toEqual(["s0"]);
+      expect((await store().submissionsOf(OWNER, { limit: 1, after: first.positions[0]! })).items.map(({ id }) => id)).toEqual(["s3"]);
       expect((await store().submissionsOf(null, { limit: 9 })).items).toHaveLength(5);
       expect((await store().unfinished()).map(({ id }) => id)).toEqual(["s0", "s1", "s2", "s3", "s4"]);
     });

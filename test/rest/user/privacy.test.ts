@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const GRAPHQL = `query ($id: ID!) { record(id: $id) { id name types additionalProperties document history { changed } ... on User { organizations { nodes { id } } } } user(id: $id) { document } users { nodes { document additionalProperties } } me { document } }`;
+const GRAPHQL = `query ($id: ID!) { record(id: $id) { id name types additionalProperties document history { nodes { changed } } ... on User { organizations { nodes { id } } } } user(id: $id) { document } users { nodes { document additionalProperties } } me { document } }`;
 /** Every way to read a user, as text. */
 const READS: [string, (token?: string) => Promise<string>][] = [
   ["GET /user/ark:…", async (token) => (await server.request("GET", `/user/${ada.id}`, token ? { token } : {})).text],

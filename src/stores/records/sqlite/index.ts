@@ -3,7 +3,7 @@ import type { KindName } from "../../../model/kind.js";
 import type { Account } from "../accounts-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
-import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
+import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
 import { Feed } from "./feed.js";
@@ -59,7 +59,7 @@ class SqliteRecordStore implements RecordStore {
 
   submit = async (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
   submission = async (id: string): Promise<Submission | undefined> => read(() => this.#submissions.byId(id));
-  submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<{ items: Submission[]; next?: string }> => read(() => this.#submissions.list(user, options));
+  submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
   yieldAttempt = async (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);

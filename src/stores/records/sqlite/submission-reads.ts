@@ -1,4 +1,4 @@
-import type { Submission } from "../submissions-port.js";
+import type { Submission, SubmissionPage } from "../submissions-port.js";
 import { readNumbers } from "./positions.js";
 import { type Connection, isStorableText } from "./statement.js";
 import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "./submission-row.js";
@@ -23,12 +23,13 @@ export class SubmissionReads {
   }
 
   /** @param user null for everybody's */
-  list(user: string | null, { after, limit }: { after?: string; limit: number }): { items: Submission[]; next?: string } {
+  list(user: string | null, { after, limit }: { after?: string; limit: number }): SubmissionPage {
     const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
-    if (user !== null && !isStorableText(user)) return { items: [] };
+    if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
     const rows = user === null ? this.#all.all([before, limit + 1]) : this.#ofUser.all([user, before, limit + 1]);
-    const items = rows.slice(0, limit).map(submissionOf);
-    return rows.length > limit ? { items, next: String(rows[limit - 1]![0]) } : { items };
+    const page = rows.slice(0, limit);
+    const positions = page.map(([number]) => String(number));
+    return { items: page.map(submissionOf), positions, ...(rows.length > limit ? { next: positions.at(-1)! } : {}) };
   }
 
   unfinished(): Submission[] {

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { GraphQLError, getOperationAST, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import type { Config } from "../config.js";
+import { costOf, pagesByVariable } from "./cost.js";
+import { MAX_TOKENS, overLimit } from "./limits.js";
+import { badLiteral } from "./literals.js";
+
+/** Documents kept: those of clients that ask the same thing again and again. */
+const KEPT = 500;
+/** A longer one is read anew each time. */
+const LONGEST_KEPT = 20_000;
+/** Errors of one document that are told. */
+const MOST_ERRORS = 20;
+
+interface Known { document: DocumentNode; byVariable: boolean; costs: Map<string | null, number> }
+/** A document that may be executed, or why not. */
+export type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
+
+const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
+
+/** Reads documents and holds them to the limits and the schema, the same for every transport. Each is read once and then remembered. */
+export class Documents {
+  private readonly known = new Map<string, Known>();
+  private readonly byHash = new Map<string, DocumentNode>();
+  constructor(private readonly schema: GraphQLSchema, private readonly config: Pick<Config, "GRAPHQL_MAX_DEPTH" | "GRAPHQL_MAX_COST" | "MAX_JSON_DEPTH">) {}
+
+  /** Never throws; an operation that is not there is left to the execution. */
+  check(query: string, operationName: string | null | undefined, variables: Readonly<Record<string, unknown>> | null | undefined): Checked {
+    let known = this.known.get(query);
+    if (!known) {
+      const read = this.read(query);
+      if ("errors" in read) return read;
+      known = { document: read.document, byVariable: pagesByVariable(read.document), costs: new Map() };
+      if (query.length <= LONGEST_KEPT) this.keep(query, known);
+    }
+    const tooCostly = this.overCost(known, operationName ?? null, variables ?? {});
+    return tooCostly ? { errors: [tooCostly] } : { document: known.document };
+  }
+
+  /** What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the query in hex. */
+  readonly store = {
+    get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
+    set: async (): Promise<void> => undefined,
+    delete: async (): Promise<void> => undefined,
+  };
+
+  private read(query: string): Checked {
+    let document: DocumentNode;
+    try {
+      document = parse(query, { maxTokens: MAX_TOKENS });
+    } catch (error) {
+      // A list of ten thousand brackets ends the parser's stack.
+      return { errors: [error instanceof GraphQLError ? error : new GraphQLError("Syntax Error: the document nests too deep to be read.")] };
+    }
+    const over = overLimit(document, this.config.GRAPHQL_MAX_DEPTH);
+    if (over) return { errors: [over] };
+    const bad = badLiteral(document, this.config.MAX_JSON_DEPTH);
+    if (bad) return { errors: [bad] };
+    const errors = validate(this.schema, document, specifiedRules, { maxErrors: MOST_ERRORS });
+    return errors.length > 0 ? { errors } : { document };
+  }
+
+  private overCost({ document, byVariable, costs }: Known, operationName: string | null, variables: Readonly<Record<string, unknown>>): GraphQLError | undefined {
+    let cost = byVariable ? undefined : costs.get(operationName);
+    if (cost === undefined) {
+      const operation = getOperationAST(document, operationName);
+      if (!operation) return undefined;
+      cost = costOf(this.schema, document, operation, variables);
+      costs.set(operationName, cost);
+    }
+    const most = this.config.GRAPHQL_MAX_COST;
+    if (cost <= most) return undefined;
+    return new GraphQLError(`The operation asks for up to ${cost} records; at most ${most} are answered (GRAPHQL_MAX_COST): page sizes multiply, so ask for smaller ones with first.`, { extensions: { code: "QUERY_TOO_COSTLY" } });
+  }
+
+  private keep(query: string, known: Known): void {
+    if (this.known.size >= KEPT) {
+      const oldest = this.known.keys().next().value!;
+      this.known.delete(oldest);
+      this.byHash.delete(hashOf(oldest));
+    }
+    this.known.set(query, known);
+    this.byHash.set(hashOf(query), known.document);
+  }
+}

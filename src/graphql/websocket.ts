@@ -1,0 +1,118 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ExecutionResult } from "graphql";
+import { CloseCode, handleProtocols, makeServer } from "graphql-ws";
+import { WebSocketServer, type RawData, type WebSocket } from "ws";
+import { ServiceError } from "../errors.js";
+import { asGraphQLError, formatError } from "./errors.js";
+import { formatted, prepared, type Streaming } from "./streamed.js";
+
+/** Clients that answer no ping for so long (ms) are gone. */
+const KEEP_ALIVE = 12_000;
+/** How long (ms) clients may take to close, once asked to. */
+const FAREWELL = 1_000;
+/** WebSockets open at a time. */
+const MOST_SOCKETS = 1_000;
+
+interface Extra extends Record<PropertyKey, unknown> { request: IncomingMessage }
+
+export interface WebSocketDoor {
+  /** Takes over a connection that asked to be upgraded. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Says goodbye to every client and takes no more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Operations over a WebSocket, by the protocol graphql-transport-ws. The token comes as `Authorization` in the
+ * connection's parameters, or in the header of its request; it is verified for each operation anew.
+ */
+export function webSocketDoor(streaming: Streaming, options: { maxPayload: number; maxSubscriptions: number }): WebSocketDoor {
+  const { log } = streaming;
+  const authorizationOf = (params: Readonly<Record<string, unknown>> | undefined, { request }: Extra): string | undefined => {
+    const given = params?.["Authorization"] ?? params?.["authorization"];
+    return typeof given === "string" ? given : request.headers.authorization;
+  };
+  const server = makeServer<Record<string, unknown>, Extra>({
+    async onConnect({ connectionParams, extra }) {
+      try {
+        await streaming.contextFor(authorizationOf(connectionParams, extra), "");
+      } catch (error) {
+        if (error instanceof ServiceError && error.status === 401) return false;
+        throw error;
+      }
+      return true;
+    },
+    async onSubscribe({ connectionParams, extra, subscriptions }, _id, payload) {
+      try {
+        const { maxSubscriptions } = options;
+        if (Object.keys(subscriptions).length > maxSubscriptions) throw new ServiceError("TOO_MANY_REQUESTS", `A connection has at most ${maxSubscriptions} operations open at a time (GRAPHQL_MAX_SUBSCRIPTIONS).`);
+        const args = prepared(streaming, payload);
+        if (!("document" in args)) return args;
+        return { ...args, contextValue: await streaming.contextFor(authorizationOf(connectionParams, extra), extra.request.socket.remoteAddress ?? "") };
+      } catch (error) {
+        return [asGraphQLError(error)];
+      }
+    },
+    onNext: (_context, _id, _payload, _args, result) => formatted(result as ExecutionResult, log) as never,
+    onError: (_context, _id, _payload, errors) => errors.map((error) => formatError(error.toJSON(), error, log)),
+  });
+
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxPayload, handleProtocols });
+  sockets.on("connection", (socket: WebSocket, request: IncomingMessage) => {
+    const closed = server.opened({
+      protocol: socket.protocol,
+      send: (text) => new Promise((resolve, reject) => {
+        if (socket.readyState !== socket.OPEN) return resolve();
+        socket.send(text, (error) => (error ? reject(error) : resolve()));
+      }),
+      close: (code, reason) => socket.close(code, reason),
+      onMessage: (take) => socket.on("message", (data: RawData) => {
+        take(String(data as Buffer)).catch((error: unknown) => {
+          log.warn({ err: error }, "a message over a WebSocket could not be answered");
+          socket.close(CloseCode.InternalServerError, "Internal server error");
+        });
+      }),
+    }, { request });
+    const alive = keepAlive(socket);
+    // What the client does wrong (a message too long, a broken frame) ends its connection and nothing else.
+    socket.on("error", () => socket.terminate());
+    socket.on("close", (code, reason) => {
+      clearInterval(alive);
+      closed(code, String(reason)).catch((error: unknown) => log.error({ err: error }, "an operation over a WebSocket did not end"));
+    });
+  });
+
+  let closing = false;
+  return {
+    upgrade(request, socket, head) {
+      socket.on("error", () => socket.destroy());
+      if (closing || sockets.clients.size >= MOST_SOCKETS) return refuse(socket, "503 Service Unavailable");
+      sockets.handleUpgrade(request, socket, head, (client) => sockets.emit("connection", client, request));
+    },
+    async close() {
+      closing = true;
+      for (const client of sockets.clients) client.close(1001, "Going away");
+      const timer = setTimeout(() => {
+        for (const client of sockets.clients) client.terminate();
+      }, FAREWELL);
+      await new Promise((resolve) => sockets.close(resolve));
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Ends a socket that another address was asked for, or that is one too many. */
+export function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}
+
+function keepAlive(socket: WebSocket): NodeJS.Timeout {
+  let answered = true;
+  socket.on("pong", () => (answered = true));
+  return setInterval(() => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    socket.ping();
+  }, KEEP_ALIVE);
+}

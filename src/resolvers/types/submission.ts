@@ -1,0 +1,45 @@
+import { Field, ID, Int, ObjectType } from "type-graphql";
+import { PageInfo } from "./connection.js";
+
+@ObjectType("Finding", { description: "One thing found in an archive: where, what, and the fix.", simpleResolvers: true })
+export class FindingType {
+  @Field(() => String, { nullable: true, description: "Member of the archive." }) file!: string | null;
+  @Field(() => String, { nullable: true, description: "JSON pointer inside the member." }) pointer!: string | null;
+  @Field() message!: string;
+  @Field() code!: string;
+}
+@ObjectType("Progress", { simpleResolvers: true })
+export class ProgressType {
+  @Field() done!: number;
+  @Field(() => Number, { nullable: true }) total!: number | null;
+  @Field() unit!: string;
+}
+@ObjectType("Submission", { description: "One upload on its way to becoming records.", simpleResolvers: true })
+export class SubmissionType {
+  @Field(() => ID) submissionUUID!: string;
+  @Field({ description: "queued, running, finished or failed." }) status!: string;
+  @Field(() => String, { nullable: true }) stage!: string | null;
+  @Field(() => ProgressType, { nullable: true }) progress!: ProgressType | null;
+  @Field(() => String, { nullable: true }) timeStarted!: string | null;
+  @Field(() => String, { nullable: true }) timeFinished!: string | null;
+  @Field({ description: "True exactly for finished and failed." }) completed!: boolean;
+  @Field({ description: "True for finished only." }) success!: boolean;
+  @Field(() => [FindingType], { nullable: true }) error!: FindingType[] | null;
+  @Field(() => [FindingType]) warnings!: FindingType[];
+  @Field(() => Int) identifiersMinted!: number;
+  @Field(() => ID, { nullable: true }) rocrateIdentifier!: string | null;
+  @Field(() => String, { nullable: true }) sha256!: string | null;
+}
+
+@ObjectType({ simpleResolvers: true })
+export class SubmissionEdge {
+  @Field(() => SubmissionType) node!: SubmissionType;
+  @Field() cursor!: string;
+}
+
+@ObjectType({ description: "A page of submissions; go on with after: pageInfo.endCursor.", simpleResolvers: true })
+export class SubmissionConnection {
+  @Field(() => [SubmissionEdge]) edges!: SubmissionEdge[];
+  @Field(() => [SubmissionType]) nodes!: SubmissionType[];
+  @Field(() => PageInfo) pageInfo!: PageInfo;
+}

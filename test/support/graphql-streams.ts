@@ -1,0 +1,16 @@
+import { createClient, type Client } from "graphql-ws";
+import { WebSocket } from "ws";
+
+/** A WebSocket client of a registry, with a token or without. */
+export function webSocketClient(url: string, token?: string): Client {
+  return createClient({ url: `${url.replace("http", "ws")}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0, ...(token === undefined ? {} : { connectionParams: { Authorization: `Bearer ${token}` } }) });
+}
+
+/** All events of a stream of server-sent events, parsed. */
+export async function eventsOf(response: Response): Promise<{ event: string; data: any }[]> { // eslint-disable-line typescript/no-explicit-any -- answers are looked into freely
+  return (await response.text()).split("\n\n").filter((block) => block.startsWith("event:")).map((block) => {
+    const [event, ...data] = block.split("\n");
+    const text = data.map((line) => line.replace(/^data: ?/, "")).join("\n");
+    return { event: event!.slice("event: ".length), data: text === "" ? null : JSON.parse(text) as unknown };
+  });
+}

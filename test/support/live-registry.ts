@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/config.js";
+import { openLog } from "../../src/log.js";
+import { serve, type Running } from "../../src/serve.js";
+import type { Deps } from "../../src/use-cases/deps.js";
+import { RegistryClient } from "./registry-client.js";
+
+/** A registry in this process, on a port of its own: its stores can be looked at while it answers. */
+export class LiveRegistry extends RegistryClient {
+  private constructor(readonly running: Running, private readonly folder: string) {
+    super(running.url);
+  }
+
+  static async start(env: Record<string, string> = {}): Promise<LiveRegistry> {
+    const folder = await mkdtemp(join(tmpdir(), "arkgraph-live-"));
+    const config = readConfig({ PORT: "0", HOST: "127.0.0.1", DATA_DIR: folder, LOG_LEVEL: "silent", LOGIN_RATE: "off", ...env });
+    return new LiveRegistry(await serve(config, openLog(config.LOG_LEVEL)), folder);
+  }
+
+  get deps(): Deps {
+    return this.running.registry.deps;
+  }
+
+  async stop(): Promise<void> {
+    await this.running.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,17 @@
+import { describe, expect, test } from "vitest";
+import { PAGE_POLICY } from "../../src/rest/page-policy.js";
+import { graphqlPage } from "../../src/web/graphql-page.js";
+
+describe("the page at /graphql", () => {
+  test("is the explorer where the build brought its files along, and loads this server's files only", () => {
+    const { html, policy } = graphqlPage(PAGE_POLICY);
+    expect(html).toContain("/assets/graphiql/graphiql.min.js");
+    expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].every(([, target]) => target!.startsWith("/"))).toBe(true);
+    expect(html).not.toMatch(/<script>|<script [^>]*>[^<]|\son\w+=/);
+    expect(policy).toContain("script-src 'self';");
+  });
+
+  test("is a simple form where they are not", () => {
+    expect(graphqlPage(PAGE_POLICY, "/nowhere").html).toContain('<textarea id="query"');
+  });
+});
