@@ -5,7 +5,7 @@ import { ServiceError, ValidationError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { Context } from "../resolvers/context.js";
 import { sendEarly } from "../rest/errors.js";
-import { sendBytes } from "../rest/reply.js";
+import { SAFE_HEADERS } from "../rest/reply.js";
 import type { Log } from "../use-cases/deps.js";
 import type { Documents } from "./documents.js";
 import { asGraphQLError, formatError } from "./errors.js";
@@ -57,10 +57,12 @@ export class HttpDoor {
 }
 
 function send(req: IncomingMessage, res: ServerResponse, status: number, headers: Iterable<[string, string]>, body: string): void {
-  const all = { "Cache-Control": "no-store", ...Object.fromEntries(headers) };
+  const all: Record<string, string> = { "Cache-Control": "no-store", ...Object.fromEntries(headers) };
   // An upload that was refused may still be arriving.
-  if (req.complete || req.method !== "POST") sendBytes(req, res, Buffer.from(body), { status, headers: all });
-  else sendEarly(req, res, status, Buffer.from(body), all);
+  if (!req.complete && req.method === "POST") return sendEarly(req, res, status, Buffer.from(body), all);
+  res.writeHead(status, { ...SAFE_HEADERS, ...all, "Content-Length": Buffer.byteLength(body) });
+  // As text it leaves in one piece with the headers; as bytes it would be a second one.
+  res.end(req.method === "HEAD" ? undefined : body);
 }
 
 /** The operation of a body; `undefined` when it has not the shape of one: Apollo says then what is wrong. */
