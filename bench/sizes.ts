@@ -12,6 +12,8 @@ export const SIZES = {
   writers: [64, 4, "creates at a time"],
   entities: [10_000, 60, "entities of the crate that is taken in"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
+  tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
+  embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;
 
 export type SizeName = keyof typeof SIZES;

@@ -1,4 +1,5 @@
 import { KINDS } from "../model/kinds/index.js";
+import type { ObjectReference } from "../stores/records/objects-port.js";
 import type { StoredRecord } from "../stores/records/port.js";
 import type { Deps } from "../use-cases/deps.js";
 import { landmarksOf, type Landmarks } from "../use-cases/records/landmarks.js";
@@ -12,7 +13,8 @@ const MOST_LINKS = 100;
 /** The landing page of a record: what it is, its files, and what it is linked with. */
 export async function recordPage(deps: Deps, view: RecordView): Promise<string> {
   const { record } = view;
-  const landmarks = await landmarksOf(deps, record);
+  const landmarks = landmarksOf(record);
+  const [object] = await deps.records.objectsOf(record.ark, { role: record.kind === "rocrate" ? "archive" : "content" });
   const [[out], [back]] = await Promise.all([
     deps.records.linksFrom([record.ark], { limit: MOST_LINKS }), deps.records.linksTo([record.key], { limit: MOST_LINKS }),
   ]);
@@ -24,7 +26,7 @@ export async function recordPage(deps: Deps, view: RecordView): Promise<string> 
 <h1>${escapeHtml(title)}</h1>
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
 ${facts(base, landmarks)}
-${contentSection(base, landmarks)}
+${contentSection(base, record, object)}
 ${linkSection("What it states", out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })), names, out!.next !== undefined)}
 ${linkSection("What points here", back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })), names, back!.next !== undefined)}
 <section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it rests on</a> · <a href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on it</a>, as JSON-LD.</p></section>
@@ -56,10 +58,9 @@ function facts(base: string, { record, keywords, license, authorNames, authors }
   return `<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("")}</dl>`;
 }
 
-function contentSection(base: string, landmarks: Landmarks): string {
-  const [object] = landmarks.contents;
+function contentSection(base: string, record: StoredRecord, object: ObjectReference | undefined): string {
   if (!object) return "";
-  return `<section><h2>Content</h2><p><a class="button" href="${escapeHtml(contentAddress(base, landmarks))}">Download</a> ${escapeHtml(object.name)}, ${object.size} bytes, ${escapeHtml(object.mediaType)}<br><small>SHA-256 <code>${object.sha256}</code></small></p></section>`;
+  return `<section><h2>Content</h2><p><a class="button" href="${escapeHtml(contentAddress(base, record))}">Download</a> ${escapeHtml(object.name)}, ${object.size} bytes, ${escapeHtml(object.mediaType)}<br><small>SHA-256 <code>${object.sha256}</code></small></p></section>`;
 }
 
 function linkSection(title: string, links: { predicate: string; ark: string }[], names: ReadonlyMap<string, string>, more: boolean): string {

@@ -1,4 +1,5 @@
 import { KINDS } from "../model/kinds/index.js";
+import type { StoredRecord } from "../stores/records/port.js";
 import type { Landmarks } from "../use-cases/records/landmarks.js";
 import { FORMAT_NAMES, type Format } from "./formats.js";
 
@@ -14,7 +15,7 @@ export function addressOf(baseUrl: string, ark: string, format?: Format): string
 }
 
 /** Where the bytes of a record are served. */
-export function contentAddress(baseUrl: string, { record }: Landmarks): string {
+export function contentAddress(baseUrl: string, record: StoredRecord): string {
   const ark = encodeURI(record.ark);
   if (record.kind === "datadownload") return `${baseUrl}/datadownload/${ark}/download`;
   return ["dataset", "software", "rocrate"].includes(record.kind) ? `${baseUrl}/${KINDS[record.kind].path}/download/${ark}` : `${baseUrl}/download/${ark}`;
@@ -22,17 +23,24 @@ export function contentAddress(baseUrl: string, { record }: Landmarks): string {
 
 /** What a landing page points at (FAIR Signposting, level 1). */
 export function landingLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
-  const { record, license, authors, contents, schemaType } = landmarks;
+  const { record, license, authors, schemaType } = landmarks;
   return [
     { href: addressOf(baseUrl, record.ark), rel: "cite-as" },
     ...METADATA.map((type) => ({ href: addressOf(baseUrl, record.ark, type), rel: "describedby", type })),
     { href: schemaType, rel: "type" }, { href: ABOUT_PAGE, rel: "type" },
     ...(license === null ? [] : [{ href: license, rel: "license" }]),
     ...authors.map((href) => ({ href, rel: "author" })),
-    ...contents.slice(0, 1).map((object) => ({ href: contentAddress(baseUrl, landmarks), rel: "item", type: object.mediaType })),
+    ...itemLinks(baseUrl, landmarks),
     ...(record.crate === null ? [] : [{ href: addressOf(baseUrl, record.crate), rel: "collection", type: "text/html" }]),
     linksetLink(baseUrl, record.ark),
   ];
+}
+
+/** The content that a record describes: its file, or the archive of a crate. */
+function itemLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
+  const { record, content } = landmarks;
+  if (record.kind === "rocrate") return [{ href: contentAddress(baseUrl, record), rel: "item", type: "application/zip" }];
+  return content ? [{ href: content.url, rel: "item", ...(content.mediaType === null ? {} : { type: content.mediaType }) }] : [];
 }
 
 const linksetLink = (baseUrl: string, ark: string): WebLink => ({ href: addressOf(baseUrl, ark, "application/linkset+json"), rel: "linkset", type: "application/linkset+json" });
@@ -57,7 +65,7 @@ export function linkset(baseUrl: string, landmarks: Landmarks): object {
   return {
     linkset: [
       context(landing, landingLinks(baseUrl, landmarks).filter(({ rel }) => rel !== "linkset")),
-      ...landmarks.contents.slice(0, 1).map(() => context(contentAddress(baseUrl, landmarks), [{ ...landingPage, rel: "collection" }])),
+      ...itemLinks(baseUrl, landmarks).map(({ href }) => context(href, [{ ...landingPage, rel: "collection" }])),
       ...METADATA.map((type) => context(addressOf(baseUrl, landmarks.record.ark, type), [{ ...landingPage, rel: "describes" }])),
     ],
   };

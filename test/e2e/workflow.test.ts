@@ -52,7 +52,7 @@ describe("a crate, from upload to evidence", () => {
     const { status, body } = await registry.ask(`/evidencegraph/query/${crate}/${PATHS.clusters}`);
     expect(status).toBe(200);
     const names = (body["@graph"] as Json[]).map((node) => node["name"]);
-    expect(names).toEqual(expect.arrayContaining(["Clusters", "Clustering", "Image embeddings", "Image embedding", "cluster_embeddings.py", "embed_images.py", "Image acquisition", "Confocal microscope", "Samples", "Josiah Carberry"]));
+    expect(names).toEqual(expect.arrayContaining(["Clusters", "Clustering", "Image embeddings", "Image embedding", "cluster_embeddings.py", "embed_images.py", "Image acquisition", "Confocal microscope", "Samples", "Example Researcher"]));
     expect(body["dangling"]).toEqual([]);
   });
 

@@ -46,7 +46,7 @@ export function describeCrate(fields: readonly Field[], files: readonly CrateFil
       hasPart: to(PATHS.samples, PATHS.images, PATHS.embedScript, PATHS.clusterScript, PATHS.embeddings, PATHS.clusters, PATHS.figure),
       mentions: to(ACQUISITION, EMBEDDING, CLUSTERING),
     },
-    { "@id": AUTHOR, "@type": "Person", name: "Josiah Carberry" },
+    { "@id": AUTHOR, "@type": "Person", name: "Example Researcher" },
     { "@id": LABORATORY, "@type": "Organization", name: "Example Laboratory" },
     { "@id": PROJECT, "@type": "Project", name: "Example of a pipeline", description: "Shows what a registry does with a pipeline." },
     { "@id": LICENSE, "@type": "CreativeWork", name: "Creative Commons Attribution 4.0 International", identifier: LICENSE },

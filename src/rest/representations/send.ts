@@ -24,11 +24,11 @@ export async function sendRecord(request: RestRequest, view: RecordView, locatio
   const etag = view.etag.replace(/"$/, `${variant}"`);
   const headers: Record<string, string> = {
     ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
-    Link: [await signposts(deps, view), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
+    Link: [linkHeader(landingLinks(deps.baseUrl(), landmarksOf(record))), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (!format) {
-    const text = kernelMetadata(deps.baseUrl(), await landmarksOf(deps, record));
+    const text = kernelMetadata(deps.baseUrl(), landmarksOf(record));
     return sendBytes(req, res, Buffer.from(text), { type: "text/plain; charset=utf-8", headers: { ...headers, "THUMP-Status": "0.6 200 OK", Link: `</${encodeURI(record.ark)}>; rel="describes"` } });
   }
   if (format === "text/html") headers["Content-Security-Policy"] = PAGE_POLICY;
@@ -39,7 +39,7 @@ async function bytesOf(deps: Deps, view: RecordView, format: Format): Promise<Ui
   switch (format) {
     case "application/ld+json": case "application/json": return view.bytes;
     case "text/html": return Buffer.from(await recordPage(deps, view));
-    case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(deps.baseUrl(), await landmarksOf(deps, view.record))));
+    case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(deps.baseUrl(), landmarksOf(view.record))));
     default: return Buffer.from(await statements(deps, view, format));
   }
 }
@@ -47,23 +47,6 @@ async function bytesOf(deps: Deps, view: RecordView, format: Format): Promise<Ui
 /** Where derived lists that were cut go on. */
 function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
   return next ? [`<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>; rel="next"`] : [];
-}
-
-/** Signposts by record and revision: they are the same for every reader, and on the way of every read. */
-const SIGNPOSTS_KEPT = 10_000;
-const kept = new WeakMap<Deps, Map<string, string>>();
-
-async function signposts(deps: Deps, { record }: RecordView): Promise<string> {
-  let cache = kept.get(deps);
-  if (!cache) kept.set(deps, (cache = new Map()));
-  const key = `${record.ark} ${record.revision}`;
-  let header = cache.get(key);
-  if (header === undefined) {
-    header = linkHeader(landingLinks(deps.baseUrl(), await landmarksOf(deps, record)));
-    if (cache.size >= SIGNPOSTS_KEPT) cache.delete(cache.keys().next().value!);
-    cache.set(key, header);
-  }
-  return header;
 }
 
 /** What the graph holds of the record, without what was inferred. */

@@ -22,6 +22,7 @@ export function isScannable(separator: string): boolean {
 export class RowScanner {
   /** 1 for the bytes that end a cell without quotes. */
   private readonly stops = new Uint8Array(256);
+  private readonly highest: number;
   /** Line breaks inside the cells of the row just scanned. */
   innerLines = 0;
   /** True when the row was incomplete because a quoted cell is open. */
@@ -29,6 +30,7 @@ export class RowScanner {
 
   constructor(private readonly separator: number, private readonly limits: TableLimits) {
     for (const byte of [separator, LF, CR]) this.stops[byte] = 1;
+    this.highest = Math.max(separator, LF, CR);
   }
 
   /**
@@ -38,7 +40,7 @@ export class RowScanner {
    */
   scan(row: Row, from: number, end: number, final: boolean): number {
     const { bytes } = row;
-    const { stops, separator } = this;
+    const { stops, separator, highest } = this;
     let { starts, ends, flags } = row;
     let count = 0;
     let at = from;
@@ -91,9 +93,8 @@ export class RowScanner {
           ends[count] = at;
         }
       } else {
-        while (at < end) {
-          byte = bytes[at]!;
-          if (stops[byte] !== 0) break;
+        // Most bytes are above every separator, and comparing is quicker than looking up.
+        while (at < end && ((byte = bytes[at]!) > highest || stops[byte] === 0)) {
           seen |= byte;
           at++;
         }

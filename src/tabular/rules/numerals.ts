@@ -1,7 +1,8 @@
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 const DOT = 0x2e;
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+/** 0x30 to 0x39, in one comparison. */
+const isDigit = (byte: number): boolean => (byte ^ 0x30) < 10;
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09;
 
 /** Digits that a double holds exactly, whatever they are. */

@@ -1,9 +1,7 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
-import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
-import type { Deps } from "../deps.js";
 import { parseDocument } from "./view.js";
 
 /** What of a record others point at: for links in headers, the landing page and the kernel metadata. */
@@ -18,11 +16,13 @@ export interface Landmarks {
   /** Names of authors, for people. */
   authorNames: string[];
   keywords: string[];
-  /** Stored content, the first {@link MOST_ITEMS} objects. */
-  contents: ObjectReference[];
+  /** Address of the content, here or elsewhere, with its media type where that is known. */
+  content: { url: string; mediaType: string | null } | null;
   /** Type on schema.org. */
   schemaType: string;
 }
+
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 
 /** Headers stay small: what is more stands in the link set of the record. */
 const MOST_ITEMS = 20;
@@ -33,12 +33,14 @@ const SCHEMA_TYPES: Readonly<Record<string, string>> = {
   evidencegraph: "CreativeWork", rocrate: "Dataset", datadownload: "MediaObject", schema: "CreativeWork", entity: "Thing",
 };
 
-export async function landmarksOf(deps: Deps, record: StoredRecord): Promise<Landmarks> {
+/** Read off the document alone, since every answer carries them: where content is stored here, `contentUrl` says so. */
+export function landmarksOf(record: StoredRecord): Landmarks {
   const document = publicView(KINDS[record.kind], parseDocument(record.document));
-  const contents = (await deps.records.objectsOf(record.ark)).filter((object) => object.role === "content" || object.role === "archive").slice(0, MOST_ITEMS);
+  const [url] = references(document["contentUrl"]).filter(isUrl);
   const authors = references(document["author"] ?? document["creator"]);
   return {
-    record, document, contents,
+    record, document,
+    content: url === undefined ? null : { url, mediaType: references(document["encodingFormat"]).find((type) => MEDIA_TYPE.test(type)) ?? null },
     name: text(document["name"]), description: text(document["description"]),
     license: references(document["license"]).map((url) => url.trim()).find(isUrl) ?? null,
     authors: authors.filter(isUrl).slice(0, MOST_ITEMS), authorNames: authors.filter((author) => !isUrl(author)),

@@ -142,10 +142,10 @@ describe("An evidence graph", () => {
     const orcid = "https://orcid.org/0000-0002-1825-0097";
     await given({
       run: { edges: { associatedWith: [orcid] } },
-      "crate/entity/josiah": { name: "Josiah Carberry", type: "schema:Person", subject: orcid, kind: "entity", crate: "ark:99999/crate" },
+      "crate/entity/josiah": { name: "Example Researcher", type: "schema:Person", subject: orcid, kind: "entity", crate: "ark:99999/crate" },
     });
     const [, person] = (await world.ask("run"))["@graph"];
-    expect(person).toEqual({ "@id": orcid, "@type": ["Person"], name: "Josiah Carberry", sameAs: [{ "@id": "ark:99999/crate/entity/josiah" }] });
+    expect(person).toEqual({ "@id": orcid, "@type": ["Person"], name: "Example Researcher", sameAs: [{ "@id": "ark:99999/crate/entity/josiah" }] });
     const down = await world.ask("crate/entity/josiah", { direction: "downstream" });
     expect(nodesIn(down)).toEqual(["crate/entity/josiah", orcid, "run"]);
   });

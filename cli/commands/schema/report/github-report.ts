@@ -23,7 +23,8 @@ export class GithubReport implements Report {
   async end(): Promise<void> {
     for (const { kind: { type, keyword }, line, row, message } of this.ordered.errors()) {
       const title = keyword === null ? type : `${type} ${keyword}`;
-      await this.output.write(`::error file=${property(this.file)}${line > 0 ? `,line=${line}` : ""},title=${property(title)}::${data(`row ${row}: ${message}`)}\n`);
+      const full = this.output.write(`::error file=${property(this.file)}${line > 0 ? `,line=${line}` : ""},title=${property(title)}::${data(`row ${row}: ${message}`)}\n`);
+      if (full) await full;
     }
     this.ordered.close();
     await this.output.flush();

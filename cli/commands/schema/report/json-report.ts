@@ -12,7 +12,10 @@ export class NdjsonReport implements Report {
   }
 
   async add(errors: TableError[]): Promise<void> {
-    for (const error of errors) await this.output.write(`${JSON.stringify({ file: this.file, ...error.toJSON() })}\n`);
+    for (const error of errors) {
+      const full = this.output.write(`${JSON.stringify({ file: this.file, ...error.toJSON() })}\n`);
+      if (full) await full;
+    }
     await this.output.flush();
   }
 
@@ -44,7 +47,8 @@ export class JsonReport implements Report {
     await output.write(`${this.count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`);
     let first = true;
     for (const error of this.ordered.errors()) {
-      await output.write(`${first ? "\n" : ",\n"}${JSON.stringify(error)}`);
+      const full = output.write(`${first ? "\n" : ",\n"}${JSON.stringify(error)}`);
+      if (full) await full;
       first = false;
     }
     await output.write(`${first ? "" : "\n"}],"summary":${JSON.stringify(summary)}}`);

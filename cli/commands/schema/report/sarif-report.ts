@@ -21,7 +21,10 @@ export class SarifReport implements Report {
   }
 
   async end(): Promise<void> {
-    for (const error of this.ordered.errors()) await this.output.write(`${this.head()}${JSON.stringify(this.result(error))}`);
+    for (const error of this.ordered.errors()) {
+      const full = this.output.write(`${this.head()}${JSON.stringify(this.result(error))}`);
+      if (full) await full;
+    }
     this.ordered.close();
   }
 

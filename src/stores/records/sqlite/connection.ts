@@ -38,7 +38,7 @@ export function openForReading(file: string): Connection {
   const connection = connect(file, 5000);
   connection.pragma("query_only = 1");
   connection.pragma("cache_size = -32768");
-  connection.pragma("mmap_size = 268435456");
+  connection.pragma("mmap_size = 2147483648");
   connection.pragma("temp_store = MEMORY");
   return connection;
 }
