@@ -84,7 +84,9 @@ export function arkKey(stored: string): string {
   const tail = collapse(name.slice(slash + 1));
   if (!tail.includes("%")) return head + tail;
   try {
-    return head + decodeURIComponent(tail);
+    const decoded = decodeURIComponent(tail);
+    // NUL is a character that no store of text keeps: an identifier that spells it stays spelled.
+    return head + (decoded.includes("\0") ? tail : decoded);
   } catch {
     return head + tail;
   }

@@ -1,22 +1,15 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../../../src/model/examples.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import { KINDS } from "../../../src/model/kinds/index.js";
-import { OPERATIONS, openApiDocument } from "../../../src/rest/openapi/document.js";
+import { OPERATIONS } from "../../../src/rest/openapi/document.js";
 import { MEMBER } from "../../../src/rest/openapi/groups.js";
 import type { Operation } from "../../../src/rest/openapi/operation.js";
 import { bodyOf } from "../../support/bodies.js";
+import { followed, misfit } from "../../support/contract.js";
 import { storeContent } from "../../support/content.js";
 import { RO_CRATE, zip } from "../../support/crates.js";
 import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
-
-const document = openApiDocument();
-const components = document["components"] as Record<string, Record<string, JsonObject>>;
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, allErrors: true });
-(addFormats as unknown as { default: (target: Ajv2020) => void }).default(ajv);
-ajv.addKeyword("components");
 
 const KIND = ["organization", "project", "group", "software", "dataset", "computation", "evidencegraph", "schema"];
 const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
@@ -54,8 +47,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-const followed = (node: JsonObject): JsonObject => (typeof node["$ref"] === "string" ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]! : node);
-
 /** The path of an operation with the examples of its parameters. */
 function pathOf({ operationId, path, parameters = [] }: Operation): string {
   const queries: string[] = [];
@@ -79,18 +70,6 @@ function bodyOfExample({ operationId, body = {} }: Operation, type: string): { h
     else form.set(name, new Blob([operationId.startsWith("upload_crate") ? new Uint8Array(archive) : value]), name);
   }
   return { body: form };
-}
-
-/** What stands in the way of an answer being the documented one. */
-function misfit(operation: Operation, answer: { status: number; headers: Headers; text: string }): string | undefined {
-  const response = followed((document["paths"] as Record<string, Record<string, { responses: Record<string, JsonObject> }>>)[operation.path]![operation.method]!.responses[String(answer.status)]!);
-  const type = answer.headers.get("content-type")!.split(";")[0]!;
-  const content = response["content"] as Record<string, { schema: JsonObject }>;
-  const declared = content[type] ?? content["*/*"];
-  if (!declared) return `${type} is none of ${Object.keys(content).join(", ")}`;
-  if (!type.includes("json")) return undefined;
-  const check = ajv.compile({ ...declared.schema, components });
-  return check(JSON.parse(answer.text)) ? undefined : JSON.stringify(check.errors);
 }
 
 it("the story tells of every operation once", () => {
