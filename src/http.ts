@@ -20,7 +20,7 @@ import { graphqlPage } from "./web/graphql-page.js";
  * All doors on one HTTP server: REST by the contract, `/graphql`, and the pages' files.
  * The server does not listen yet.
  */
-export async function httpDoors(deps: Deps): Promise<{ server: Server; endStreams(): Promise<void> }> {
+export async function httpDoors(deps: Deps): Promise<{ server: Server; endStreams(): Promise<void>; stop(): Promise<void> }> {
   const authenticator = new Authenticator(deps);
   // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
   const contract = openApiDocument();
@@ -56,7 +56,7 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; endStream
   server.headersTimeout = 30_000;
   server.requestTimeout = 0;
   server.keepAliveTimeout = 65_000;
-  return { server, endStreams: graphql.endStreams };
+  return { server, endStreams: graphql.endStreams, stop: graphql.stop };
 }
 
 /** What of GraphQL a request target asks for, with its query string; under `/api` too, as everything. */

@@ -26,7 +26,7 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
   const composing = compose(config, log, () => url);
   const [{ httpDoors }, registry] = await Promise.all([import("./http.js"), composing]);
   try {
-    const { server, endStreams } = await httpDoors(registry.deps);
+    const { server, endStreams, stop: stopDoors } = await httpDoors(registry.deps);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
@@ -40,6 +40,7 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
         const closed = closeServer(server, config.SHUTDOWN_GRACE);
         await endStreams();
         await closed;
+        await stopDoors();
         await registry.close(config.SHUTDOWN_GRACE / 2);
       },
     };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { GraphQLError, getOperationAST, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import type { Config } from "../config.js";
 import { costOf, pagesByVariable } from "./cost.js";
@@ -15,9 +16,12 @@ interface Known { document: DocumentNode; byVariable: boolean; costs: Map<string
 /** A document that may be executed, or why not. */
 export type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
 
+const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
+
 /** Reads documents and holds them to the limits and the schema, the same for every transport. Each is read once and then remembered. */
 export class Documents {
   private readonly known = new Map<string, Known>();
+  private readonly byHash = new Map<string, DocumentNode>();
   constructor(private readonly schema: GraphQLSchema, private readonly config: Pick<Config, "GRAPHQL_MAX_DEPTH" | "GRAPHQL_MAX_COST" | "MAX_JSON_DEPTH">) {}
 
   /** Never throws; an operation that is not there is left to the execution. */
@@ -32,6 +36,13 @@ export class Documents {
     const tooCostly = this.overCost(known, operationName ?? null, variables ?? {});
     return tooCostly ? { errors: [tooCostly] } : { document: known.document };
   }
+
+  /** What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the query in hex. */
+  readonly store = {
+    get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
+    set: async (): Promise<void> => undefined,
+    delete: async (): Promise<void> => undefined,
+  };
 
   private read(query: string): Checked {
     let document: DocumentNode;
@@ -63,7 +74,12 @@ export class Documents {
   }
 
   private keep(query: string, known: Known): void {
-    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
+    if (this.known.size >= KEPT) {
+      const oldest = this.known.keys().next().value!;
+      this.known.delete(oldest);
+      this.byHash.delete(hashOf(oldest));
+    }
     this.known.set(query, known);
+    this.byHash.set(hashOf(query), known.document);
   }
 }

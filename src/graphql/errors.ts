@@ -1,23 +1,21 @@
 import { randomUUID } from "node:crypto";
+import { unwrapResolverError } from "@apollo/server/errors";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { ERRORS, ServiceError, ValidationError, type ErrorCode } from "../errors.js";
 import type { Log } from "../use-cases/deps.js";
 
-/** Why variables do not fit; their values are left out, one of them may be a password. */
-const COERCION = /^Variable "\$([^"]+)" (?:(?:has|got) invalid value|of required type|of non-null type) /;
+/** Why variables do not fit, without their values: one of them may be a password. */
+const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
 
 /**
  * The error a client sees, at every transport: codes of the one table in `extensions.code`, the items of a
  * validation failure in `extensions.detail`. A fault is masked: it carries an id that stands in the log.
  */
 export function formatError(formatted: GraphQLFormattedError, error: unknown, log: Log): GraphQLFormattedError {
-  // What a resolver threw stands inside what the execution says of it.
-  const cause = error instanceof GraphQLError && error.path && error.originalError ? error.originalError : error;
+  const cause = unwrapResolverError(error);
   const place = { ...(formatted.locations ? { locations: formatted.locations } : {}), ...(formatted.path && formatted.path.length > 0 ? { path: formatted.path } : {}) };
   if (cause instanceof ServiceError) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
-  // An answer that does not fit its type is no mistake of the client.
-  const unfit = formatted.path !== undefined && / cannot represent /.test(formatted.message);
-  if (cause instanceof GraphQLError && !unfit) {
+  if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
     const variable = COERCION.exec(formatted.message);
     if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
     const { code, detail } = cause.extensions;
@@ -41,9 +39,6 @@ function extensionsOf(cause: ServiceError): Record<string, unknown> {
 
 /** `Variable "$input" got invalid value {…} at "input.name"; String cannot represent a non string value: {…}`, without the values. */
 function uncoercible(message: string, variable: string): GraphQLFormattedError {
-  if (/ of (?:required|non-null) type "[^"]*" (?:was not provided|must not be null)\.$/.test(message)) {
-    return { message, extensions: { code: "VALIDATION", detail: [{ loc: ["body", "variables", variable], msg: "Field required", type: "missing" }] } };
-  }
   const end = message.lastIndexOf("; ");
   const path = / at "([^"]*)"$/.exec(message.slice(0, Math.max(end, 0)))?.[1];
   const why = (end < 0 ? "it is of another type" : message.slice(end + 2)).replace(/(\bvalue|\benum\b[^:]*): .*$/s, "$1").replace(/^(Value) ".*" (does not exist)/s, "$1 $2");

@@ -14,11 +14,6 @@ export function legacyStatus(accept: string | undefined): 200 | 400 {
   return isModern(accept) ? 400 : 200;
 }
 
-/** Whether one of the two may be answered. */
-export function isAcceptable(accept: string | undefined): boolean {
-  return accept === undefined || accept === "" || [RESPONSE, LEGACY, "application/*", "*/*"].some((range) => qualityOf(accept, range) > 0);
-}
-
 function isModern(accept: string | undefined): boolean {
   if (accept === undefined || !accept.includes(RESPONSE)) return false;
   return qualityOf(accept, RESPONSE) >= Math.max(qualityOf(accept, LEGACY), Number.MIN_VALUE);

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
 import { ServiceError } from "../errors.js";
 import type { JsonValue } from "../model/field.js";
 import { contextOf, type Context } from "../resolvers/context.js";
@@ -8,8 +10,11 @@ import type { Caller } from "../use-cases/access/caller.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
 import { Documents } from "./documents.js";
+import { formatError } from "./errors.js";
 import { eventStreamDoor } from "./event-stream.js";
 import { HttpDoor } from "./http.js";
+import { MAX_TOKENS } from "./limits.js";
+import { legacyStatus } from "./media-type.js";
 import { graphqlSchema } from "./schema.js";
 import type { Streaming } from "./streamed.js";
 import { readUpload } from "./upload.js";
@@ -27,6 +32,7 @@ export interface GraphqlDoor {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Ends what would not end by itself: subscriptions. */
   endStreams(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Promise<GraphqlDoor> {
@@ -34,8 +40,23 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
   const contextFor = async (authorization: string | undefined, address: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address);
+  const apollo = new ApolloServer<Context>({
+    schema,
+    introspection: true,
+    // Multipart requests are held to a preflight header before their file is taken; others are no simple requests, or queries.
+    csrfPrevention: false,
+    persistedQueries: false,
+    documentStore: documents.store,
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxTokens: MAX_TOKENS },
+    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginCacheControlDisabled(), legacyStatuses],
+    formatError: (formatted, error) => formatError(formatted, error, log),
+    logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error: (message) => log.error({}, String(message)) },
+  });
+  await apollo.start();
   const streaming: Streaming = { schema, documents, log, contextFor };
-  const http = new HttpDoor(schema, documents, log);
+  const http = new HttpDoor(apollo, documents, log);
   const events = eventStreamDoor(streaming);
   const sockets = webSocketDoor(streaming, { maxPayload: config.MAX_BODY_BYTES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
 
@@ -61,5 +82,15 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
       events.close();
       await sockets.close();
     },
+    stop: () => apollo.stop(),
   };
 }
+
+/** Variables that do not fit are told in the status only where it says something. */
+const legacyStatuses: ApolloServerPlugin<Context> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ request, response: { http, body } }) => {
+      if (http.status === 400 && body.kind === "single" && request.query !== undefined) http.status = legacyStatus(request.http?.headers.get("accept"));
+    },
+  }),
+};
