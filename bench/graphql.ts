@@ -46,7 +46,7 @@ export const graphql: Bench = async ({ sizes, stores, say }) => {
     const rest = measured.list + measured.linked * (computations.size + 1);
     return [
       { name: `GraphQL page of ${page} with owner and computation`, value: measured.page, unit: "ms", yardstick: { name: `REST: the page, then ${computations.size} computations and the owner`, value: rest }, wanted: { atMost: 3 } },
-      { name: `GraphQL page of ${page} with owner and computation`, value: measured.page, unit: "ms", yardstick: { name: "REST: the page alone", value: measured.list }, wanted: { atMost: 3 } },
+      { name: `GraphQL page of ${page} with owner and computation`, value: measured.page, unit: "ms", yardstick: { name: "REST: the page alone", value: measured.list } },
       { name: "GraphQL, one record", value: measured.single, unit: "/s", yardstick: { name: "REST, one record", value: measured.resolve }, wanted: { atLeast: 1 / 3 } },
     ];
   } finally {
