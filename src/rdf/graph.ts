@@ -5,6 +5,7 @@ import type { KindName } from "../model/kind.js";
 import { encodeBlanks } from "./blanks.js";
 import { bundledLoader } from "./contexts.js";
 import { Emitter, type Expanded } from "./emit.js";
+import { plainExpansion } from "./plain.js";
 import { FALLBACK_VOCABULARY } from "./iri.js";
 import { isPublic, publicView } from "../model/view.js";
 import type { GraphInput, RecordGraph } from "./record-graph.js";
@@ -41,6 +42,8 @@ for (const name of ["hasPart", "isPartOf", "about", "mainEntity", "mentions", "a
  */
 export async function graphOf(input: GraphInput): Promise<RecordGraph> {
   const { "@context": context, ...said } = bodyOf(input);
+  const plain = input.fromCrate ? undefined : plainExpansion(said, context, declaredContext.get(input.kind)!);
+  if (plain) return emit(input, [plain]);
   const body = { ...said, "@id": SELF };
   const contexts = [FALLBACK, ...contextList(context)];
   const nodes = input.fromCrate ? await expand(body, contexts) : await expandDeclared(body, contexts, input.kind);
