@@ -47,19 +47,21 @@ export const PROVENANCE = {
 export type ProvenanceName = keyof typeof PROVENANCE;
 
 /** Other ways to say the same, as property IRIs after schema.org was made https. */
-const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
+export const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
   "prov:used": "used", "prov:wasGeneratedBy": "generatedBy", "prov:generated": "generated",
   "prov:wasDerivedFrom": "derivedFrom", "prov:wasAssociatedWith": "associatedWith",
   "prov:wasAttributedTo": "createdBy", "prov:wasInformedBy": "informedBy",
   "schema:isBasedOn": "derivedFrom",
+  // By what used it: names that crates write and no vocabulary defines. They count in each that a crate may have put them in.
+  ...Object.fromEntries(["usedByComputation", "usedByExperiment", "usedByDataset"].flatMap((name) => [[`evi:${name}`, "usedBy"], [`schema:${name}`, "usedBy"]] as const)),
 };
 
 /** Ways that count on an activity only: a schema.org action, a computation. Inputs and outputs in three RO-Crate generations. */
-const ON_ACTIVITIES: Readonly<Record<string, ProvenanceName>> = {
+export const ON_ACTIVITIES: Readonly<Record<string, ProvenanceName>> = {
   "schema:object": "usedDataset", "schema:result": "generated", "schema:instrument": "usedSoftware", "schema:agent": "associatedWith",
 };
-const INPUTS = ["https://bioschemas.org/ComputationalWorkflow#input", "https://bioschemas.org/properties/input", "https://bioschemas.org/terms/input"];
-const OUTPUTS = ["https://bioschemas.org/ComputationalWorkflow#output", "https://bioschemas.org/properties/output", "https://bioschemas.org/terms/output"];
+export const INPUTS = ["https://bioschemas.org/ComputationalWorkflow#input", "https://bioschemas.org/properties/input", "https://bioschemas.org/terms/input"];
+export const OUTPUTS = ["https://bioschemas.org/ComputationalWorkflow#output", "https://bioschemas.org/properties/output", "https://bioschemas.org/terms/output"];
 
 /** Property IRI → statement, for any subject. The plain names count in every vocabulary a crate may have put them in. */
 export const ANY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([

@@ -55,7 +55,7 @@ const TERMS: [string, string, string | null, "<" | ">"][] = [
   ["generatedBy", "generatedBy", "wasGeneratedBy", "<"], ["derivedFrom", "derivedFrom", "wasDerivedFrom", "<"], ["associatedWith", "associatedWith", "wasAssociatedWith", "<"],
   ["createdBy", "createdBy", "wasAttributedTo", "<"], ["generated", "generated", "generated", ">"], ["usedBy", "usedBy", null, ">"], ["datasetUsedBy", "datasetUsedBy", null, ">"],
   ["softwareUsedBy", "softwareUsedBy", null, ">"], ["sampleUsedBy", "sampleUsedBy", null, ">"], ["instrumentUsedBy", "instrumentUsedBy", null, ">"], ["mlModelUsedBy", "mlModelUsedBy", null, ">"],
-  ["derivedTo", "derivedTo", null, ">"], ["prov:used", "used", "used", "<"], ["prov:generated", "generated", "generated", ">"], ["prov:wasDerivedFrom", "derivedFrom", "wasDerivedFrom", "<"],
+  ["derivedTo", "derivedTo", null, ">"], ["usedByComputation", "usedBy", null, ">"], ["usedByExperiment", "usedBy", null, ">"], ["usedByDataset", "usedBy", null, ">"], ["prov:used", "used", "used", "<"], ["prov:generated", "generated", "generated", ">"], ["prov:wasDerivedFrom", "derivedFrom", "wasDerivedFrom", "<"],
   ["prov:wasAssociatedWith", "associatedWith", "wasAssociatedWith", "<"], ["prov:wasAttributedTo", "createdBy", "wasAttributedTo", "<"], ["prov:wasInformedBy", "directlySupportedBy", "wasInformedBy", "<"],
 ];
 const GENERATIONS = ["https://bioschemas.org/ComputationalWorkflow#", "https://bioschemas.org/properties/", "https://bioschemas.org/terms/"];

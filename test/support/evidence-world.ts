@@ -13,12 +13,16 @@ export class EvidenceWorld {
   readonly #stored = new Map<string, StoredRecord>();
   engine!: OxigraphEngine;
 
-  readonly records: Pick<RecordStore, "find" | "findMany" | "sequence"> = {
+  readonly records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence"> = {
     find: async (asked) => {
       const record = this.#stored.get(asked);
       return record && { record };
     },
     findMany: async (arks) => arks.map((asked) => this.#stored.get(asked)),
+    list: async ({ crate }) => {
+      const items = [...this.#stored.values()].filter((record) => record.crate === crate && record.tombstone === null);
+      return { items, positions: items.map((_, index) => String(index)) };
+    },
     sequence: async () => this.feed.sequence,
   };
 

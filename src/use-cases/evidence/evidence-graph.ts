@@ -15,7 +15,7 @@ import type { EvidenceGraph, EvidenceNode, EvidenceRequest, Reference } from "./
 import { walk, type Walk } from "./walk.js";
 
 export interface EvidenceDeps {
-  records: Pick<RecordStore, "find" | "findMany" | "sequence">;
+  records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence">;
   /** The trusted engine. */
   queries: QueryEngine;
   /** ms to wait for the commit at which the request came in (INDEX_WAIT). */
@@ -56,7 +56,7 @@ async function asked(ark: string, records: EvidenceDeps["records"]): Promise<Sto
 }
 
 async function read(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceGraph> {
-  const seeds = await seedsOf(ask, record);
+  const seeds = await seedsOf(ask, record, deps.records);
   const walked = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
   const page = pageOf(seeds.root, walked.near, request.limit, request.cursor);
   const edges = await statedEdges(ask, walked.supports, new Set(page.nodes));
