@@ -8,7 +8,7 @@ export const EVIDENCE_CONTEXT: Readonly<Record<string, unknown>> = {
   "@vocab": PREFIXES.schema, evi: PREFIXES.evi, prov: PREFIXES.prov, rdfs: PREFIXES.rdfs,
   ...Object.fromEntries(Object.entries(PROVENANCE).map(([name, { evi }]) => [name, link(evi)])),
   sameAs: link("sameAs"), outputs: link("evi:outputs"),
-  direction: null, dangling: null, hidden: null, truncated: null, cursor: null, asOf: null,
+  direction: null, statements: null, count: null, group: null, dangling: null, hidden: null, truncated: null, cursor: null, asOf: null,
 };
 
 const COMPACT = [["evi:", PREFIXES.evi], ["prov:", PREFIXES.prov], ["", PREFIXES.schema]] as const;

@@ -2,12 +2,24 @@ import { storedArk } from "../../identifiers/ark.js";
 import { iriTerm } from "../../stores/queries/iri.js";
 import type { Asking } from "./asking.js";
 import { compactType, IRIS } from "./context.js";
-import { DESCRIPTION_LENGTH } from "./types.js";
+import { DESCRIPTION_LENGTH, type GroupMarks } from "./types.js";
 
-export interface Description { types: Set<string>; name?: string; description?: string; records: Set<string> }
+export interface Description { types: Set<string>; name?: string; description?: string; records: Set<string>; /** It stands for like siblings. */ group?: GroupMarks }
 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
+
+/** The record that a node is part of; `undefined` for the node itself and for what stands outside. */
+export function holderOf(node: string): string | undefined {
+  const at = node.indexOf(EMBEDDED);
+  return at > 0 ? node.slice(0, at) : undefined;
+}
+
+/** Which records say of themselves that they stand for these URLs: `[url, record]`. */
+export async function recordsOfUrls(ask: Asking, urls: readonly string[]): Promise<[string, string][]> {
+  const rows = await ask.each(urls.map((url) => [url]), (values) => `SELECT ?n ?g { VALUES (?n) { ${values} } GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`);
+  return rows.map((row) => [row.n!.value, row.g!.value]);
+}
 
 /** Three variables and no BIND but one: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
 const said = (values: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string => `SELECT ${keys} ?type ?name ?description { VALUES (${keys}) { ${values} } {
@@ -27,9 +39,9 @@ export async function describe(ask: Asking, nodes: readonly string[]): Promise<M
   const urls: string[] = [];
   const found = new Map<string, Description>();
   for (const node of nodes) {
-    const embedded = node.indexOf(EMBEDDED);
-    if (embedded > 0) {
-      homes.push([node, node.slice(0, embedded)]);
+    const holder = holderOf(node);
+    if (holder !== undefined) {
+      homes.push([node, holder]);
       // Only a statement of its record can have led here.
       found.set(node, { types: new Set(), records: new Set() });
     } else if (storedArk(node) === node) {
@@ -38,8 +50,7 @@ export async function describe(ask: Asking, nodes: readonly string[]): Promise<M
       urls.push(node);
     }
   }
-  const named = await ask.each(urls.map((url) => [url]), (values) => `SELECT ?n ?g { VALUES (?n) { ${values} } GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`);
-  for (const row of named) homes.push([row.n!.value, row.g!.value]);
+  for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
   const rows = await ask.each(selves, (values) => said(values, "?n", "?n"));
   for (const row of rows.concat(await ask.each(homes, (values) => said(values, "?n ?g", "?g")))) {
     const node = row.n!.value;

@@ -14,8 +14,9 @@ const FAR = 16;
 /**
  * Every support relation on the way from the seeds in one direction, and those that lead out of what the depth
  * allows. Cycles end by themselves: no node is asked about twice.
+ * @param until nodes at which to stop, with all that is as near as the first of them
  */
-export async function discover(ask: Asking, seeds: readonly string[], way: OneWay, depth: number): Promise<Support[]> {
+export async function discover(ask: Asking, seeds: readonly string[], way: OneWay, depth: number, until?: ReadonlySet<string>): Promise<Support[]> {
   const found: Support[] = [];
   const seen = new Set(seeds);
   let frontier = [...seen];
@@ -35,6 +36,7 @@ export async function discover(ask: Asking, seeds: readonly string[], way: OneWa
       seen.add(next);
       frontier.push(next);
     }
+    if (until && frontier.some((node) => until.has(node))) break;
   }
   return found;
 }

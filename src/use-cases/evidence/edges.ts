@@ -7,10 +7,11 @@ import type { Support } from "./discover.js";
 export interface Edge { subject: string; name: ProvenanceName; object: string }
 
 /** Property IRI that a statement is told by. `evi:directlySupportedBy` is inferred as well, so PROV-O's twin speaks for it. */
-const statedAs = (name: ProvenanceName): string => expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
+export const statedAs = (name: ProvenanceName): string => expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
 
 const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
-const BY_IRI = new Map(NAMES.map((name) => [statedAs(name), name]));
+/** Property IRI as the graph states it → name. */
+export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(NAMES.map((name) => [statedAs(name), name]));
 /** As a FILTER: bound by VALUES, the engine would read every statement of each property. */
 const oneOf = (support: "object" | "subject"): string =>
   NAMES.filter((name) => PROVENANCE[name].support === support).map((name) => iriTerm(statedAs(name))).join(", ");
@@ -24,7 +25,7 @@ export async function statedEdges(ask: Asking, supports: readonly Support[], sub
   const edges: Edge[] = [];
   for (const [pairs, properties] of [[supported, SUBJECT_IS_SUPPORTED], [supporting, SUBJECT_SUPPORTS]] as const) {
     const rows = await ask.each(pairs, (values) => `SELECT ?s ?p ?o { VALUES (?s ?o) { ${values} } ?s ?p ?o FILTER(?p IN (${properties})) }`);
-    for (const row of rows) edges.push({ subject: row.s!.value, name: BY_IRI.get(row.p!.value)!, object: row.o!.value });
+    for (const row of rows) edges.push({ subject: row.s!.value, name: NAME_OF_IRI.get(row.p!.value)!, object: row.o!.value });
   }
   return edges;
 }

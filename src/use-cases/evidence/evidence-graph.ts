@@ -1,18 +1,11 @@
 import { ServiceError } from "../../errors.js";
-import { expandCurie } from "../../model/field.js";
-import { KINDS } from "../../model/kinds/index.js";
-import type { ProvenanceName } from "../../model/provenance.js";
 import type { QueryEngine } from "../../stores/queries/port.js";
 import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
 import { Asking } from "./asking.js";
-import { compactType, EVIDENCE_CONTEXT } from "./context.js";
-import { dangling } from "./dangling.js";
-import { describe, type Description } from "./descriptions.js";
-import { statedEdges, type Edge } from "./edges.js";
-import { checkRange, pageOf } from "./page.js";
-import { seedsOf } from "./seeds.js";
-import type { EvidenceGraph, EvidenceNode, EvidenceRequest, Reference } from "./types.js";
-import { walk, type Walk } from "./walk.js";
+import { readNodes } from "./read-nodes.js";
+import { outlineOf } from "./outline.js";
+import { checkRange } from "./page.js";
+import type { EvidenceAnswer, EvidenceGraph, EvidenceNode, EvidenceRequest } from "./types.js";
 
 export interface EvidenceDeps {
   records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence">;
@@ -30,21 +23,39 @@ const READINGS = 3;
 
 /**
  * The evidence graph of one record, never older than the request. A graph that commits kept moving under three
- * readings is answered all the same, `asOf` the oldest commit that went into it.
+ * readings is answered all the same, `asOf` the oldest commit that went into it; so is one whose nodes are too
+ * many to be held until they all are read.
  *
  * @throws {ServiceError} `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `VALIDATION`, `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
-export async function evidenceGraph(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceGraph> {
+export async function openEvidence(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer> {
   checkRange("limit", request.limit);
   if (request.depth !== undefined) checkRange("depth", request.depth);
-  const sequence = await deps.records.sequence();
-  const record = await asked(request.ark, deps.records);
-  await deps.queries.reach(sequence, deps.wait ?? INDEX_WAIT);
+  if (request.collapse !== undefined) checkRange("collapse", request.collapse, 2);
+  const record = await upToDate(request.ark, deps);
   for (let reading = 1; ; reading++) {
-    const ask = new Asking(deps.queries, deps.timeout === undefined ? {} : { timeout: deps.timeout });
-    const graph = await read(ask, record, request, deps);
-    if (ask.consistent || reading === READINGS) return graph;
+    const ask = askingOf(deps);
+    const answer = await readNodes(ask, await outlineOf(ask, record, request, deps), request, deps);
+    if (!answer.complete || ask.consistent || reading === READINGS) return answer;
   }
+}
+
+/** The same, all at once. */
+export async function evidenceGraph(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceGraph> {
+  const { head, nodes, tail } = await openEvidence(request, deps);
+  const graph: EvidenceNode[] = [];
+  for await (const some of nodes()) for (const node of some) graph.push(node);
+  return { ...head, "@graph": graph, ...tail() };
+}
+
+export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking => new Asking(queries, timeout === undefined ? {} : { timeout });
+
+/** The record asked for, once the index has caught up with what was stored before the request. */
+export async function upToDate(ark: string, deps: EvidenceDeps): Promise<StoredRecord> {
+  const sequence = await deps.records.sequence();
+  const record = await asked(ark, deps.records);
+  await deps.queries.reach(sequence, deps.wait ?? INDEX_WAIT);
+  return record;
 }
 
 async function asked(ark: string, records: EvidenceDeps["records"]): Promise<StoredRecord> {
@@ -54,60 +65,3 @@ async function asked(ark: string, records: EvidenceDeps["records"]): Promise<Sto
   if (found.record.tombstone) throw new ServiceError("GONE", `The record ${found.record.ark} was deleted.`, { ...found.record.tombstone });
   return found.record;
 }
-
-async function read(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceGraph> {
-  const seeds = await seedsOf(ask, record, deps.records);
-  const walked = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
-  const page = pageOf(seeds.root, walked.near, request.limit, request.cursor);
-  const edges = await statedEdges(ask, walked.supports, new Set(page.nodes));
-  const described = await describe(ask, page.nodes);
-  if (!described.has(seeds.root)) described.set(seeds.root, ofRecord(record));
-  const missing = await dangling(page.nodes.filter((node) => !described.has(node)), deps.records);
-  const deleted = missing.filter(({ reason }) => reason === "deleted").length;
-  return {
-    "@context": EVIDENCE_CONTEXT, "@id": seeds.root, direction: request.direction,
-    "@graph": nodesOf(page.nodes, described, edges, seeds.self.slice(1)),
-    outputs: outputsOf(page.nodes, walked, seeds.root, record.kind === "rocrate"),
-    dangling: missing,
-    hidden: { ...(walked.beyond > 0 && { depth: walked.beyond }), ...(page.later > 0 && { limit: page.later }), ...(deleted > 0 && { deleted }) },
-    truncated: page.cursor !== undefined, ...(page.cursor !== undefined && { cursor: page.cursor }),
-    asOf: ask.oldest,
-  };
-}
-
-/** Of a record whose statements are all about the URL it stands for. */
-function ofRecord(record: StoredRecord): Description {
-  return { types: new Set([compactType(expandCurie(KINDS[record.kind].rdfClass))]), records: new Set(), ...(record.name !== null && { name: record.name }) };
-}
-
-function nodesOf(order: readonly string[], described: ReadonlyMap<string, Description>, edges: readonly Edge[], aliases: readonly string[]): EvidenceNode[] {
-  const nodes = new Map<string, EvidenceNode>();
-  for (const iri of order) {
-    const known = described.get(iri);
-    if (!known) continue;
-    const sameAs = iri === order[0] ? aliases : [...known.records].toSorted();
-    nodes.set(iri, {
-      "@id": iri, "@type": [...known.types].toSorted(),
-      ...(known.name !== undefined && { name: known.name }), ...(known.description !== undefined && { description: known.description }),
-      ...(sameAs.length > 0 && { sameAs: sameAs.map(reference) }),
-    });
-  }
-  const stated = new Map<EvidenceNode, Map<ProvenanceName, Set<string>>>();
-  for (const { subject, name, object } of edges) {
-    const node = nodes.get(subject);
-    if (!node) continue;
-    const properties = stated.get(node) ?? stated.set(node, new Map()).get(node)!;
-    (properties.get(name) ?? properties.set(name, new Set()).get(name)!).add(object);
-  }
-  for (const [node, properties] of stated) for (const [name, objects] of properties) node[name] = [...objects].toSorted().map(reference);
-  return [...nodes.values()];
-}
-
-/** What supports nothing else that was found; in a cycle without end, the asked-for record. */
-function outputsOf(nodes: readonly string[], { supports }: Walk, root: string, isCrate: boolean): Reference[] {
-  const supporting = new Set(supports.filter(([a, b]) => a !== b).map(([, b]) => b));
-  const ends = nodes.filter((node) => !supporting.has(node) && !(isCrate && node === root && nodes.length > 1));
-  return (ends.length > 0 ? ends : [root]).map(reference);
-}
-
-const reference = (iri: string): Reference => ({ "@id": iri });

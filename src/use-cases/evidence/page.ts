@@ -21,10 +21,10 @@ export function pageOf(root: string, near: ReadonlyMap<string, number>, limit: n
 
 const MOST = 100_000;
 
-/** @throws {import("../../errors.js").ValidationError} for what is not a whole number from 1 to 100000 */
-export function checkRange(name: "limit" | "depth", value: number): void {
+/** @throws {import("../../errors.js").ValidationError} for what is not a whole number from `least` to 100000 */
+export function checkRange(name: "limit" | "depth" | "collapse", value: number, least = 1): void {
   const loc = ["query", name];
   if (!Number.isInteger(value)) throw invalid(loc, "Input should be a valid integer", "int_type");
-  if (value < 1) throw invalid(loc, "Input should be greater than or equal to 1", "greater_than_equal", { ge: 1 });
+  if (value < least) throw invalid(loc, `Input should be greater than or equal to ${least}`, "greater_than_equal", { ge: least });
   if (value > MOST) throw invalid(loc, `Input should be less than or equal to ${MOST}`, "less_than_equal", { le: MOST });
 }

@@ -1,3 +1,4 @@
+import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
 
 export type Direction = "upstream" | "downstream" | "both";
@@ -13,9 +14,25 @@ export interface EvidenceRequest {
   limit: number;
   /** From the answer before. */
   cursor?: string;
+  /** Shows nodes of these kinds only, and what is not stored here; the walk passes through the others. */
+  kinds?: readonly KindName[];
+  /** So many like siblings or more become one node that says how many; 2–100000. Absent: none do. */
+  collapse?: number;
+  /** Groups left open, by their `group`. */
+  expand?: readonly string[];
+  /** Says of each edge which field of which record stated it. */
+  statements?: boolean;
 }
 
 export interface Reference { "@id": string }
+
+/** Who said an edge: a field of a record's document; `null` where the document says it no longer in so many words. */
+export interface Statement { record: string; field: string | null }
+/** An edge of the node that it stands in, with who said it. */
+export interface StatedEdge extends Statement { property: ProvenanceName; object: string }
+
+/** Stands in for like siblings: how many, and the name that `expand` opens them by. */
+export interface GroupMarks { count: number; group: string }
 
 /** A record, or an object inside one. Its provenance edges stand under canonical names, all values, sorted. */
 export type EvidenceNode = {
@@ -26,13 +43,14 @@ export type EvidenceNode = {
   /** Cut at {@link DESCRIPTION_LENGTH} characters. */
   description?: string;
   sameAs?: Reference[];
-} & { [Name in ProvenanceName]?: Reference[] };
+  statements?: StatedEdge[];
+} & Partial<GroupMarks> & { [Name in ProvenanceName]?: Reference[] };
 
 /**
  * `external`: a URL that no record here describes. `deleted`: a record that left a tombstone. `unknown`: no
  * record has this identifier (yet).
  */
-export interface Dangling extends Reference { reason: "external" | "deleted" | "unknown" }
+export interface Dangling extends Reference, Partial<GroupMarks> { reason: "external" | "deleted" | "unknown" }
 
 /** Why something reachable is not among the nodes of the answer. */
 export interface Hidden {
@@ -42,6 +60,10 @@ export interface Hidden {
   limit?: number;
   /** References to deleted records (they stand in `dangling`). */
   deleted?: number;
+  /** Nodes of kinds that were not asked for. */
+  kind?: number;
+  /** Nodes that groups stand in for. */
+  collapsed?: number;
 }
 
 /** JSON-LD: the named graph of the evidence for one record. */
@@ -65,3 +87,16 @@ export interface EvidenceGraph {
 
 /** Characters of a description that a node shows. */
 export const DESCRIPTION_LENGTH = 300;
+
+/** What of an answer is known before its nodes are read, and what after. */
+export type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
+export type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
+
+/** An answer whose nodes are read as they are taken, so that the largest needs no room for all of them. */
+export interface EvidenceAnswer {
+  head: EvidenceHead;
+  /** Once. */
+  nodes(): AsyncIterable<EvidenceNode[]>;
+  /** After the last node. */
+  tail(): EvidenceTail;
+}

@@ -1,0 +1,47 @@
+import { expandCurie } from "../../model/field.js";
+import { KINDS } from "../../model/kinds/index.js";
+import type { ProvenanceName } from "../../model/provenance.js";
+import type { StoredRecord } from "../../stores/records/port.js";
+import { compactType } from "./context.js";
+import type { Description } from "./descriptions.js";
+import type { Edge } from "./edges.js";
+import type { EvidenceNode, Reference, Statement } from "./types.js";
+
+export const reference = (iri: string): Reference => ({ "@id": iri });
+
+/** Of a record whose statements are all about the URL it stands for. */
+export function ofRecord(record: StoredRecord): Description {
+  return { types: new Set([compactType(expandCurie(KINDS[record.kind].rdfClass))]), records: new Set(), ...(record.name !== null && { name: record.name }) };
+}
+
+/**
+ * Nodes in the order asked for; those that nothing describes are left out.
+ * @param aliases URLs that a crate knows the asked-for record by
+ * @param statements who said each edge, in their order
+ */
+export function nodesOf(order: readonly string[], described: ReadonlyMap<string, Description>, edges: readonly Edge[], { root, aliases }: { root: string; aliases: readonly string[] }, statements?: readonly Statement[][]): EvidenceNode[] {
+  const nodes = new Map<string, EvidenceNode>();
+  for (const iri of order) {
+    const known = described.get(iri);
+    if (!known) continue;
+    const sameAs = iri === root ? aliases : [...known.records].toSorted();
+    nodes.set(iri, {
+      "@id": iri, "@type": [...known.types].toSorted(),
+      ...(known.name !== undefined && { name: known.name }), ...(known.description !== undefined && { description: known.description }),
+      ...(known.group && { count: known.group.count, group: known.group.group }),
+      ...(sameAs.length > 0 && { sameAs: sameAs.map(reference) }),
+    });
+  }
+  const stated = new Map<EvidenceNode, Map<ProvenanceName, Set<string>>>();
+  for (const [index, { subject, name, object }] of edges.entries()) {
+    const node = nodes.get(subject);
+    if (!node) continue;
+    const properties = stated.get(node) ?? stated.set(node, new Map()).get(node)!;
+    const objects = properties.get(name) ?? properties.set(name, new Set()).get(name)!;
+    if (objects.has(object)) continue;
+    objects.add(object);
+    for (const statement of statements?.[index] ?? []) (node.statements ??= []).push({ property: name, object, ...statement });
+  }
+  for (const [node, properties] of stated) for (const [name, objects] of properties) node[name] = [...objects].toSorted().map(reference);
+  return [...nodes.values()];
+}

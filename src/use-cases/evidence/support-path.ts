@@ -1,0 +1,90 @@
+import type { ProvenanceName } from "../../model/provenance.js";
+import type { StoredRecord } from "../../stores/records/port.js";
+import type { Asking } from "./asking.js";
+import { describe } from "./descriptions.js";
+import { discover, type OneWay, type Support } from "./discover.js";
+import { statedEdges } from "./edges.js";
+import { askingOf, upToDate, type EvidenceDeps } from "./evidence-graph.js";
+import { nodesOf, ofRecord } from "./nodes.js";
+import { seedsOf } from "./seeds.js";
+import { statementsOf } from "./statements.js";
+import type { EvidenceNode, Statement } from "./types.js";
+
+/** One statement on the way, as it was made: its subject may be either end. */
+export interface PathEdge { source: string; name: ProvenanceName; target: string; statedBy: Statement[] }
+
+/** A shortest way from one record to another along what supports what. */
+export interface SupportPath {
+  from: string;
+  to: string;
+  /** `upstream`: `to` supports `from`; `downstream`: the other way; null when neither supports the other. */
+  direction: OneWay | null;
+  /** Steps; null when there is no way. */
+  length: number | null;
+  /** From `from` to `to`; of a crate the part that the way begins or ends at. */
+  nodes: EvidenceNode[];
+  edges: PathEdge[];
+  /** Commit that the answer is as of. */
+  asOf: number;
+}
+
+/** Looks upstream first, then downstream. Of several shortest ways the first by identifier. @throws ServiceError as `evidenceGraph`, for either record */
+export async function supportPath(from: string, to: string, deps: EvidenceDeps): Promise<SupportPath> {
+  const start = await upToDate(from, deps);
+  const end = await upToDate(to, deps);
+  const ask = askingOf(deps);
+  const starts = await endsOf(ask, start, deps);
+  const ends = await endsOf(ask, end, deps);
+  for (const way of ["upstream", "downstream"] as const) {
+    const nodes = await shortest(ask, starts, new Set(ends), way);
+    if (nodes) return { from: start.ark, to: end.ark, direction: way, length: nodes.length - 1, ...(await told(ask, nodes, way, [start, end], deps)), asOf: ask.oldest };
+  }
+  return { from: start.ark, to: end.ark, direction: null, length: null, nodes: [], edges: [], asOf: ask.oldest };
+}
+
+async function endsOf(ask: Asking, record: StoredRecord, deps: EvidenceDeps): Promise<string[]> {
+  const { self, parts } = await seedsOf(ask, record, deps.records);
+  return [...self, ...parts];
+}
+
+async function shortest(ask: Asking, starts: readonly string[], ends: ReadonlySet<string>, way: OneWay): Promise<string[] | undefined> {
+  const next = new Map<string, string[]>();
+  const found = starts.find((node) => ends.has(node));
+  if (found !== undefined) return [found];
+  for (const [supported, supporting] of await discover(ask, starts, way, Number.POSITIVE_INFINITY, ends)) {
+    const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
+    (next.get(a) ?? next.set(a, []).get(a)!).push(b);
+  }
+  const before = new Map<string, string | undefined>(starts.map((node) => [node, undefined]));
+  const queue = [...before.keys()];
+  for (let head = 0; head < queue.length; head++) {
+    for (const node of (next.get(queue[head]!) ?? []).toSorted()) {
+      if (before.has(node)) continue;
+      before.set(node, queue[head]);
+      if (ends.has(node)) return wayTo(node, before);
+      queue.push(node);
+    }
+  }
+  return undefined;
+}
+
+function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): string[] {
+  const nodes: string[] = [];
+  for (let node: string | undefined = end; node !== undefined; node = before.get(node)) nodes.push(node);
+  return nodes.toReversed();
+}
+
+async function told(ask: Asking, nodes: readonly string[], way: OneWay, records: readonly StoredRecord[], deps: EvidenceDeps): Promise<Pick<SupportPath, "nodes" | "edges">> {
+  const supports = nodes.slice(1).map((node, index): Support => (way === "upstream" ? [nodes[index]!, node] : [node, nodes[index]!]));
+  const edges = await statedEdges(ask, supports, new Set(nodes));
+  const said = await statementsOf(ask, edges, deps.records);
+  const described = await describe(ask, nodes);
+  for (const record of records) if (nodes.includes(record.ark) && !described.has(record.ark)) described.set(record.ark, ofRecord(record));
+  const known = new Map(nodesOf(nodes, described, [], { root: "", aliases: [] }).map((node) => [node["@id"], node]));
+  const place = new Map(nodes.map((node, index) => [node, index]));
+  const once = new Map(edges.map(({ subject, name, object }, index) => [`${subject} ${name} ${object}`, { source: subject, name, target: object, statedBy: said[index]! }]));
+  return {
+    nodes: nodes.map((node) => known.get(node) ?? { "@id": node, "@type": [] }),
+    edges: [...once.values()].toSorted((a, b) => Math.min(place.get(a.source)!, place.get(a.target)!) - Math.min(place.get(b.source)!, place.get(b.target)!) || (a.name < b.name ? -1 : 1)),
+  };
+}
