@@ -1,0 +1,29 @@
+import { PROVENANCE, type ProvenanceName } from "../../../model/provenance.js";
+import type { EvidenceGraph, EvidenceNode, Reference } from "../types.js";
+
+/** An edge as it was stated. */
+export interface ShownEdge { source: string; name: ProvenanceName; target: string }
+
+/** Every edge of an answer, each once. */
+export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
+  return nodes.flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
+    Object.hasOwn(PROVENANCE, name) ? (values as Reference[]).map((value): ShownEdge => ({ source: node["@id"], name: name as ProvenanceName, target: value["@id"] })) : []));
+}
+
+/** What a drawing shows of a node that is no node of the answer. */
+export function others(graph: EvidenceGraph, edges: readonly ShownEdge[]): Map<string, string> {
+  const shown = new Set(graph["@graph"].map((node) => node["@id"]));
+  const why = new Map(graph.dangling.map(({ "@id": id, reason, count }) => [id, count === undefined ? reason : `${count} alike, ${reason}`]));
+  const found = new Map<string, string>();
+  for (const { source, target } of edges) for (const end of [source, target]) if (!shown.has(end)) found.set(end, why.get(end) ?? "on another page");
+  return found;
+}
+
+/** One line that tells what an answer leaves out; empty when it is whole. */
+export function leftOut({ hidden, truncated }: EvidenceGraph): string {
+  const reasons = Object.entries(hidden).filter(([reason]) => reason !== "deleted").map(([reason, count]) => `${count} by ${reason}`);
+  return reasons.length === 0 && !truncated ? "" : `Not shown: ${reasons.join(", ")}`;
+}
+
+/** The class that says most of a node's part: that of the record's kind before a file's MediaObject. */
+export const leadingType = (node: EvidenceNode): string | undefined => node["@type"].find((type) => type.startsWith("evi:")) ?? node["@type"][0];

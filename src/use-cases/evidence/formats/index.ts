@@ -1,0 +1,14 @@
+import type { EvidenceGraph } from "../types.js";
+import { dot } from "./dot.js";
+import { mermaid } from "./mermaid.js";
+import { provJson } from "./prov-json.js";
+import { turtle } from "./turtle.js";
+
+/** Forms of an evidence graph besides JSON-LD. PROV-JSON has no media type of its own: it is asked for by name. */
+export const EVIDENCE_FORMATS = {
+  "prov-json": { type: "application/json", write: provJson },
+  turtle: { type: "text/turtle", write: turtle },
+  dot: { type: "text/vnd.graphviz", write: dot },
+  mermaid: { type: "text/vnd.mermaid", write: mermaid },
+} as const satisfies Record<string, { type: string; write: (graph: EvidenceGraph) => string | Promise<string> }>;
+export type EvidenceFormat = keyof typeof EVIDENCE_FORMATS;
