@@ -7,6 +7,7 @@ import { openObjects } from "./stores/objects/location.js";
 import { OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
+import { buildHandler } from "./use-cases/evidence/stored/build.js";
 import type { Deps, Log } from "./use-cases/deps.js";
 import { sweepObjects } from "./use-cases/objects/sweep.js";
 
@@ -48,7 +49,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     async start() {
       // Not before the doors are open: its threads would take the cores that the start needs.
       queries.start();
-      await jobs.start(intakeHandler(deps, objectsLocation));
+      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps) };
+      await jobs.start((job) => handlers[job.submission.type](job));
       timer = setInterval(() => {
         sweeping = sweep().catch((err: unknown) => log.error({ err }, "the sweep failed"));
       }, config.SWEEP_INTERVAL).unref();

@@ -84,10 +84,17 @@ function contextList(context: JsonValue | undefined): JsonValue[] {
   return Array.isArray(context) ? context : [context];
 }
 
+/**
+ * What an evidence graph tells are statements of other records: told once more they would outlive their
+ * withdrawal there, and support themselves.
+ */
+const withoutAnswer = ({ "@graph": _graph, outputs: _outputs, dangling: _dangling, hidden: _hidden, ...rest }: JsonObject): JsonObject => rest;
+
 /** What of the document is public. */
 function bodyOf(input: GraphInput): JsonObject {
   const { fields } = KINDS[input.kind];
-  const { "@id": _id, ...body } = publicView(KINDS[input.kind], input.document);
+  const { "@id": _id, ...said } = publicView(KINDS[input.kind], input.document);
+  const body = input.kind === "evidencegraph" ? withoutAnswer(said) : said;
   const isLiteral = (key: string) => !input.fromCrate && key !== "@context" && Object.hasOwn(fields, key) && (fields[key]!.json === "object" || fields[key]!.json === "list");
   return encodeBlanks(body, isLiteral);
 }

@@ -1,80 +1,126 @@
-import { GraphQLJSON } from "graphql-scalars";
-import { Arg, Ctx, Field, ID, Int, ObjectType, Query, Resolver, registerEnumType } from "type-graphql";
-import { ValidationError, type ValidationItem } from "../errors.js";
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
 import { lookupArk } from "../identifiers/ark.js";
-import { evidenceGraph, type Direction, type EvidenceGraph, type EvidenceRequest } from "../use-cases/evidence/index.js";
+import type { KindName } from "../model/kind.js";
+import { submissionView, type SubmissionView } from "../use-cases/crates/submissions.js";
+import {
+  EVIDENCE_FORMATS, edgesOf, evidenceGraph, impactOf, openEvidence, requestBuild, statementsAsOf, supportPath,
+  type EvidenceAnswer, type EvidenceDeps, type EvidenceFormat, type EvidenceGraph, type EvidenceRequest, type Impact, type ShownEdge, type Statement, type SupportPath,
+} from "../use-cases/evidence/index.js";
 import type { Context } from "./context.js";
-import { RecordNode } from "./types/record-node.js";
+import { DirectionEnum, EvidenceAnswerType, FormatEnum, ImpactType, KindEnum, SupportPathType, type EvidenceEdge } from "./types/evidence.js";
+import type { RecordNode } from "./types/record-node.js";
+import { SubmissionType } from "./types/submission.js";
+import { countWrite } from "./write-rate.js";
 
-enum DirectionEnum { UPSTREAM = "upstream", DOWNSTREAM = "downstream", BOTH = "both" }
-registerEnumType(DirectionEnum, { name: "Direction", description: "UPSTREAM: what the record rests on; DOWNSTREAM: what rests on it." });
+type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 
-@ObjectType({ description: "One provenance statement between two nodes of the answer.", simpleResolvers: true })
-class EvidenceEdge {
-  @Field(() => ID) source!: string;
-  @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
-  @Field(() => ID) target!: string;
-}
-@ObjectType("EvidenceGraphAnswer", { description: "What supports a record, or rests on it.", simpleResolvers: true })
-class EvidenceAnswer {
-  /** Read only when asked for. */
-  @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
-  @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
-  @Field(() => [ID], { description: "Nodes of this answer that support no other node found." }) outputs!: string[];
-  @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
-  @Field() truncated!: boolean;
-  @Field(() => String, { nullable: true, description: "Pass as after for the next nodes." }) endCursor!: string | null;
-  @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
-  @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." }) document!: EvidenceGraph;
+@ArgsType()
+class EvidenceArguments {
+  @Field(() => ID) id!: string;
+  @Field(() => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM }) direction!: DirectionEnum;
+  @Field(() => Int, { nullable: true, description: "How many steps from the record; without limit when absent." }) depth?: number | null;
+  @Field(() => Int, { nullable: true, description: "Nodes in one answer, at most 100000." }) first?: number | null;
+  @Field(() => String, { nullable: true }) after?: string | null;
+  @Field(() => [KindEnum], { nullable: true, description: "Only nodes of these kinds, and what is not stored here." }) kinds?: KindName[] | null;
+  @Field(() => Int, { nullable: true, description: "So many like siblings or more become one group." }) collapse?: number | null;
+  @Field(() => [String], { nullable: true, description: "Groups to leave open, by their group." }) expand?: string[] | null;
 }
 
-/** Provenance of records. {@link EvidenceResolver.query} is called by REST as well. */
-@Resolver()
+/** Provenance of records. The methods without decorators are called by REST as well. */
+@Resolver(() => EvidenceAnswerType)
 export class EvidenceResolver {
   /** @throws ServiceError `NOT_FOUND`, `GONE`, `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT` */
-  query(request: Omit<EvidenceRequest, "limit"> & { limit?: number }, { deps }: Context): Promise<EvidenceGraph> {
-    const { INDEX_WAIT, QUERY_TIMEOUT, EVIDENCE_LIMIT } = deps.config;
-    return evidenceGraph({ ...request, ark: lookupArk(request.ark) ?? request.ark, limit: request.limit ?? EVIDENCE_LIMIT }, { records: deps.records, queries: deps.queries, wait: INDEX_WAIT, timeout: QUERY_TIMEOUT });
+  query(request: Asked, { deps }: Context): Promise<EvidenceGraph> {
+    return evidenceGraph(whole(request, deps.config.EVIDENCE_LIMIT), evidenceDeps(deps));
+  }
+  /** The same with its nodes still to be read. */
+  open(request: Asked, { deps }: Context): Promise<EvidenceAnswer> {
+    return openEvidence(whole(request, deps.config.EVIDENCE_LIMIT), evidenceDeps(deps));
+  }
+  async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
+    return EVIDENCE_FORMATS[format].write(graph);
+  }
+  impactOf(ark: string, { deps }: Context): Promise<Impact> {
+    return impactOf(looked(ark), evidenceDeps(deps));
+  }
+  pathBetween(from: string, to: string, { deps }: Context): Promise<SupportPath> {
+    return supportPath(looked(from), looked(to), evidenceDeps(deps));
+  }
+  /** @throws ServiceError as `requestBuild` */
+  async build(request: { ark: string; direction: "upstream" | "downstream" | "both"; depth?: number }, context: Context): Promise<SubmissionView> {
+    countWrite(context);
+    const submission = await requestBuild(context.deps, context.caller, request);
+    return submissionView(submission, context.deps.jobs.progress(submission.id));
   }
 
-  @Query(() => EvidenceAnswer, { description: "The evidence graph of a record, built when asked for." })
-  async evidenceGraph(
-    @Arg("id", () => ID) id: string, @Ctx() context: Context,
-    @Arg("direction", () => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM }) direction: DirectionEnum,
-    @Arg("depth", () => Int, { nullable: true }) depth?: number,
-    @Arg("first", () => Int, { nullable: true, description: "Nodes in one answer, at most 100000." }) first?: number,
-    @Arg("after", () => String, { nullable: true }) after?: string,
-  ): Promise<EvidenceAnswer> {
-    const document = await this.query({ ark: id, direction, ...(depth == null ? {} : { depth }), ...(first == null ? {} : { limit: first }), ...(after == null ? {} : { cursor: after }) }, context);
-    const edges = document["@graph"].flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
-      name.startsWith("@") || name === "sameAs" || !Array.isArray(values) ? [] : values.map((value) => ({ source: node["@id"], name, target: (value as { "@id": string })["@id"] }))));
+  @Query(() => EvidenceAnswerType, { description: "The evidence graph of a record, built when asked for." })
+  async evidenceGraph(@Args(() => EvidenceArguments) { id, direction, depth, first, after, kinds, collapse, expand }: EvidenceArguments, @Ctx() context: Context): Promise<EvidenceAnswerType> {
+    const document = await this.query({
+      ark: id, direction, ...(depth == null ? {} : { depth }), ...(first == null ? {} : { limit: first }), ...(after == null ? {} : { cursor: after }),
+      ...(kinds == null ? {} : { kinds }), ...(collapse == null ? {} : { collapse }), ...(expand == null ? {} : { expand }),
+    }, context);
+    const groups = [...document["@graph"], ...document.dangling].flatMap(({ count, group, ...each }) =>
+      count === undefined ? [] : [{ id: each["@id"], types: "@type" in each ? each["@type"] as string[] : [], count, group: group! }]);
+    const records = document["@graph"].filter(({ group }) => group === undefined);
     return {
-      edges,
-      nodes: () => {
-        context.loaders.spend(document["@graph"].length);
-        return Promise.all(document["@graph"].map((node) => context.loaders.node(node["@id"])));
-      },
-      outputs: document.outputs.map((output) => output["@id"]), dangling: document.dangling.map((reference) => reference["@id"]),
+      edges: shownEdges(edgesOf(document["@graph"]), context), groups,
+      nodes: () => nodesOf(records.map((node) => node["@id"]), context),
+      outputs: document.outputs.map((output) => output["@id"]), dangling: document.dangling.map((reference) => reference["@id"]), hidden: document.hidden,
       truncated: document.truncated, endCursor: document.cursor ?? null, asOf: document.asOf, document,
     };
   }
+
+  @FieldResolver(() => String, { description: "The same in another form." })
+  export(@Root() answer: EvidenceAnswerType, @Arg("format", () => FormatEnum) format: EvidenceFormat): Promise<string> {
+    return this.exported(answer.document, format);
+  }
+
+  @Query(() => ImpactType, { description: "What rests on a record, counted by kind and by owner." })
+  async impact(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<ImpactType> {
+    const { "@id": stored, ...counts } = await this.impactOf(id, context);
+    return { id: stored, ...counts };
+  }
+
+  @Query(() => SupportPathType, { nullable: true, description: "The shortest support path between two records; null when neither supports the other." })
+  async supportPath(@Arg("from", () => ID) from: string, @Arg("to", () => ID) to: string, @Ctx() context: Context): Promise<SupportPathType | null> {
+    const { direction, length, nodes, edges, ...path } = await this.pathBetween(from, to, context);
+    if (direction === null || length === null) return null;
+    return { ...path, direction, length, nodes: () => nodesOf(nodes.map((node) => node["@id"]), context), edges: edges.map((edge) => ({ ...withEnds(edge, context), statedBy: edge.statedBy })) };
+  }
+
+  @Mutation(() => SubmissionType, { description: "Builds an evidence graph in the background and stores it as a record of yours; it is renewed when its inputs change." })
+  buildEvidenceGraph(
+    @Arg("id", () => ID) id: string, @Ctx() context: Context,
+    @Arg("direction", () => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM }) direction: DirectionEnum,
+    @Arg("depth", () => Int, { nullable: true }) depth?: number,
+  ): Promise<SubmissionView> {
+    return this.build({ ark: id, direction, ...(depth == null ? {} : { depth }) }, context);
+  }
 }
 
-/** `direction`, `depth`, `limit` and `cursor` of a query string. @throws ValidationError with all that is wrong */
-export function evidenceParameters(query: Readonly<Record<string, string | undefined>>): { direction: Direction; depth?: number; limit?: number; cursor?: string } {
-  const problems: ValidationItem[] = [];
-  const { direction = "upstream", cursor } = query;
-  if (!["upstream", "downstream", "both"].includes(direction)) {
-    const expected = "'upstream', 'downstream' or 'both'";
-    problems.push({ loc: ["query", "direction"], msg: `Input should be ${expected}`, type: "literal_error", ctx: { expected } });
-  }
-  const numbers: { depth?: number; limit?: number } = {};
-  for (const name of ["depth", "limit"] as const) {
-    const raw = query[name];
-    if (raw === undefined) continue;
-    if (/^[+-]?\d{1,15}$/.test(raw)) numbers[name] = Number(raw);
-    else problems.push({ loc: ["query", name], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
-  }
-  if (problems.length > 0) throw new ValidationError(problems);
-  return { direction: direction as Direction, ...numbers, ...(cursor === undefined ? {} : { cursor }) };
+const looked = (ark: string): string => lookupArk(ark) ?? ark;
+const whole = (request: Asked, limit: number): EvidenceRequest => ({ ...request, ark: looked(request.ark), limit: request.limit ?? limit });
+const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({ records, queries, wait: config.INDEX_WAIT, timeout: config.QUERY_TIMEOUT });
+
+function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNode[]> {
+  loaders.spend(ids.length);
+  return Promise.all(ids.map((id) => loaders.node(id)));
+}
+
+const withEnds = (edge: ShownEdge, { loaders }: Context): Omit<EvidenceEdge, "statedBy"> => {
+  const end = (id: string) => (): Promise<RecordNode> => {
+    loaders.spend(1);
+    return loaders.node(id);
+  };
+  return { ...edge, sourceNode: end(edge.source), targetNode: end(edge.target) };
+};
+
+/** Who stated them is looked up for all edges at once, when the first is asked. */
+function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge[] {
+  let statements: Promise<Statement[][]> | undefined;
+  const said = (): Promise<Statement[][]> => {
+    if (!statements) context.loaders.spend(edges.length);
+    return (statements ??= statementsAsOf(edges, evidenceDeps(context.deps)));
+  };
+  return edges.map((edge, index) => ({ ...withEnds(edge, context), statedBy: async () => (await said())[index]! }));
 }

@@ -3,6 +3,7 @@ import type { JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds/index.js";
 import { createRecord } from "../use-cases/records/create.js";
+import { renewed } from "../use-cases/evidence/stored/renew.js";
 import { findLive } from "../use-cases/records/find.js";
 import { listAll, listPage, listRecords, type ListFilter, type ListPage } from "../use-cases/records/list.js";
 import { readRecord } from "../use-cases/records/read.js";
@@ -58,7 +59,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
     @Query(() => type, { name: fieldName(kind), nullable: true, description: `${typeName} by identifier; null when there is none.` })
     async one(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
       try {
-        return nodeOf(await findLive(context.deps, id, kind));
+        return nodeOf(await renewed(context.deps, await findLive(context.deps, id, kind)));
       } catch (error) {
         if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
         throw error;

@@ -2,6 +2,7 @@ import { GraphQLJSON } from "graphql-scalars";
 import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
+import { renewed } from "../use-cases/evidence/stored/renew.js";
 import { findLive } from "../use-cases/records/find.js";
 import { readHistory, type History, type HistoryPage } from "../use-cases/records/history.js";
 import { readRecord, readRevision } from "../use-cases/records/read.js";
@@ -45,7 +46,7 @@ export class RecordResolver {
   @Query(() => RecordNode, { nullable: true, description: "A record by its identifier, in any accepted spelling; null when nothing is stored under it." })
   async record(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
     try {
-      return nodeOf(await findLive(context.deps, id));
+      return nodeOf(await renewed(context.deps, await findLive(context.deps, id)));
     } catch (error) {
       if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
       throw error;

@@ -47,6 +47,33 @@ export async function streamJsonArray(req: IncomingMessage, res: ServerResponse,
   res.end(separator === "[" ? "[]" : "]");
 }
 
+/**
+ * An answer that is made as it is read. One that is a few pieces long goes out with its length; waits for a slow
+ * reader between the pieces of a longer one.
+ */
+export async function streamBytes(req: IncomingMessage, res: ServerResponse, pieces: AsyncIterable<Uint8Array>, { headers = {}, type = "application/json" }: Omit<ReplyOptions, "status"> = {}): Promise<void> {
+  const waiting: Uint8Array[] = [];
+  let held = 0;
+  // Whatever refuses before so much is made still has a status of its own.
+  let begun = false;
+  for await (const piece of pieces) {
+    if (res.destroyed) return;
+    if (!begun) {
+      waiting.push(piece);
+      if ((held += piece.byteLength) < HELD) continue;
+      begun = true;
+      res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": type, ...headers });
+      if (req.method === "HEAD") return void res.end();
+      if (!res.write(Buffer.concat(waiting.splice(0)))) await drained(res);
+    } else if (!res.write(piece)) await drained(res);
+  }
+  if (begun) res.end();
+  else sendBytes(req, res, Buffer.concat(waiting), { headers, type });
+}
+
+/** Bytes that are gathered before an answer begins. */
+const HELD = 256 * 1024;
+
 function drained(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

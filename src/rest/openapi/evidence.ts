@@ -1,10 +1,14 @@
 import type { JsonObject } from "../../model/field.js";
 import { SETTINGS } from "../../config.js";
-import { schemaRef, type Operation } from "./operation.js";
-import { arkPath, query } from "./parameters.js";
+import { EXAMPLES } from "../../model/examples.js";
+import { KINDS } from "../../model/kinds/index.js";
+import { QUEUED } from "./crates.js";
+import { FIND_REFUSALS, json, schemaRef, type Operation } from "./operation.js";
+import { arkPath, path, query } from "./parameters.js";
 
 const CELLS = "ark:99999/dataset-cells";
 const RUN = "ark:99999/computation-count";
+const IMAGES = "ark:99999/dataset-images";
 const reference = (id: string): JsonObject => ({ "@id": id });
 
 const EXAMPLE: JsonObject = {
@@ -12,26 +16,91 @@ const EXAMPLE: JsonObject = {
   "@id": CELLS, direction: "upstream",
   "@graph": [
     { "@id": CELLS, "@type": ["evi:Dataset"], name: "Cell counts", generatedBy: [reference(RUN)] },
-    { "@id": RUN, "@type": ["evi:Computation"], name: "Counting run", usedDataset: [reference("ark:99999/dataset-images")] },
+    { "@id": RUN, "@type": ["evi:Computation"], name: "Counting run", usedDataset: [reference(IMAGES)] },
   ],
-  outputs: [reference(CELLS)], dangling: [{ ...reference("ark:99999/dataset-images"), reason: "unknown" }], hidden: {}, truncated: false, asOf: 42,
+  outputs: [reference(CELLS)], dangling: [{ ...reference(IMAGES), reason: "unknown" }], hidden: {}, truncated: false, asOf: 42,
+};
+const ANSWER = { schema: schemaRef("EvidenceGraphAnswer"), example: EXAMPLE, exampleName: "EvidenceGraphAnswer" };
+const TEXT: JsonObject = { type: "string" };
+const TURTLE = `@prefix prov: <http://www.w3.org/ns/prov#>.\n\n<${CELLS}> a prov:Entity;\n    prov:wasGeneratedBy <${RUN}>.\n`;
+const DOT = 'digraph evidence {\n  n0 [label="Cell counts"];\n  n1 [label="Counting run"];\n  n0 -> n1 [label="generatedBy"];\n}\n';
+const MERMAID = 'flowchart RL\n  n0(["Cell counts"])\n  n1["Counting run"]\n  n0 -- generatedBy --> n1\n';
+
+const DIRECTION = query("direction", "`upstream`: what supports the record; `downstream`: what it supports.", { type: "string", enum: ["upstream", "downstream", "both"], default: "upstream" });
+const DEPTH = query("depth", "How many steps from the record; without limit when absent.", { type: "integer", minimum: 1, maximum: 100_000 });
+const INDEX_REFUSALS = ["INDEX_LOADING", "INDEX_BEHIND", "QUERY_TIMEOUT"] as const;
+const BUILD: JsonObject = { ...QUEUED, sha256: null, evidenceGraphIdentifier: null };
+const BUILT: JsonObject = {
+  ...BUILD, status: "finished", stage: "committing", timeStarted: "2024-05-03T08:00:00Z", timeFinished: "2024-05-03T08:00:01Z", completed: true, success: true,
+  identifiersMinted: 1, evidenceGraphIdentifier: "ark:99999/evidence-graph-3f1b0a9c2d4e5f607182",
 };
 
 export const EVIDENCE: readonly Operation[] = [
   {
     method: "get", path: "/evidencegraph/query/ark:{NAAN}/{postfix}", operationId: "query_evidence", tag: "evidence", summary: "What supports a record, or what it supports",
-    description: "Built for the request and never older than it; nothing is stored. Every stated relation counts, through nested crates and over cycles.",
+    description: "Built for the request and never older than it; nothing is stored. Every stated relation counts, through nested crates and over cycles. As JSON-LD, or with `format` as PROV-JSON, PROV-O in Turtle, a drawing for Graphviz or for Mermaid; where these are cut, `X-Truncated` and a `Link` to the rest say so.",
     parameters: [
-      ...arkPath(CELLS),
-      query("direction", "`upstream`: what supports the record; `downstream`: what it supports.", { type: "string", enum: ["upstream", "downstream", "both"], default: "upstream" }),
-      query("depth", "How many steps from the record; without limit when absent.", { type: "integer", minimum: 1, maximum: 100_000 }),
+      ...arkPath(CELLS), DIRECTION, DEPTH,
       query("limit", "Nodes in one answer.", { type: "integer", minimum: 1, maximum: 100_000, default: SETTINGS.EVIDENCE_LIMIT.default }),
       query("cursor", "Where the rest begins: as the answer before said.", { type: "string" }),
+      query("kind", `Only nodes of these kinds, with commas between them, and what is not stored here; the others are counted in \`hidden.kind\`. Of ${Object.keys(KINDS).join(", ")}.`, { type: "string" }, "dataset,computation"),
+      query("collapse", "So many like siblings or more (the same kind, the same relations to the same nodes) become one node that says how many; `true` for 10.", { anyOf: [{ type: "integer", minimum: 2, maximum: 100_000 }, { type: "string", enum: ["true", "false"] }] }),
+      query("expand", "Groups to leave open, with commas between them: the `group` of the nodes that stand for them.", { type: "string" }),
+      query("statements", "Says of each edge which field of which record states it, in `statements` of the node.", { type: "boolean", default: false }),
+      query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "prov-json", "turtle", "dot", "mermaid"] }),
     ],
     answer: {
       description: "The evidence graph.",
-      content: { "application/ld+json": { schema: schemaRef("EvidenceGraphAnswer"), example: EXAMPLE, exampleName: "EvidenceGraphAnswer" }, "application/json": { schema: schemaRef("EvidenceGraphAnswer"), example: EXAMPLE, exampleName: "EvidenceGraphAnswer" } },
+      content: {
+        "application/ld+json": ANSWER, "application/json": ANSWER, "text/turtle": { schema: TEXT, example: TURTLE },
+        "text/vnd.graphviz": { schema: TEXT, example: DOT }, "text/vnd.mermaid": { schema: TEXT, example: MERMAID },
+      },
     },
-    refusals: ["NOT_FOUND", "AMBIGUOUS", "GONE", "INDEX_LOADING", "INDEX_BEHIND", "QUERY_TIMEOUT"],
+    refusals: [...FIND_REFUSALS, "NOT_ACCEPTABLE", ...INDEX_REFUSALS],
+  },
+  {
+    method: "get", path: "/evidencegraph/impact/ark:{NAAN}/{postfix}", operationId: "evidence_impact", tag: "evidence", summary: "What rests on a record, by kind and by owner",
+    description: "Counts the records that would fall with this one: all that it supports, directly or through others.",
+    parameters: arkPath(IMAGES),
+    answer: {
+      description: "The counts.",
+      content: json(schemaRef("Impact"), {
+        "@id": IMAGES, total: 2, direct: 1, furthest: 2, byKind: [{ kind: "computation", count: 1 }, { kind: "dataset", count: 1 }],
+        byOwner: [{ owner: "ark:99999/user-ada", name: "Ada", count: 2, kinds: [{ kind: "computation", count: 1 }, { kind: "dataset", count: 1 }] }], unresolved: 0, asOf: 42,
+      }),
+    },
+    refusals: [...FIND_REFUSALS, ...INDEX_REFUSALS],
+  },
+  {
+    method: "get", path: "/evidencegraph/path/ark:{NAAN}/{postfix}", operationId: "evidence_path", tag: "evidence", summary: "The shortest support path between two records",
+    description: "Looks first for what supports the record, then for what it supports. Where neither record supports the other, `direction` and `length` are null.",
+    parameters: [...arkPath(CELLS), { ...query("to", "The other record, in any spelling of its identifier.", { type: "string" }, IMAGES), required: true }],
+    answer: {
+      description: "The path.",
+      content: json(schemaRef("SupportPath"), {
+        from: CELLS, to: IMAGES, direction: "upstream", length: 2,
+        nodes: [{ "@id": CELLS, "@type": ["evi:Dataset"], name: "Cell counts" }, { "@id": RUN, "@type": ["evi:Computation"], name: "Counting run" }, { "@id": IMAGES, "@type": ["evi:Dataset"], name: "Images" }],
+        edges: [
+          { source: RUN, name: "generated", target: CELLS, statedBy: [{ record: RUN, field: "generated" }] },
+          { source: RUN, name: "usedDataset", target: IMAGES, statedBy: [{ record: RUN, field: "usedDataset" }] },
+        ],
+        asOf: 42,
+      }),
+    },
+    refusals: [...FIND_REFUSALS, ...INDEX_REFUSALS],
+  },
+  {
+    method: "post", path: "/evidencegraph/build/ark:{NAAN}/{postfix}", operationId: "build_evidence", tag: "evidence", summary: "Build and store an evidence graph",
+    description: "Built in the background and stored as a record of the caller's, one for each record, direction, depth and owner. Poll `GET /evidencegraph/build/status/{submissionUUID}` until `completed`. When its inputs change, the stored graph is renewed before it is next read.",
+    parameters: [...arkPath(EXAMPLES.dataset["@id"] as string), DIRECTION, DEPTH],
+    answer: { description: "The submission.", content: json(schemaRef("Submission"), BUILD) },
+    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "TOO_MANY_REQUESTS", ...FIND_REFUSALS],
+  },
+  {
+    method: "get", path: "/evidencegraph/build/status/{submissionUUID}", operationId: "evidence_build_status", tag: "evidence", summary: "Status of a build",
+    description: "For whoever asked for it and administrators. A finished one names the stored graph in `evidenceGraphIdentifier`.",
+    parameters: [path("submissionUUID", "As the build answered.", { type: "string" }, QUEUED["submissionUUID"] as string)],
+    answer: { description: "The submission.", content: json(schemaRef("Submission"), BUILT) },
+    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND"],
   },
 ];

@@ -28,6 +28,8 @@ export interface SubmissionView {
   warnings: Finding[];
   identifiersMinted: number;
   rocrateIdentifier: string | null;
+  /** In place of a crate, for a submission that builds one. */
+  evidenceGraphIdentifier?: string | null;
   sha256: string | null;
 }
 
@@ -43,7 +45,8 @@ export function submissionView(submission: Submission, progress: Progress | null
     timeStarted: time(submission.timeStarted ?? submission.timeCreated), timeFinished: time(submission.timeFinished),
     completed: status === "finished" || status === "failed", success: status === "finished",
     error: submission.error, warnings: submission.warnings, identifiersMinted: submission.identifiersMinted,
-    rocrateIdentifier: submission.rocrateIdentifier, sha256: submission.sha256,
+    ...(submission.type === "evidence" ? { rocrateIdentifier: null, evidenceGraphIdentifier: submission.rocrateIdentifier } : { rocrateIdentifier: submission.rocrateIdentifier }),
+    sha256: submission.sha256,
   };
 }
 

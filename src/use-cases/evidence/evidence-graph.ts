@@ -1,21 +1,11 @@
 import { ServiceError } from "../../errors.js";
-import type { QueryEngine } from "../../stores/queries/port.js";
-import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
+import type { StoredRecord } from "../../stores/records/port.js";
 import { Asking } from "./asking.js";
+import type { EvidenceDeps } from "./evidence-deps.js";
 import { readNodes } from "./read-nodes.js";
 import { outlineOf } from "./outline.js";
 import { checkRange } from "./page.js";
 import type { EvidenceAnswer, EvidenceGraph, EvidenceNode, EvidenceRequest } from "./types.js";
-
-export interface EvidenceDeps {
-  records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence">;
-  /** The trusted engine. */
-  queries: QueryEngine;
-  /** ms to wait for the commit at which the request came in (INDEX_WAIT). */
-  wait?: number;
-  /** ms for one query (QUERY_TIMEOUT). */
-  timeout?: number;
-}
 
 const INDEX_WAIT = 2_000;
 /** Times a graph is read again because a commit came between its queries. */

@@ -3,7 +3,8 @@ import type { StoredRecord } from "../../stores/records/port.js";
 import { looksLikeArk } from "../../identifiers/ark.js";
 import type { Asking } from "./asking.js";
 import { holderOf, recordsOfUrls } from "./descriptions.js";
-import { askingOf, upToDate, type EvidenceDeps } from "./evidence-graph.js";
+import type { EvidenceDeps } from "./evidence-deps.js";
+import { askingOf, upToDate } from "./evidence-graph.js";
 import { seedsOf } from "./seeds.js";
 import { walk } from "./walk.js";
 

@@ -1,4 +1,12 @@
-export { evidenceGraph, openEvidence, type EvidenceDeps } from "./evidence-graph.js";
+export type { EvidenceDeps } from "./evidence-deps.js";
+export { evidenceGraph, openEvidence } from "./evidence-graph.js";
+export { edgesOf, type ShownEdge } from "./formats/edges.js";
+export { EVIDENCE_FORMATS, type EvidenceFormat } from "./formats/index.js";
+export { impactOf, type Impact } from "./impact.js";
+export { evidenceParameters, type EvidenceParameters } from "./parameters.js";
+export { statementsAsOf } from "./statements.js";
+export { requestBuild } from "./stored/build.js";
+export { supportPath, type SupportPath } from "./support-path.js";
 export { EVIDENCE_CONTEXT } from "./context.js";
 export { supportTree } from "./tree.js";
 export * from "./types.js";

@@ -9,7 +9,7 @@ import { dangling } from "./dangling.js";
 import { describe, type Description } from "./descriptions.js";
 import type { Support } from "./discover.js";
 import { statedEdges, type Edge } from "./edges.js";
-import type { EvidenceDeps } from "./evidence-graph.js";
+import type { EvidenceDeps } from "./evidence-deps.js";
 import { ofRecord } from "./nodes.js";
 import { pageOf, type NodePage } from "./page.js";
 import { seedsOf } from "./seeds.js";

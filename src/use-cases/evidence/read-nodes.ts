@@ -3,7 +3,7 @@ import { EVIDENCE_CONTEXT } from "./context.js";
 import { dangling } from "./dangling.js";
 import { describe } from "./descriptions.js";
 import { statedEdges } from "./edges.js";
-import type { EvidenceDeps } from "./evidence-graph.js";
+import type { EvidenceDeps } from "./evidence-deps.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
 import type { Known, Outline } from "./outline.js";
 import { statementsOf } from "./statements.js";

@@ -4,8 +4,9 @@ import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
 import { graphOf, graphsOf } from "../../rdf/graph.js";
 import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
-import type { Asking } from "./asking.js";
+import { Asking } from "./asking.js";
 import { NAME_OF_IRI, statedAs, type Edge } from "./edges.js";
+import type { EvidenceDeps } from "./evidence-deps.js";
 import type { Statement } from "./types.js";
 
 /** Documents looked into at a time: between two lots others get their turn. */
@@ -31,6 +32,11 @@ export async function statementsOf(ask: Asking, edges: readonly Edge[], records:
     const names = [...new Set((exact.length > 0 ? exact : fields).map(({ field }) => field))];
     return names.length > 0 ? names.map((field) => ({ record, field })) : [{ record, field: null }];
   }));
+}
+
+/** The same for edges of an answer. */
+export function statementsAsOf(edges: readonly { source: string; name: Edge["name"]; target: string }[], deps: EvidenceDeps): Promise<Statement[][]> {
+  return statementsOf(new Asking(deps.queries, deps.timeout === undefined ? {} : { timeout: deps.timeout }), edges.map(({ source, name, target }) => ({ subject: source, name, object: target })), deps.records);
 }
 
 interface Said { field: string; subject: string }

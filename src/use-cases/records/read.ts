@@ -5,12 +5,13 @@ import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
 import type { Caller } from "../access/caller.js";
 import type { Deps } from "../deps.js";
+import { renewed } from "../evidence/stored/renew.js";
 import { findLive, findPast } from "./find.js";
 import { documentBytes, parseDocument, seesPrivate, viewOf, type BacklinkPositions, type RecordView } from "./view.js";
 
 /** A record in any spelling of its identifier, as the caller sees it. @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
 export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName, backlinks?: BacklinkPositions): Promise<RecordView> {
-  return viewOf(deps, await findLive(deps, id, kind), caller, backlinks);
+  return viewOf(deps, await renewed(deps, await findLive(deps, id, kind)), caller, backlinks);
 }
 
 /** An earlier state. Those of a deleted record are for its owner and administrators. @throws ServiceError `NOT_FOUND`, `GONE` */

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { ServiceError, type ErrorCode } from "../../../errors.js";
+import { arkKey } from "../../../identifiers/ark.js";
+import type { Job, JobHandler } from "../../../jobs/port.js";
+import { withDefaults } from "../../../model/defaults.js";
+import { KINDS } from "../../../model/kinds/index.js";
+import type { RecordWrite, StoredRecord } from "../../../stores/records/port.js";
+import type { Submission } from "../../../stores/records/submissions-port.js";
+import { authenticated, type Caller } from "../../access/caller.js";
+import type { Deps } from "../../deps.js";
+import { changedPointers } from "../../records/changed.js";
+import { findLive } from "../../records/find.js";
+import { stateOf } from "../../records/state.js";
+import { parseDocument } from "../../records/view.js";
+import { checkRange } from "../page.js";
+import type { Direction } from "../types.js";
+import { builtMembers, documentAround } from "./document.js";
+import { identifierOf, type Question } from "./subject.js";
+
+type BuildDeps = Pick<Deps, "config" | "records" | "queries">;
+
+/**
+ * Queues the building of a stored evidence graph, which will belong to the caller.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
+ */
+export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth }: { ark: string; direction: Direction; depth?: number }): Promise<Submission> {
+  const { user } = authenticated(caller);
+  if (depth !== undefined) checkRange("depth", depth);
+  const { ark } = await findLive(deps, asked);
+  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null } satisfies Question, at: Date.now() });
+  await deps.jobs.enqueue(submission.id);
+  return submission;
+}
+
+/** Faults of the request, not of the service: trying again would find the same. */
+const FINAL: ReadonlySet<ErrorCode> = new Set(["NOT_FOUND", "AMBIGUOUS", "GONE", "VALIDATION", "DUPLICATE", "QUERY_TIMEOUT"]);
+
+/** The handler of submissions of type `evidence`. */
+export function buildHandler(deps: BuildDeps): JobHandler {
+  return async (job) => {
+    try {
+      await build(deps, job);
+    } catch (error) {
+      if ((error as Error).name === "FenceLost") return;
+      if (!(error instanceof ServiceError) || !FINAL.has(error.code)) throw error;
+      const { id, attempt } = job.submission;
+      await deps.records.closeSubmission({ id, attempt, status: "failed", error: [{ file: null, pointer: null, message: error.message, code: error.code }] }, Date.now());
+    }
+  };
+}
+
+async function build(deps: BuildDeps, { submission, signal, report }: Job): Promise<void> {
+  const question = submission.input as unknown as Question;
+  report({ stage: "building", done: 0, total: null, unit: "nodes" });
+  // An index that loads after a start is worth waiting for: this is no request that somebody holds open.
+  const members = await unlessAborted(builtMembers(deps, question, deps.config.INTAKE_TIMEOUT), signal);
+  report({ stage: "committing", done: 0, total: 1, unit: "records" });
+  const ark = identifierOf(deps.config.ARK_NAAN, question, submission.user);
+  const [before, about] = await deps.records.findMany([ark, question.ark]);
+  const document = withDefaults(KINDS.evidencegraph, documentAround(ark, members, { question, name: about?.name ?? null, owner: submission.user }), ark);
+  const kept = before && before.tombstone === null ? { ...parseDocument(before.document), ...members } : document;
+  await deps.records.commit({
+    by: submission.user, at: Date.now(), records: [await writeOf(ark, before, submission.user, kept)],
+    submission: { id: submission.id, attempt: submission.attempt, status: "finished", identifiersMinted: before ? 0 : 1, rocrateIdentifier: ark },
+  });
+}
+
+async function writeOf(ark: string, before: StoredRecord | undefined, owner: string, document: Parameters<typeof stateOf>[2]): Promise<RecordWrite> {
+  const state = await stateOf(KINDS.evidencegraph, ark, document);
+  if (!before) return { op: "create", ark, key: arkKey(ark), ...state };
+  if (before.kind !== "evidencegraph" || before.owner !== owner) throw new ServiceError("DUPLICATE", `${ark} is taken by another's record: this graph cannot be stored under it.`);
+  const changed = changedPointers({ ...parseDocument(before.document), asOf: document["asOf"]! }, document);
+  return { op: "replace", ark, ifRevision: before.revision, changed, ...state, ...(before.tombstone ? { revive: true } : {}) };
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

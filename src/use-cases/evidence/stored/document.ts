@@ -1,0 +1,37 @@
+import { PREFIXES, type JsonObject } from "../../../model/field.js";
+import { PROVENANCE } from "../../../model/provenance.js";
+import type { Deps } from "../../deps.js";
+import { evidenceGraph } from "../evidence-graph.js";
+import type { Question } from "./subject.js";
+
+/** The most nodes that one answer may have; what lies beyond is counted in `hidden`. */
+const MOST = 100_000;
+
+/** Values are strings, as everywhere in records of the contract. */
+const CONTEXT: JsonObject = {
+  "@vocab": PREFIXES.schema, evi: PREFIXES.evi, prov: PREFIXES.prov,
+  ...Object.fromEntries(Object.entries(PROVENANCE).map(([name, { evi }]) => [name, evi])), outputs: "evi:outputs",
+};
+
+const SAYS = { upstream: "What supports", downstream: "What rests on", both: "What supports, and what rests on," } as const;
+
+/** The members of a stored graph's document that its inputs decide. */
+export async function builtMembers(deps: Pick<Deps, "config" | "records" | "queries">, question: Question, wait: number): Promise<JsonObject> {
+  const { records, queries, config } = deps;
+  const { "@context": _context, "@id": about, ...graph } = await evidenceGraph(
+    { ark: question.ark, direction: question.direction, limit: MOST, ...(question.depth === null ? {} : { depth: question.depth }) },
+    { records, queries, wait, timeout: config.QUERY_TIMEOUT },
+  );
+  const { cursor: _cursor, direction, ...rest } = graph;
+  return { about, direction, depth: question.depth, ...rest } as unknown as JsonObject;
+}
+
+/** A new document around them. The owner may change its name and description later: they stay. */
+export function documentAround(ark: string, members: JsonObject, { question, name, owner }: { question: Question; name: string | null; owner: string }): JsonObject {
+  const subject = name ?? question.ark;
+  const within = question.depth === null ? "" : `, within ${question.depth} ${question.depth === 1 ? "step" : "steps"}`;
+  return {
+    "@context": CONTEXT, "@id": ark, "@type": "evi:EvidenceGraph",
+    name: [...`Evidence graph of ${subject}`].slice(0, 200).join(""), description: `${SAYS[question.direction]} ${question.ark}${within}.`, owner, ...members,
+  };
+}
