@@ -33,7 +33,7 @@ export class EvidenceWorld {
       graphs[ark(name)] = quadsOf(name, planned);
       this.#stored.set(ark(name), {
         ark: ark(name), key: ark(name), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: null, revision: 1, createdAt: 0, modifiedAt: 0,
-        publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: new Uint8Array(),
+        publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: documentOf(name, planned),
       });
     }
     this.feed.commit(graphs);
@@ -54,6 +54,10 @@ export class EvidenceWorld {
     return evidenceGraph({ ark: ark(name), direction: "upstream", limit: 10_000, ...request }, { records: this.records, queries: this.engine });
   }
 }
+
+/** The document that says what the sketch says, field by field. */
+const documentOf = (name: string, { edges = {} }: Planned): Uint8Array =>
+  Buffer.from(JSON.stringify({ "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" }, "@id": ark(name), ...Object.fromEntries(Object.entries(edges).map(([field, targets]) => [field, targets.map(ark)])) }));
 
 /** Short names of the nodes, in order. */
 export const nodesIn = (graph: EvidenceGraph): string[] => graph["@graph"].map((node) => node["@id"].replace("ark:99999/", ""));

@@ -1,10 +1,13 @@
-import { SUPPORTED_BY } from "../../model/provenance.js";
+import { PROVENANCE, SUPPORTED_BY } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
 import type { Asking } from "./asking.js";
+import { ANY_EDGE, edgeOf, type Edge } from "./edges.js";
 
 /** `[supported, supporting]` */
 export type Support = readonly [string, string];
 export type OneWay = "upstream" | "downstream";
+/** `edges`: what states the supports, when it was read with them. */
+export interface Discovered { supports: Support[]; edges?: Edge[] }
 
 const SUPPORT = iriTerm(SUPPORTED_BY);
 /** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
@@ -16,16 +19,15 @@ const FAR = 16;
  * allows. Cycles end by themselves: no node is asked about twice.
  * @param until nodes at which to stop, with all that is as near as the first of them
  */
-export async function discover(ask: Asking, seeds: readonly string[], way: OneWay, depth: number, until?: ReadonlySet<string>): Promise<Support[]> {
+export async function discover(ask: Asking, seeds: readonly string[], way: OneWay, depth: number, until?: ReadonlySet<string>): Promise<Discovered> {
   const found: Support[] = [];
   const seen = new Set(seeds);
   let frontier = [...seen];
   for (let step = 0; step <= depth && frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
-      const rest = await reachable(ask, frontier, way);
-      if (rest.length === 0) break;
-      frontier = [...frontier, ...new Set(rest.filter((node) => !seen.has(node)))];
-      for (const node of frontier) seen.add(node);
+      const edges = await beyond(ask, frontier, way);
+      for (const edge of edges) found.push(supportOf(edge));
+      return step === 0 ? { supports: found, edges } : { supports: found };
     }
     const pairs = await supports(ask, frontier, way);
     frontier = [];
@@ -38,15 +40,20 @@ export async function discover(ask: Asking, seeds: readonly string[], way: OneWa
     }
     if (until && frontier.some((node) => until.has(node))) break;
   }
-  return found;
+  return { supports: found };
 }
 
-/** All that lies beyond, however far. One end of the path is always bound. */
-async function reachable(ask: Asking, from: readonly string[], way: OneWay): Promise<string[]> {
-  const found: string[] = [];
-  for (const node of from) {
-    const path = way === "upstream" ? `${iriTerm(node)} ${SUPPORT}+ ?n` : `?n ${SUPPORT}+ ${iriTerm(node)}`;
-    for (const row of await ask.rows(`SELECT ?n { ${path} }`)) found.push(row.n!.value);
+const supportOf = ({ subject, name, object }: Edge): Support => (PROVENANCE[name].support === "object" ? [subject, object] : [object, subject]);
+
+/**
+ * All that is stated by these and by what lies beyond them, however far: the statements of every support relation
+ * among them, and some of other relations of theirs. One end of the path is always bound.
+ */
+async function beyond(ask: Asking, from: readonly string[], way: OneWay): Promise<Edge[]> {
+  const found: Edge[] = [];
+  for (const start of from) {
+    const path = way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?s` : `?s ${SUPPORT}* ${iriTerm(start)}`;
+    for (const row of await ask.rows(`SELECT ?s ?p ?o { { SELECT DISTINCT ?s { ${path} } } ?s ?p ?o FILTER(?p IN (${ANY_EDGE})) }`)) found.push(edgeOf(row));
   }
   return found;
 }

@@ -25,6 +25,8 @@ export interface Outline {
   root: string;
   aliases: string[];
   supports: Support[];
+  /** What states them, when it was read on the way. */
+  edges?: readonly Edge[];
   page: NodePage;
   hidden: Hidden;
   known?: Known;
@@ -33,10 +35,14 @@ export interface Outline {
 export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
-  const { near, supports, beyond } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
-  const outline = { record, root, aliases: seeds.self.slice(1), supports };
+  const { near, supports, beyond, edges } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
+  const outline = { record, root, aliases: seeds.self.slice(1), supports, ...(edges && { edges }) };
   const kind = request.kinds ? await keepKinds(ask, near, request.kinds) : 0;
-  if (kind > 0) outline.supports = supports.filter(([a, b]) => [a, b].every((end) => end === root || near.has(end)));
+  if (kind > 0) {
+    const shown = (end: string): boolean => end === root || near.has(end);
+    outline.supports = supports.filter(([a, b]) => shown(a) && shown(b));
+    if (outline.edges) outline.edges = outline.edges.filter(({ subject, object }) => shown(subject) && shown(object));
+  }
   const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }) };
   if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
@@ -62,11 +68,11 @@ async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly
   return away;
 }
 
-async function knowAll(ask: Asking, nodes: readonly string[], { record, root, supports }: Pick<Outline, "record" | "root" | "supports">, deps: EvidenceDeps): Promise<Known> {
+async function knowAll(ask: Asking, nodes: readonly string[], { record, root, supports, edges }: Pick<Outline, "record" | "root" | "supports" | "edges">, deps: EvidenceDeps): Promise<Known> {
   const described = await describe(ask, nodes);
   if (!described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(nodes.filter((node) => !described.has(node)), deps.records);
-  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: await statedEdges(ask, supports, new Set(nodes)) };
+  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: edges ?? (await statedEdges(ask, supports, new Set(nodes))) };
 }
 
 /** The same nodes and edges with each group as one node, as near as its nearest member. */

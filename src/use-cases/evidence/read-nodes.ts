@@ -45,8 +45,9 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   };
 }
 
-async function know(ask: Asking, order: readonly string[], { root, record, supports }: Outline, deps: EvidenceDeps): Promise<Known> {
-  const edges = await statedEdges(ask, supports, new Set(order));
+async function know(ask: Asking, order: readonly string[], { root, record, supports, edges: stated }: Outline, deps: EvidenceDeps): Promise<Known> {
+  const here = new Set(order);
+  const edges = stated ? stated.filter(({ subject }) => here.has(subject)) : await statedEdges(ask, supports, here);
   const described = await describe(ask, order);
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);

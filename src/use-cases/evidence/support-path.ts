@@ -52,7 +52,7 @@ async function shortest(ask: Asking, starts: readonly string[], ends: ReadonlySe
   const next = new Map<string, string[]>();
   const found = starts.find((node) => ends.has(node));
   if (found !== undefined) return [found];
-  for (const [supported, supporting] of await discover(ask, starts, way, Number.POSITIVE_INFINITY, ends)) {
+  for (const [supported, supporting] of (await discover(ask, starts, way, Number.POSITIVE_INFINITY, ends)).supports) {
     const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
     (next.get(a) ?? next.set(a, []).get(a)!).push(b);
   }

@@ -1,6 +1,7 @@
 import { discover, type OneWay, type Support } from "./discover.js";
 import { distances } from "./distances.js";
 import type { Asking } from "./asking.js";
+import type { Edge } from "./edges.js";
 import type { Seeds } from "./seeds.js";
 import type { Direction } from "./types.js";
 
@@ -9,6 +10,8 @@ export interface Walk {
   near: Map<string, number>;
   /** Among the nodes found. */
   supports: Support[];
+  /** What states them, when it was read on the way. */
+  edges?: Edge[];
   /** Nodes one step beyond the depth. */
   beyond: number;
 }
@@ -19,9 +22,11 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   const near = new Map<string, number>();
   const beyond = new Set<string>();
   const supports: Support[] = [];
+  let edges: Edge[] | undefined = [];
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
-    const pairs = await discover(ask, starts, way, depth);
+    const { supports: pairs, edges: stated } = await discover(ask, starts, way, depth);
+    edges = stated && edges?.concat(stated);
     const found = distances(starts, pairs, way, depth);
     for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
     for (const node of found.beyond) beyond.add(node);
@@ -32,8 +37,9 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   const linked = new Set(among.flat());
   for (const part of seeds.parts) if (!linked.has(part)) near.delete(part);
   for (const node of near.keys()) beyond.delete(node);
+  const stated = edges?.filter(({ subject, object }) => near.has(subject) && near.has(object));
   near.delete(seeds.root);
-  return { near, supports: distinct(among), beyond: beyond.size };
+  return { near, supports: distinct(among), beyond: beyond.size, ...(stated && { edges: stated }) };
 }
 
 /** One statement may be made by two records, and both ways of a walk may meet it. */
