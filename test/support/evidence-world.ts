@@ -5,7 +5,7 @@ import type { KindName } from "../../src/model/kind.js";
 import { MemoryFeed } from "./memory-feed.js";
 import { ark, quadsOf, type Sketch } from "./quads.js";
 
-export interface Planned extends Sketch { kind?: KindName; crate?: string }
+export interface Planned extends Sketch { kind?: KindName; crate?: string; owner?: string }
 
 /** Records in memory with an index on them: what evidence graphs are asked of. */
 export class EvidenceWorld {
@@ -32,7 +32,7 @@ export class EvidenceWorld {
     for (const [name, planned] of Object.entries(plan)) {
       graphs[ark(name)] = quadsOf(name, planned);
       this.#stored.set(ark(name), {
-        ark: ark(name), key: ark(name), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: null, revision: 1, createdAt: 0, modifiedAt: 0,
+        ark: ark(name), key: ark(name), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: planned.owner === undefined ? null : ark(planned.owner), revision: 1, createdAt: 0, modifiedAt: 0,
         publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: documentOf(name, planned),
       });
     }

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { edgesIn, EvidenceWorld, nodesIn, type Planned } from "../../support/evidence-world.js";
+
+/** Forty images and two masks that one run used, and a table that a second run made of its result; three inputs are elsewhere. */
+const IMAGES = Array.from({ length: 40 }, (_, i) => `image${i}`);
+const OUTSIDE = ["far1", "far2", "far3"];
+const PLAN: Record<string, Planned> = {
+  ...Object.fromEntries(IMAGES.map((name): [string, Planned] => [name, {}])), mask1: {}, mask2: {}, tool: { kind: "software", type: "evi:Software" },
+  segment: { kind: "computation", type: "evi:Computation", edges: { usedDataset: [...IMAGES, "mask1", "mask2"], usedSoftware: ["tool"] } },
+  cells: { edges: { generatedBy: ["segment"], derivedFrom: ["mask1", "mask2"] } },
+  count: { kind: "computation", type: "evi:Computation", edges: { usedDataset: ["cells", ...OUTSIDE], generated: ["table"] } },
+  table: {},
+};
+
+describe("An evidence graph can be seen in part:", () => {
+  const world = new EvidenceWorld();
+  beforeAll(async () => {
+    world.write(PLAN);
+    await world.open();
+  });
+  afterAll(() => world.engine.close());
+
+  it("by kind, passing through the others and counting them", async () => {
+    const graph = await world.ask("table", { kinds: ["software", "computation"] });
+    expect(nodesIn(graph)).toEqual(["table", "count", "segment", "tool"]);
+    expect(edgesIn(graph)).toEqual(["count generated table", ...OUTSIDE.map((name) => `count usedDataset ${name}`), "segment usedSoftware tool"]);
+    expect(graph.hidden).toEqual({ kind: 43 });
+    expect(graph.dangling.map((each) => each["@id"])).toEqual(OUTSIDE.map((name) => `ark:99999/${name}`));
+    expect((await world.ask("table", { kinds: ["user"], depth: 2 })).hidden).toEqual({ depth: 3, kind: 2 });
+  });
+
+  it("with like siblings as one node that says how many and can be opened", async () => {
+    const graph = await world.ask("table", { collapse: 3 });
+    const [group] = graph["@graph"].filter(({ count }) => count !== undefined);
+    expect(group).toMatchObject({ "@type": ["evi:Dataset"], count: 40, name: expect.stringContaining("40 alike") as string });
+    expect(nodesIn(graph).filter((name) => !name.includes("#group-"))).toEqual(["table", "count", "cells", "mask1", "mask2", "segment", "tool"]);
+    expect(graph["@graph"].find(({ name }) => name === "segment")!.usedDataset).toEqual([{ "@id": "ark:99999/mask1" }, { "@id": "ark:99999/mask2" }, { "@id": group!["@id"] }]);
+    expect(graph.dangling).toEqual([{ "@id": expect.stringContaining("#group-") as string, reason: "unknown", count: 3, group: expect.any(String) as string }]);
+    expect(graph.hidden).toEqual({ collapsed: 43 });
+
+    const opened = await world.ask("table", { collapse: 3, expand: [group!.group!] });
+    expect(opened.hidden).toEqual({ collapsed: 3 });
+    expect(nodesIn(opened)).toHaveLength(7 + 40);
+    const all = await world.ask("table", { collapse: 3, expand: [group!.group!, graph.dangling[0]!.group!] });
+    expect(all).toEqual(await world.ask("table"));
+  });
+
+  it("does not collapse what has neighbours of its own, is fewer, or is the record itself", async () => {
+    const graph = await world.ask("table", { collapse: 41 });
+    expect(graph).toEqual(await world.ask("table"));
+    expect(nodesIn(await world.ask("table", { collapse: 2 })).filter((name) => !name.includes("#group-"))).toEqual(["table", "count", "cells", "segment", "tool"]);
+  });
+
+  it("collapsed in pages that together are the whole", async () => {
+    const whole = await world.ask("table", { collapse: 3 });
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await world.ask("table", { collapse: 3, limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+      seen.push(...nodesIn(page).slice(1));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(nodesIn(whole).slice(1));
+  });
+
+  it("refuses a group of one", async () => {
+    await expect(world.ask("table", { collapse: 1 })).rejects.toMatchObject({ items: [{ loc: ["query", "collapse"], type: "greater_than_equal" }] });
+  });
+});
