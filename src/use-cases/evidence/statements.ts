@@ -20,13 +20,13 @@ const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
  */
 export async function statementsOf(ask: Asking, edges: readonly Edge[], records: Pick<RecordStore, "findMany">): Promise<Statement[][]> {
   const rows = await ask.each(edges.map(({ subject, name, object }) => [subject, statedAs(name), object]), (values) => `SELECT ?s ?p ?o ?g { VALUES (?s ?p ?o) { ${values} } GRAPH ?g { ?s ?p ?o } }`);
-  const by = new Map<string, string[]>();
+  const by = new Map<string, Set<string>>();
   for (const row of rows) {
     const key = `${row.s!.value} ${row.p!.value} ${row.o!.value}`;
-    (by.get(key) ?? by.set(key, []).get(key)!).push(row.g!.value);
+    (by.get(key) ?? by.set(key, new Set()).get(key)!).add(row.g!.value);
   }
   const said = await fieldsOf([...new Set(rows.map((row) => row.g!.value))], records);
-  return edges.map(({ subject, name, object }) => (by.get(`${subject} ${statedAs(name)} ${object}`) ?? []).toSorted().flatMap((record): Statement[] => {
+  return edges.map(({ subject, name, object }) => [...(by.get(`${subject} ${statedAs(name)} ${object}`) ?? [])].toSorted().flatMap((record): Statement[] => {
     const fields = said.get(record)?.get(`${name} ${comparable(object)}`) ?? [];
     const exact = fields.filter((field) => field.subject === comparable(subject) || field.subject === comparable(record));
     const names = [...new Set((exact.length > 0 ? exact : fields).map(({ field }) => field))];

@@ -37,18 +37,26 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   const linked = new Set(among.flat());
   for (const part of seeds.parts) if (!linked.has(part)) near.delete(part);
   for (const node of near.keys()) beyond.delete(node);
-  const stated = edges?.filter(({ subject, object }) => near.has(subject) && near.has(object));
+  const stated = edges && once(edges.filter(({ subject, object }) => near.has(subject) && near.has(object)));
   near.delete(seeds.root);
   return { near, supports: distinct(among), beyond: beyond.size, ...(stated && { edges: stated }) };
+}
+
+function once(edges: readonly Edge[]): Edge[] {
+  const seen = new Map<string, Set<string>>();
+  return edges.filter(({ subject, name, object }) => isNew(seen, `${name} ${subject}`, object));
 }
 
 /** One statement may be made by two records, and both ways of a walk may meet it. */
 function distinct(supports: readonly Support[]): Support[] {
   const seen = new Map<string, Set<string>>();
-  return supports.filter(([a, b]) => {
-    const known = seen.get(a);
-    if (!known) return seen.set(a, new Set([b]));
-    if (known.has(b)) return false;
-    return known.add(b);
-  });
+  return supports.filter(([a, b]) => isNew(seen, a, b));
+}
+
+function isNew(seen: Map<string, Set<string>>, key: string, value: string): boolean {
+  const known = seen.get(key);
+  if (known?.has(value)) return false;
+  if (known) known.add(value);
+  else seen.set(key, new Set([value]));
+  return true;
 }
