@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { isMet, type Bench } from "./bench.js";
 import { creates } from "./creates.js";
 import { evidence } from "./evidence.js";
+import { evidenceGraphs } from "./evidence-graphs.js";
 import { graphql } from "./graphql.js";
 import { intake } from "./intake.js";
 import { memory } from "./memory.js";
@@ -17,7 +18,7 @@ import { tabular } from "./tabular.js";
 import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
-const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, evidence, resolve, graphql };
+const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
   names  ${Object.keys(BENCHES).join(", ")}; all without one

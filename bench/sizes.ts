@@ -12,6 +12,8 @@ export const SIZES = {
   writers: [64, 4, "creates at a time"],
   entities: [10_000, 60, "entities of the crate that is taken in"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
+  graph: [10_000, 30, "nodes of the evidence graph that is measured beside a bare query"],
+  largeGraph: [100_000, 200, "nodes of the evidence graph whose memory is measured"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;

@@ -4,7 +4,7 @@ import type { EvidenceGraph, EvidenceNode, Reference } from "./types.js";
 
 /** Names of properties whose object rests on the subject; all other provenance runs the other way. */
 const SUBJECT_SUPPORTS = new Set(["generated", "usedBy", "datasetUsedBy", "softwareUsedBy", "sampleUsedBy", "instrumentUsedBy", "reagentUsedBy", "mlModelUsedBy", "serviceUsedBy", "derivedTo"]);
-const NO_EDGES = new Set(["@id", "@type", "name", "description", "sameAs"]);
+const NO_EDGES = new Set(["@id", "@type", "name", "description", "sameAs", "statements", "count", "group"]);
 
 /** Steps drawn below each other; further to the right no terminal shows anything. */
 const DEEPEST = 100;

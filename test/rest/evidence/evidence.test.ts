@@ -205,7 +205,7 @@ describe("Over HTTP, evidence", () => {
     const { headers } = await registry.ask(`/evidencegraph/query/${end}?format=mermaid&limit=5`);
     expect(headers.get("x-truncated")).toBe("true");
     const next = /<([^>]+)>; rel="next"/.exec(headers.get("link")!)![1]!;
-    expect((await registry.ask(next)).text).toContain("Not shown: 4 by limit");
+    expect((await registry.ask(next)).text).toContain("Not shown: 4 on later pages");
     expect((await registry.ask(`/evidencegraph/query/${end}?format=mermaid`)).headers.get("x-truncated")).toBeNull();
   });
 

@@ -63,7 +63,7 @@ describe("Turtle", () => {
     for (const triple of ["cells generatedBy run", "run generated cells", "run used images", "run usedDataset images", "cells wasGeneratedBy run", "images usedBy run"].map((said) => said.replace(/^(\w+) (\w+) (\w+)$/, (_, a: string, p: string, b: string) => `${id(a)} ${p} ${id(b)}`))) expect(triples).toContain(triple);
     expect(triples).toContain(`${id("run")} type http://www.w3.org/ns/prov#Activity`);
     expect(triples.filter((triple) => triple === `${id("cells")} wasGeneratedBy ${id("run")}`)).toHaveLength(1);
-    expect(text.split("\n")[0]).toBe("# Not shown: 3 by depth, 40 by collapsed");
+    expect(text.split("\n")[0]).toBe("# Not shown: 3 beyond the depth, 40 in groups");
   });
 });
 
@@ -91,7 +91,7 @@ describe("A drawing for Graphviz", () => {
       expect([lines[0], lines.at(-1)]).toEqual(["digraph evidence {", "}"]);
       for (const line of lines.slice(1, -1)) expect(line).toMatch(LINE);
     }
-    expect(EVIDENCE_FORMATS.dot.write(GRAPH)).toContain("Not shown: 3 by depth, 40 by collapsed");
+    expect(EVIDENCE_FORMATS.dot.write(GRAPH)).toContain("Not shown: 3 beyond the depth, 40 in groups");
   });
   it.skipIf(!hasDot)("is read by Graphviz with exactly the nodes and edges there are", () => {
     const plain = execFileSync("dot", ["-Tplain"], { input: EVIDENCE_FORMATS.dot.write(hostile), encoding: "utf8" });
@@ -119,6 +119,6 @@ describe("A drawing for Mermaid", () => {
   it("shows what is not here, and says what is left out", () => {
     const text = EVIDENCE_FORMATS.mermaid.write(GRAPH);
     expect(text).toContain("ark:99999/far<br/>#40;unknown#41;");
-    expect(text).toContain("Not shown: 3 by depth, 40 by collapsed");
+    expect(text).toContain("Not shown: 3 beyond the depth, 40 in groups");
   });
 });

@@ -19,9 +19,12 @@ export function others(graph: EvidenceGraph, edges: readonly ShownEdge[]): Map<s
   return found;
 }
 
+const REASONS = { depth: "beyond the depth", limit: "on later pages", kind: "of other kinds", collapsed: "in groups" } as const;
+
 /** One line that tells what an answer leaves out; empty when it is whole. */
 export function leftOut({ hidden, truncated }: EvidenceGraph): string {
-  const reasons = Object.entries(hidden).filter(([reason]) => reason !== "deleted").map(([reason, count]) => `${count} by ${reason}`);
+  // Deleted ones are drawn, as what is not here.
+  const reasons = (Object.keys(REASONS) as (keyof typeof REASONS)[]).filter((reason) => hidden[reason] !== undefined).map((reason) => `${hidden[reason]} ${REASONS[reason]}`);
   return reasons.length === 0 && !truncated ? "" : `Not shown: ${reasons.join(", ")}`;
 }
 

@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { SUPPORTED_BY } from "../src/model/provenance.js";
+import { OxigraphEngine } from "../src/stores/queries/oxigraph/index.js";
+import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
+import type { RecordStore } from "../src/stores/records/port.js";
+import { evidenceGraph } from "../src/use-cases/evidence/index.js";
+import type { Bench, Figure } from "./bench.js";
+import { inTurns, timed } from "./support/measure.js";
+import { writeProvenance } from "./support/provenance.js";
+import { startRegistry, untilLoaded } from "./support/server.js";
+
+const MOST = 100_000;
+const LOAD = 120_000;
+
+/** A whole graph beside the bare query and the reading of its records; and what a very large answer takes of memory. */
+export const evidenceGraphs: Bench = async ({ sizes, folder, say }) => [await beside(sizes.graph, sizes.rounds, await folder()), await memoryOf(sizes.largeGraph, await folder(), say)];
+
+async function beside(count: number, rounds: number, dataDir: string): Promise<Figure> {
+  const records = await openSqliteRecordStore({ file: join(dataDir, "records.db") });
+  const queries = new OxigraphEngine({ openFeed: () => records.openFeed() });
+  try {
+    const root = await writeProvenance(records, count);
+    queries.start();
+    await queries.reach(await records.sequence(), LOAD);
+    const graph = async (): Promise<void> => {
+      const answer = await evidenceGraph({ ark: root, direction: "upstream", limit: MOST }, { records, queries });
+      if (answer["@graph"].length < count - 1) throw new Error(`the graph has ${answer["@graph"].length} nodes instead of ${count}`);
+      JSON.stringify(answer);
+    };
+    const bare = async (): Promise<void> => void await readAll(records, (await queries.select(`SELECT DISTINCT ?n { <${root}> <${SUPPORTED_BY}>+ ?n }`)).rows.map((row) => row["n"]!.value));
+    await graph();
+    await bare();
+    const measured = await inTurns(rounds, { graph: () => timed(graph), bare: () => timed(bare) });
+    return { name: `evidence graph of ${count} nodes`, value: measured.graph, unit: "ms", yardstick: { name: "bare property path, and reading its records", value: measured.bare }, wanted: { atMost: 2 } };
+  } finally {
+    await queries.close();
+    await records.close();
+  }
+}
+
+/** The records as JSON, as anybody would who makes nodes of them. */
+async function readAll(records: RecordStore, arks: readonly string[]): Promise<unknown[]> {
+  return (await records.findMany(arks)).map((record) => record && JSON.parse(Buffer.from(record.document).toString()) as unknown);
+}
+
+async function memoryOf(count: number, dataDir: string, say: (line: string) => void): Promise<Figure> {
+  const records = await openSqliteRecordStore({ file: join(dataDir, "records.db") });
+  const root = await writeProvenance(records, count);
+  await records.close();
+  const server = await startRegistry(dataDir);
+  try {
+    await untilLoaded(server);
+    const ask = (limit: number) => fetch(`${server.url}/evidencegraph/query/${root}?limit=${limit}`);
+    // What code and first use take is no part of an answer's size.
+    await (await ask(100)).text();
+    await pause(1000);
+    const before = await residentOf(server.pid);
+    let peak = before;
+    let over = false;
+    const watching = (async () => {
+      for (; !over; await pause(20)) peak = Math.max(peak, await residentOf(server.pid));
+    })();
+    let size = 0;
+    const began = performance.now();
+    for await (const piece of (await ask(MOST)).body!) size += (piece as Uint8Array).byteLength;
+    const took = performance.now() - began;
+    over = true;
+    await watching;
+    say(`${count} nodes in ${(took / 1000).toFixed(1)} s`);
+    return { name: `memory for an answer of ${count} nodes`, value: Math.max(0.1, peak - before), unit: "MiB", yardstick: { name: "size of the answer", value: size / 2 ** 20 }, wanted: { atMost: 3 } };
+  } finally {
+    await server.stop();
+  }
+}
+
+const run = promisify(execFile);
+/** MiB. */
+const residentOf = async (pid: number): Promise<number> => Number((await run("ps", ["-o", "rss=", "-p", String(pid)])).stdout) / 1024;
