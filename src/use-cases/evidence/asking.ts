@@ -9,7 +9,7 @@ export class Asking {
   oldest = Number.POSITIVE_INFINITY;
   newest = 0;
 
-  constructor(private readonly engine: QueryEngine, private readonly options: QueryOptions) {}
+  constructor(readonly engine: QueryEngine, private readonly options: QueryOptions) {}
 
   /** True when all answers were as of one commit. */
   get consistent(): boolean {
@@ -17,10 +17,19 @@ export class Asking {
   }
 
   async rows(query: string): Promise<Row[]> {
-    const { rows, sequence } = await this.engine.select(query, this.options);
+    return (await this.answer(query)).rows;
+  }
+
+  async answer(query: string): Promise<{ rows: Row[]; sequence: number }> {
+    const answer = await this.engine.select(query, this.options);
+    this.note(answer.sequence);
+    return answer;
+  }
+
+  /** Takes into account what is known as of a commit. */
+  note(sequence: number): void {
     this.oldest = Math.min(this.oldest, sequence);
     this.newest = Math.max(this.newest, sequence);
-    return rows;
   }
 
   /**

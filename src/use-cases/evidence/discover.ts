@@ -1,13 +1,18 @@
 import { PROVENANCE, SUPPORTED_BY } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
 import type { Asking } from "./asking.js";
-import { ANY_EDGE, edgeOf, type Edge } from "./edges.js";
+import { edgesFrom, type Edge } from "./edges.js";
 
 /** `[supported, supporting]` */
 export type Support = readonly [string, string];
 export type OneWay = "upstream" | "downstream";
 /** `edges`: what states the supports, when it was read with them. */
-export interface Discovered { supports: Support[]; edges?: Edge[] }
+export interface Discovered {
+  supports: Support[];
+  edges?: Edge[];
+  /** A pattern that binds a variable to all nodes that were found, and to no others, when there is one. */
+  among?: (variable: string) => string;
+}
 
 const SUPPORT = iriTerm(SUPPORTED_BY);
 /** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
@@ -25,9 +30,11 @@ export async function discover(ask: Asking, seeds: readonly string[], way: OneWa
   let frontier = [...seen];
   for (let step = 0; step <= depth && frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
-      const edges = await beyond(ask, frontier, way);
+      const edges: Edge[] = [];
+      for (const start of frontier) for (const edge of await edgesFrom(ask, closure(start, way, "?s"))) edges.push(edge);
       for (const edge of edges) found.push(supportOf(edge));
-      return step === 0 ? { supports: found, edges } : { supports: found };
+      if (step > 0) return { supports: found };
+      return { supports: found, edges, ...(frontier.length === 1 && { among: (variable: string) => closure(frontier[0]!, way, variable) }) };
     }
     const pairs = await supports(ask, frontier, way);
     frontier = [];
@@ -46,17 +53,11 @@ export async function discover(ask: Asking, seeds: readonly string[], way: OneWa
 const supportOf = ({ subject, name, object }: Edge): Support => (PROVENANCE[name].support === "object" ? [subject, object] : [object, subject]);
 
 /**
- * All that is stated by these and by what lies beyond them, however far: the statements of every support relation
- * among them, and some of other relations of theirs. One end of the path is always bound.
+ * Binds a variable to a node and to all that lies beyond it, however far. One end of the path is always bound. The
+ * edges that these state are those of every support relation among them, and some of other relations of theirs.
  */
-async function beyond(ask: Asking, from: readonly string[], way: OneWay): Promise<Edge[]> {
-  const found: Edge[] = [];
-  for (const start of from) {
-    const path = way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?s` : `?s ${SUPPORT}* ${iriTerm(start)}`;
-    for (const row of await ask.rows(`SELECT ?s ?p ?o { { SELECT DISTINCT ?s { ${path} } } ?s ?p ?o FILTER(?p IN (${ANY_EDGE})) }`)) found.push(edgeOf(row));
-  }
-  return found;
-}
+const closure = (start: string, way: OneWay, variable: string): string =>
+  `{ SELECT DISTINCT ${variable} { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ${variable}` : `${variable} ${SUPPORT}* ${iriTerm(start)}`} } }`;
 
 async function supports(ask: Asking, nodes: readonly string[], way: OneWay): Promise<Support[]> {
   const bound = way === "upstream" ? "?a" : "?b";

@@ -27,6 +27,8 @@ export interface Outline {
   supports: Support[];
   /** What states them, when it was read on the way. */
   edges?: readonly Edge[];
+  /** Binds a variable to all nodes, when there is such a pattern and they all are on one page. */
+  among?: (variable: string) => string;
   page: NodePage;
   hidden: Hidden;
   known?: Known;
@@ -35,7 +37,7 @@ export interface Outline {
 export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
-  const { near, supports, beyond, edges } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
+  const { near, supports, beyond, edges, among } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
   const outline = { record, root, aliases: seeds.self.slice(1), supports, ...(edges && { edges }) };
   const kind = request.kinds ? await keepKinds(ask, near, request.kinds) : 0;
   if (kind > 0) {
@@ -44,7 +46,10 @@ export async function outlineOf(ask: Asking, record: StoredRecord, request: Evid
     if (outline.edges) outline.edges = outline.edges.filter(({ subject, object }) => shown(subject) && shown(object));
   }
   const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }) };
-  if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
+  if (request.collapse === undefined) {
+    const page = pageOf(root, near, request.limit, request.cursor);
+    return { ...outline, hidden, page, ...(among && kind === 0 && page.nodes.length === near.size + 1 && { among }) };
+  }
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
   const groups = groupsOf({ root, nodes: [...near.keys()], ...known }, request.collapse, new Set(request.expand));

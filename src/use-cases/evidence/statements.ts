@@ -5,7 +5,8 @@ import { publicView } from "../../model/view.js";
 import { graphOf, graphsOf } from "../../rdf/graph.js";
 import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
 import { Asking } from "./asking.js";
-import { NAME_OF_IRI, statedAs, type Edge } from "./edges.js";
+import { NAME_OF_IRI, statedAs } from "./edge-names.js";
+import type { Edge } from "./edges.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import type { Statement } from "./types.js";
 

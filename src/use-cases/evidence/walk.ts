@@ -12,6 +12,8 @@ export interface Walk {
   supports: Support[];
   /** What states them, when it was read on the way. */
   edges?: Edge[];
+  /** Binds a variable to them and the asked-for record, and to no others, when there is such a pattern. */
+  among?: (variable: string) => string;
   /** Nodes one step beyond the depth. */
   beyond: number;
 }
@@ -23,23 +25,25 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   const beyond = new Set<string>();
   const supports: Support[] = [];
   let edges: Edge[] | undefined = [];
+  let among: Walk["among"];
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
-    const { supports: pairs, edges: stated } = await discover(ask, starts, way, depth);
+    const { supports: pairs, edges: stated, among: pattern } = await discover(ask, starts, way, depth);
     edges = stated && edges?.concat(stated);
+    among = ways.length === 1 ? pattern : undefined;
     const found = distances(starts, pairs, way, depth);
     for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
     for (const node of found.beyond) beyond.add(node);
     for (const pair of pairs) supports.push(pair);
   }
-  const among = supports.filter(([a, b]) => near.has(a) && near.has(b));
+  const inside = supports.filter(([a, b]) => near.has(a) && near.has(b));
   // Parts that neither rest on anything nor support anything are no evidence.
-  const linked = new Set(among.flat());
+  const linked = new Set(inside.flat());
   for (const part of seeds.parts) if (!linked.has(part)) near.delete(part);
   for (const node of near.keys()) beyond.delete(node);
   const stated = edges && once(edges.filter(({ subject, object }) => near.has(subject) && near.has(object)));
   near.delete(seeds.root);
-  return { near, supports: distinct(among), beyond: beyond.size, ...(stated && { edges: stated }) };
+  return { near, supports: distinct(inside), beyond: beyond.size, ...(stated && { edges: stated }), ...(among && beyond.size === 0 && { among }) };
 }
 
 function once(edges: readonly Edge[]): Edge[] {

@@ -193,6 +193,7 @@ describe("An evidence graph", () => {
     let asked = 0;
     const moving: Partial<QueryEngine> = {
       reach: (sequence, wait) => world.engine.reach(sequence, wait),
+      state: () => ({ state: "ready", sequence: 11 }),
       select: async (query) => {
         const answer = await world.engine.select(query);
         return { ...answer, sequence: asked++ < 2 ? answer.sequence + asked : answer.sequence + 10 };
