@@ -32,6 +32,7 @@ const PAGES: Readonly<Record<string, TextPage>> = {
     title: "Provenance",
     body: () => `<p>An evidence graph names everything a record rests on: the activities that generated it, what those used, and so on, across crates and however deep.</p>
 <p><code>/evidencegraph/query/ark:…</code> builds it when asked, never older than the question; <code>direction=downstream</code> turns it round; <code>depth</code> and <code>limit</code> bound it. References to what is not stored here are listed under <code>dangling</code>.</p>
+<p><code>collapse=true</code> makes one node of like siblings; <code>format=</code> gives PROV-JSON, Turtle, DOT or Mermaid; <code>/evidencegraph/impact/ark:…</code> counts what rests on a record, and <code>/evidencegraph/path/ark:…?to=ark:…</code> tells the shortest way between two.</p>
 <p>However a crate writes its provenance (EVI, PROV-O, schema.org actions), the graph holds the same EVI and PROV-O statements.</p>`,
   },
 };
