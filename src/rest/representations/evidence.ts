@@ -12,9 +12,11 @@ const BY_TYPE: Readonly<Record<string, Form>> = {
   "application/ld+json": "jsonld", "application/json": "json", [EVIDENCE_FORMATS.turtle.type]: "turtle", [EVIDENCE_FORMATS.dot.type]: "dot", [EVIDENCE_FORMATS.mermaid.type]: "mermaid",
 };
 
+const TYPES = Object.keys(BY_TYPE) as [string, ...string[]];
+
 /** The form that a request asks for. @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name */
 export function evidenceForm({ req, query }: RestRequest): Form {
-  return query["format"] === undefined ? BY_TYPE[preferred(req.headers.accept, Object.keys(BY_TYPE))]! : formatNamed(query["format"], EVIDENCE_FORM_NAMES);
+  return query["format"] === undefined ? BY_TYPE[preferred(req.headers.accept, TYPES)]! : formatNamed(query["format"], EVIDENCE_FORM_NAMES);
 }
 
 /** Sends an answer in that form. JSON is written as its nodes are read: the largest answer never stands in memory whole. */

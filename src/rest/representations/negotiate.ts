@@ -20,19 +20,11 @@ function fitOf(format: string, ranges: readonly Range[]): Range | undefined {
 }
 
 /**
- * The form that Accept prefers; the first when nothing is preferred.
- * @throws ServiceError `NOT_ACCEPTABLE`
+ * The form that `?format=` names, else the one that Accept prefers; JSON-LD when nothing is preferred.
+ * @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name
  */
-export function preferred<F extends string>(accept: string | undefined, formats: readonly F[]): F {
-  if (accept === undefined || accept === "" || accept === "*/*") return formats[0]!;
-  const ranges = accept.split(",").map(readRange);
-  let best: { format: F; fit: Range } | undefined;
-  for (const format of formats) {
-    const fit = fitOf(format, ranges);
-    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
-  }
-  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`);
-  return best.format;
+export function negotiate(accept: string | undefined, name?: string): Format {
+  return name === undefined ? preferred(accept, FORMATS) : formatNamed(name, FORMAT_NAMES);
 }
 
 /** What `?format=` names. @throws ValidationError for an unknown name */
@@ -42,7 +34,15 @@ export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>)
   throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", { expected });
 }
 
-/** The form of a record that `?format=` names, else the one that Accept prefers; JSON-LD when nothing is preferred. @throws as the two above */
-export function negotiate(accept: string | undefined, name?: string): Format {
-  return name === undefined ? preferred(accept, FORMATS) : formatNamed(name, FORMAT_NAMES);
+/** The one of some media types that Accept prefers; the first when nothing is preferred. @throws ServiceError `NOT_ACCEPTABLE` */
+export function preferred<F extends string>(accept: string | undefined, formats: readonly [F, ...F[]]): F {
+  if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
+  const ranges = accept.split(",").map(readRange);
+  let best: { format: F; fit: Range } | undefined;
+  for (const format of formats) {
+    const fit = fitOf(format, ranges);
+    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
+  }
+  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`);
+  return best.format;
 }

@@ -1,0 +1,81 @@
+import type { JsonObject } from "../../model/field.js";
+import { nullable } from "./nullable.js";
+import { schemaRef } from "./operation.js";
+
+/** Schemas of what is answered about provenance. */
+export const EVIDENCE_SCHEMAS: JsonObject = {
+  EvidenceNode: {
+    type: "object", required: ["@id", "@type"], description: "A node with its provenance, by name of the relation.",
+    properties: {
+      "@id": { type: "string" }, "@type": { type: "array", items: { type: "string" } }, name: { type: "string" }, description: { type: "string" },
+      count: { type: "integer", description: "How many like siblings the node stands for; absent when it is itself." },
+      group: { type: "string", description: "Asks for them one by one, in `expand`." },
+      statements: {
+        type: "array", description: "Who stated the node's edges.",
+        items: {
+          type: "object", required: ["property", "object", "record", "field"],
+          properties: { property: { type: "string" }, object: { type: "string" }, record: { type: "string", description: "The record whose document says it." }, field: nullable("string", "The field that says it.") },
+        },
+      },
+    },
+    additionalProperties: true,
+  },
+  KindCounts: {
+    type: "array", description: "Most first.", items: { type: "object", required: ["kind", "count"], properties: { kind: { type: "string" }, count: { type: "integer" } } },
+  },
+  Impact: {
+    type: "object", required: ["@id", "total", "direct", "furthest", "byKind", "byOwner", "unresolved", "asOf"],
+    properties: {
+      "@id": { type: "string", description: "The record that was asked for." },
+      total: { type: "integer", description: "Records that rest on it, directly or through others." },
+      direct: { type: "integer", description: "Those that rest on it directly." },
+      furthest: { type: "integer", description: "Steps to the furthest of them." },
+      byKind: schemaRef("KindCounts"),
+      byOwner: {
+        type: "array", description: "Most first.",
+        items: {
+          type: "object", required: ["owner", "name", "count", "kinds"],
+          properties: { owner: nullable("string", "ARK of the owner."), name: nullable("string", "Name of the owner."), count: { type: "integer" }, kinds: schemaRef("KindCounts") },
+        },
+      },
+      unresolved: { type: "integer", description: "Identifiers that rest on it and that no record here describes." },
+      asOf: { type: "integer", description: "Sequence of the commit that the answer is as of." },
+    },
+  },
+  SupportPath: {
+    type: "object", required: ["from", "to", "direction", "length", "nodes", "edges", "asOf"],
+    properties: {
+      from: { type: "string" }, to: { type: "string" },
+      direction: nullable("string", "`upstream`: `to` supports `from`; `downstream`: the other way.", { enum: ["upstream", "downstream", null] }),
+      length: nullable("integer", "Steps."),
+      nodes: { type: "array", items: schemaRef("EvidenceNode"), description: "From the one to the other." },
+      edges: {
+        type: "array", description: "What was stated along the way, by whom.",
+        items: {
+          type: "object", required: ["source", "name", "target", "statedBy"],
+          properties: {
+            source: { type: "string" }, name: { type: "string" }, target: { type: "string" },
+            statedBy: { type: "array", items: { type: "object", required: ["record", "field"], properties: { record: { type: "string" }, field: nullable("string", "The field that says it.") } } },
+          },
+        },
+      },
+      asOf: { type: "integer", description: "Sequence of the commit that the answer is as of." },
+    },
+  },
+  EvidenceGraphAnswer: {
+    type: "object", description: "What supports a record (or what it supports), as JSON-LD.",
+    required: ["@context", "@id", "direction", "@graph", "outputs", "dangling", "hidden", "truncated", "asOf"],
+    properties: {
+      "@context": { type: "object" },
+      "@id": { type: "string", description: "The record that was asked for." },
+      direction: { type: "string", enum: ["upstream", "downstream", "both"] },
+      "@graph": { type: "array", items: schemaRef("EvidenceNode"), description: "The record that was asked for, then by distance from it." },
+      outputs: { type: "array", items: schemaRef("Reference"), description: "Nodes of this answer that support no other: the results that the rest leads to." },
+      dangling: { type: "array", items: { ...schemaRef("Reference"), required: ["reason"], additionalProperties: true, properties: { reason: { type: "string", enum: ["external", "deleted", "unknown"] }, count: { type: "integer" }, group: { type: "string" } } }, description: "References to what is not stored here." },
+      hidden: { type: "object", additionalProperties: { type: "integer" }, description: "How many nodes are left out, by reason." },
+      truncated: { type: "boolean", description: "True when `limit` cut the answer." },
+      cursor: { type: "string", description: "Where the rest begins; there when the answer is truncated." },
+      asOf: { type: "integer", description: "Sequence of the newest commit that the answer knows." },
+    },
+  },
+};
