@@ -9,9 +9,6 @@ export interface Description { types: Set<string>; name?: string; description?: 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
 
-/** From so many nodes on a pattern is quicker than their names. */
-const MANY = 100;
-
 /** The record that a node is part of; `undefined` for the node itself and for what stands outside. */
 export function holderOf(node: string): string | undefined {
   const at = node.indexOf(EMBEDDED);
@@ -35,9 +32,9 @@ const said = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =
  * entity about the URL it stands for. What others say about a node is not heard: names cannot be forged.
  * Read from the graph, so that it is the public view, as of the same commit as the edges. A node that no record
  * describes is missing from the answer.
- * @param among binds a variable to these very nodes: half the time of naming them when they are many
+ * @param known what all records among the nodes say of themselves, when that is known
  */
-export async function describe(ask: Asking, nodes: readonly string[], among?: (variable: string) => string): Promise<Map<string, Description>> {
+export async function describe(ask: Asking, nodes: readonly string[], known?: ReadonlyMap<string, Description>): Promise<Map<string, Description>> {
   const selves: [string][] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
@@ -49,13 +46,15 @@ export async function describe(ask: Asking, nodes: readonly string[], among?: (v
       // Only a statement of its record can have led here.
       found.set(node, { types: new Set(), records: new Set() });
     } else if (storedArk(node) === node) {
-      selves.push([node]);
+      const description = known?.get(node);
+      if (description) found.set(node, description);
+      else if (!known) selves.push([node]);
     } else {
       urls.push(node);
     }
   }
   for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
-  const rows = among && selves.length > MANY ? await ask.rows(said(among("?n"), "?n", "?n")) : await ask.each(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"));
+  const rows = await ask.each(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"));
   for (const row of rows.concat(await ask.each(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g")))) {
     const node = row.n!.value;
     let known = found.get(node);
@@ -69,7 +68,8 @@ export async function describe(ask: Asking, nodes: readonly string[], among?: (v
   return found;
 }
 
-function shorten(text: string): string {
+/** At most {@link DESCRIPTION_LENGTH} characters. */
+export function shorten(text: string): string {
   if (text.length <= DESCRIPTION_LENGTH) return text;
   const characters = [...text];
   return characters.length > DESCRIPTION_LENGTH ? `${characters.slice(0, DESCRIPTION_LENGTH - 1).join("")}…` : text;

@@ -1,18 +1,15 @@
 import { PROVENANCE, SUPPORTED_BY } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
 import type { Asking } from "./asking.js";
-import { edgesFrom, type Edge } from "./edges.js";
+import type { Description } from "./descriptions.js";
+import type { Edge } from "./edges.js";
+import { readWhole, type Whole } from "./whole.js";
 
 /** `[supported, supporting]` */
 export type Support = readonly [string, string];
 export type OneWay = "upstream" | "downstream";
-/** `edges`: what states the supports, when it was read with them. */
-export interface Discovered {
-  supports: Support[];
-  edges?: Edge[];
-  /** A pattern that binds a variable to all nodes that were found, and to no others, when there is one. */
-  among?: (variable: string) => string;
-}
+/** `edges`: what states the supports, when it was read with them; `described`: what records among the nodes say of themselves. */
+export interface Discovered { supports: Support[]; edges?: Edge[]; described?: Map<string, Description> }
 
 const SUPPORT = iriTerm(SUPPORTED_BY);
 /** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
@@ -30,11 +27,12 @@ export async function discover(ask: Asking, seeds: readonly string[], way: OneWa
   let frontier = [...seen];
   for (let step = 0; step <= depth && frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
-      const edges: Edge[] = [];
-      for (const start of frontier) for (const edge of await edgesFrom(ask, closure(start, way, "?s"))) edges.push(edge);
+      const parts: Whole[] = [];
+      for (const start of frontier) parts.push(await readWhole(ask, (variable) => closure(start, way, variable)));
+      const edges = parts.flatMap((part) => part.edges);
       for (const edge of edges) found.push(supportOf(edge));
       if (step > 0) return { supports: found };
-      return { supports: found, edges, ...(frontier.length === 1 && { among: (variable: string) => closure(frontier[0]!, way, variable) }) };
+      return { supports: found, edges, ...(parts.every(({ described }) => described) && { described: new Map(parts.flatMap(({ described }) => [...described!])) }) };
     }
     const pairs = await supports(ask, frontier, way);
     frontier = [];
@@ -56,8 +54,9 @@ const supportOf = ({ subject, name, object }: Edge): Support => (PROVENANCE[name
  * Binds a variable to a node and to all that lies beyond it, however far. One end of the path is always bound. The
  * edges that these state are those of every support relation among them, and some of other relations of theirs.
  */
-const closure = (start: string, way: OneWay, variable: string): string =>
-  `{ SELECT DISTINCT ${variable} { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ${variable}` : `${variable} ${SUPPORT}* ${iriTerm(start)}`} } }`;
+function closure(start: string, way: OneWay, variable: string): string {
+  return `{ SELECT DISTINCT ${variable} { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ${variable}` : `${variable} ${SUPPORT}* ${iriTerm(start)}`} } }`;
+}
 
 async function supports(ask: Asking, nodes: readonly string[], way: OneWay): Promise<Support[]> {
   const bound = way === "upstream" ? "?a" : "?b";

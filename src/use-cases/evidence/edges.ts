@@ -1,6 +1,5 @@
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
-import type { Row } from "../../stores/queries/port.js";
 import type { Support } from "./discover.js";
 import type { Asking } from "./asking.js";
 import { NAME_OF_IRI, statedAs } from "./edge-names.js";
@@ -23,22 +22,4 @@ export async function statedEdges(ask: Asking, supports: readonly Support[], sub
     for (const row of rows) edges.push({ subject: row.s!.value, name: NAME_OF_IRI.get(row.p!.value)!, object: row.o!.value });
   }
   return edges;
-}
-
-/**
- * All edges that nodes state.
- * @param nodes a pattern that binds `?s`
- */
-export async function edgesFrom(ask: Asking, nodes: string): Promise<Edge[]> {
-  const names = await namesInUse(ask);
-  if (names.length === 0) return [];
-  // A variable for each property: a sixth of the time of `?s ?p ?o` with a filter on `?p`.
-  const patterns = names.map((name, index) => `{ ?s ${iriTerm(statedAs(name))} ?o${index} }`);
-  const rows = await ask.rows(`SELECT ?s ${names.map((_, index) => `?o${index}`).join(" ")} { ${nodes} { ${patterns.join(" UNION ")} } }`);
-  return rows.map((row) => edgeOf(row, names));
-}
-
-function edgeOf({ s, ...object }: Row, names: readonly ProvenanceName[]): Edge {
-  for (const variable in object) return { subject: s!.value, name: names[Number(variable.slice(1))]!, object: object[variable]!.value };
-  throw new Error("a row without an object");
 }

@@ -27,8 +27,8 @@ export interface Outline {
   supports: Support[];
   /** What states them, when it was read on the way. */
   edges?: readonly Edge[];
-  /** Binds a variable to all nodes, when there is such a pattern and they all are on one page. */
-  among?: (variable: string) => string;
+  /** What records among the nodes say of themselves, when it was read on the way. */
+  said?: ReadonlyMap<string, Description>;
   page: NodePage;
   hidden: Hidden;
   known?: Known;
@@ -37,19 +37,16 @@ export interface Outline {
 export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
-  const { near, supports, beyond, edges, among } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
-  const outline = { record, root, aliases: seeds.self.slice(1), supports, ...(edges && { edges }) };
-  const kind = request.kinds ? await keepKinds(ask, near, request.kinds) : 0;
+  const { near, supports, beyond, edges, described: said } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
+  const outline = { record, root, aliases: seeds.self.slice(1), supports, ...(edges && { edges }), ...(said && { said }) };
+  const kind = request.kinds ? await keepKinds(ask, near, request.kinds, said) : 0;
   if (kind > 0) {
     const shown = (end: string): boolean => end === root || near.has(end);
     outline.supports = supports.filter(([a, b]) => shown(a) && shown(b));
     if (outline.edges) outline.edges = outline.edges.filter(({ subject, object }) => shown(subject) && shown(object));
   }
   const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }) };
-  if (request.collapse === undefined) {
-    const page = pageOf(root, near, request.limit, request.cursor);
-    return { ...outline, hidden, page, ...(among && kind === 0 && page.nodes.length === near.size + 1 && { among }) };
-  }
+  if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
   const groups = groupsOf({ root, nodes: [...near.keys()], ...known }, request.collapse, new Set(request.expand));
@@ -62,10 +59,10 @@ export async function outlineOf(ask: Asking, record: StoredRecord, request: Evid
 }
 
 /** Takes out what is of other kinds; answers how many. What nothing here describes has no kind and stays. */
-async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[]): Promise<number> {
+async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[], said: Outline["said"]): Promise<number> {
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   let away = 0;
-  for (const [node, { types }] of await describe(ask, [...near.keys()])) {
+  for (const [node, { types }] of await describe(ask, [...near.keys()], said)) {
     if (classes.some((name) => types.has(name))) continue;
     near.delete(node);
     away++;
@@ -73,8 +70,8 @@ async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly
   return away;
 }
 
-async function knowAll(ask: Asking, nodes: readonly string[], { record, root, supports, edges }: Pick<Outline, "record" | "root" | "supports" | "edges">, deps: EvidenceDeps): Promise<Known> {
-  const described = await describe(ask, nodes);
+async function knowAll(ask: Asking, nodes: readonly string[], { record, root, supports, edges, said }: Pick<Outline, "record" | "root" | "supports" | "edges" | "said">, deps: EvidenceDeps): Promise<Known> {
+  const described = await describe(ask, nodes, said);
   if (!described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(nodes.filter((node) => !described.has(node)), deps.records);
   return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: edges ?? (await statedEdges(ask, supports, new Set(nodes))) };

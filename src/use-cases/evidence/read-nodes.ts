@@ -45,10 +45,10 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   };
 }
 
-async function know(ask: Asking, order: readonly string[], { root, record, supports, edges: stated, among, page: { nodes: { length: nodes } } }: Outline, deps: EvidenceDeps): Promise<Known> {
+async function know(ask: Asking, order: readonly string[], { root, record, supports, edges: stated, said }: Outline, deps: EvidenceDeps): Promise<Known> {
   const here = new Set(order);
   const edges = stated ? stated.filter(({ subject }) => here.has(subject)) : await statedEdges(ask, supports, here);
-  const described = await describe(ask, order, order.length === nodes ? among : undefined);
+  const described = await describe(ask, order, said);
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
   return { edges, described, missing: new Map(missing.map((each) => [each["@id"], each])) };

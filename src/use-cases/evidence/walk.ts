@@ -1,6 +1,7 @@
 import { discover, type OneWay, type Support } from "./discover.js";
 import { distances } from "./distances.js";
 import type { Asking } from "./asking.js";
+import type { Description } from "./descriptions.js";
 import type { Edge } from "./edges.js";
 import type { Seeds } from "./seeds.js";
 import type { Direction } from "./types.js";
@@ -12,8 +13,8 @@ export interface Walk {
   supports: Support[];
   /** What states them, when it was read on the way. */
   edges?: Edge[];
-  /** Binds a variable to them and the asked-for record, and to no others, when there is such a pattern. */
-  among?: (variable: string) => string;
+  /** What records among them say of themselves, when it was read on the way. */
+  described?: ReadonlyMap<string, Description>;
   /** Nodes one step beyond the depth. */
   beyond: number;
 }
@@ -25,12 +26,13 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   const beyond = new Set<string>();
   const supports: Support[] = [];
   let edges: Edge[] | undefined = [];
-  let among: Walk["among"];
+  let described: Map<string, Description> | undefined = new Map();
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
-    const { supports: pairs, edges: stated, among: pattern } = await discover(ask, starts, way, depth);
+    const { supports: pairs, edges: stated, described: said } = await discover(ask, starts, way, depth);
     edges = stated && edges?.concat(stated);
-    among = ways.length === 1 ? pattern : undefined;
+    if (said && described) for (const [node, description] of said) described.set(node, description);
+    else described = undefined;
     const found = distances(starts, pairs, way, depth);
     for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
     for (const node of found.beyond) beyond.add(node);
@@ -43,7 +45,7 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   for (const node of near.keys()) beyond.delete(node);
   const stated = edges && once(edges.filter(({ subject, object }) => near.has(subject) && near.has(object)));
   near.delete(seeds.root);
-  return { near, supports: distinct(inside), beyond: beyond.size, ...(stated && { edges: stated }), ...(among && beyond.size === 0 && { among }) };
+  return { near, supports: distinct(inside), beyond: beyond.size, ...(stated && { edges: stated }), ...(described && { described }) };
 }
 
 function once(edges: readonly Edge[]): Edge[] {

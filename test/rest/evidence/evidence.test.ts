@@ -79,6 +79,13 @@ describe("Each edge is traced to the field that said it", () => {
       { name: "generated", statedBy: [{ record: run, field: "generated" }, { record: run, field: "evi:generated" }] },
     ]);
     expect((await get(`/evidencegraph/query/${output}?depth=1`))["@graph"][0]).not.toHaveProperty("statements");
+    // Its software is told in words, which are no node.
+    for (const depth of ["", "?depth=5"]) {
+      const whole = await get(`/evidencegraph/query/${output}${depth}`);
+      expect((whole["@graph"] as Json[]).map((node) => node["@id"])).toEqual([output, run]);
+      expect(whole["dangling"]).toHaveLength(1);
+      expect(whole["@graph"][1]).not.toHaveProperty("usedSoftware");
+    }
   });
 });
 
