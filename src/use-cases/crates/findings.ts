@@ -1,5 +1,5 @@
 import type { Finding } from "../../model/finding.js";
-import { FINDING_CODES, type FindingCode } from "./finding-codes.js";
+import { FINDING_CODES, type AdviceCode, type FindingCode, type RefusalCode } from "./finding-codes.js";
 
 /** Of one code; more would help nobody, fill the submissions table and hide the rest. */
 const MOST_OF_ONE = 200;
@@ -13,14 +13,14 @@ export class CrateError extends Error {
 }
 
 /** Where in the crate: member of the archive, JSON pointer inside it. */
-export interface Place { file?: string | null; pointer?: string | null }
+export interface Place { file?: string | null; pointer?: string | null; /** From 1, of text that is not JSON as it should be. */ line?: number; column?: number }
 
-export function finding(code: FindingCode, message: string, { file = null, pointer = null }: Place = {}): Finding {
-  return { file, pointer, message, code };
+export function finding(code: FindingCode, message: string, { file = null, pointer = null, line, column }: Place = {}): Finding {
+  return { file, pointer, message, code, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
 }
 
 /** A {@link CrateError} with one finding. */
-export function crateError(code: FindingCode, message: string, place?: Place): CrateError {
+export function crateError(code: RefusalCode, message: string, place?: Place): CrateError {
   return new CrateError([finding(code, message, place)]);
 }
 
@@ -29,11 +29,11 @@ export class Findings {
   private readonly errors = new FindingList();
   private readonly warnings = new FindingList();
 
-  error(code: FindingCode, message: string, place?: Place): void {
+  error(code: RefusalCode, message: string, place?: Place): void {
     this.errors.add(code, message, place);
   }
 
-  warn(code: FindingCode, message: string, place?: Place): void {
+  warn(code: AdviceCode, message: string, place?: Place): void {
     this.warnings.add(code, message, place);
   }
 
@@ -41,6 +41,11 @@ export class Findings {
   throwIfErrors(): void {
     const errors = this.errors.all();
     if (errors.length > 0) throw new CrateError(errors, this.warnings.all());
+  }
+
+  /** Errors that were put off: the crate is looked at to its end, to tell all at once. */
+  get refused(): boolean {
+    return this.errors.any;
   }
 
   allWarnings(): Finding[] {
@@ -51,6 +56,10 @@ export class Findings {
 class FindingList {
   private readonly kept: Finding[] = [];
   private readonly counts = new Map<FindingCode, number>();
+
+  get any(): boolean {
+    return this.kept.length > 0;
+  }
 
   add(code: FindingCode, message: string, place?: Place): void {
     const count = (this.counts.get(code) ?? 0) + 1;

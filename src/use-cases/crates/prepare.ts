@@ -10,6 +10,7 @@ import type { CrateLimits } from "./limits.js";
 import { checkContexts } from "./metadata/check-context.js";
 import type { MetadataFile } from "./metadata/locate.js";
 import { readMetadata } from "./metadata/read.js";
+import { adviseOnCrate } from "./rules/advise.js";
 import type { Member } from "./zip/member.js";
 
 export interface MetadataBytes extends MetadataFile { bytes: Uint8Array }
@@ -42,6 +43,7 @@ export function prepareCrate(metadata: readonly MetadataBytes[], members: readon
     const value = readMetadata(file.bytes, file.file, settings.limits, findings);
     const description = value && readLayout(value, file, findings);
     if (description) checkContexts(description, findings);
+    if (description) adviseOnCrate(description, findings);
     return description ? [description] : [];
   });
   // Without the crate's own description nothing of the rest has a meaning.

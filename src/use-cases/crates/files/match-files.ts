@@ -67,6 +67,8 @@ function missing({ scope, entity }: Part, tree: FileTree, findings: Findings, wi
   if (urls.includes(EMBARGOED)) return false;
   const id = scope.of(entity.id);
   const isFile = typeNames(entity.value, scope.description.context, entity.value["@context"]).some((type) => type === "File" || type === "MediaObject");
+  if (isFile && id.rule === "path" && id.path !== "" && tree.hasFolder(entity.id, scope.description.folder))
+    findings.warn("FOLDER_AS_FILE", `${entity.id.slice(0, 300)} is a folder of the archive and is called a File; give it the type Dataset.`, place);
   const elsewhere = [...urls, ...referencesIn(entity.value["url"])].some((url) => localPath(url) === undefined);
   if (isFile && id.rule === "path" && id.path !== "" && !elsewhere && !tree.hasFolder(entity.id, scope.description.folder)) {
     if (withoutFiles) findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${entity.id} was not sent; the record has no content.`, place);

@@ -1,11 +1,12 @@
 import { ServiceError } from "../../../errors.js";
 import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
-import { buildRecords, placeOf, type GraphsOf } from "../build-records.js";
+import { buildRecords, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/check-claims.js";
 import { CrateError, Findings, crateError } from "../findings.js";
 import { locateMetadata } from "../metadata/locate.js";
 import { gatherMetadata } from "../metadata/read.js";
 import { prepareCrate, type MetadataBytes, type PreparedCrate } from "../prepare.js";
+import type { GraphsOf } from "../records/mend.js";
 import { Archive } from "../zip/archive.js";
 import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
 import { hashFiles, storeFiles } from "./store-files.js";
