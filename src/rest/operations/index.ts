@@ -1,6 +1,7 @@
 import type { Operations } from "../request.js";
 import { accountOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
+import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations } from "./crates.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
@@ -18,6 +19,6 @@ import { serviceOperations } from "./service.js";
 export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...historyOperations, ...crateOperations, ...cratePlanOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
   };
 }

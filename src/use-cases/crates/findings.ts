@@ -37,15 +37,16 @@ export class Findings {
     this.warnings.add(code, message, place);
   }
 
+  /** Takes over what ended a part of the work, so that the rest is looked at too. */
+  take({ findings, warnings }: CrateError): void {
+    this.errors.append(findings);
+    this.warnings.append(warnings);
+  }
+
   /** @throws CrateError with all that was found, when an error is among it */
   throwIfErrors(): void {
     const errors = this.errors.all();
     if (errors.length > 0) throw new CrateError(errors, this.warnings.all());
-  }
-
-  /** Errors that were put off: the crate is looked at to its end, to tell all at once. */
-  get refused(): boolean {
-    return this.errors.any;
   }
 
   allWarnings(): Finding[] {
@@ -57,14 +58,18 @@ class FindingList {
   private readonly kept: Finding[] = [];
   private readonly counts = new Map<FindingCode, number>();
 
-  get any(): boolean {
-    return this.kept.length > 0;
+  append(findings: readonly Finding[]): void {
+    for (const each of findings) this.count(each.code as FindingCode, () => each);
   }
 
   add(code: FindingCode, message: string, place?: Place): void {
+    this.count(code, () => finding(code, message, place));
+  }
+
+  private count(code: FindingCode, make: () => Finding): void {
     const count = (this.counts.get(code) ?? 0) + 1;
     this.counts.set(code, count);
-    if (count <= MOST_OF_ONE) this.kept.push(finding(code, message, place));
+    if (count <= MOST_OF_ONE) this.kept.push(make());
   }
 
   all(): Finding[] {

@@ -19,6 +19,8 @@ export interface IdentifiedEntity {
   ark: string;
   /** The URL that the crate knows it by, when its `@id` is one. */
   url?: string;
+  /** Its `@id` is an ARK: no identifier was made for it. */
+  kept: boolean;
   role: "root" | "nestedRoot" | "member";
   /** Deepest nested crate first. */
   parts: Part[];
@@ -54,7 +56,7 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
       if (!own.has(id.ark)) own.set(id.ark, entity);
       const known = entities.get(id.ark);
       if (known) known.parts.push({ scope, entity });
-      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), role: "member", parts: [{ scope, entity }] });
+      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), kept: id.rule === "ark", role: "member", parts: [{ scope, entity }] });
     }
     const root = scope.of(description.root.id);
     const found = root.rule === "refused" ? undefined : entities.get(root.ark);
