@@ -22,7 +22,7 @@ What the registry takes in, what it advises, and what it refuses. This page is p
 
 What a crate says is never dropped. In the graph,
 
-- a term that no context explains stands as \`urn:arkgraph:term:<term>\` (\`LOST_TERM\`);
+- a term that no context explains, or that one takes the meaning of (\`null\`), stands as \`urn:arkgraph:term:<term>\` (\`LOST_TERM\`);
 - a member that breaks the rules of JSON-LD stands as \`urn:arkgraph:term:<member>\` with its value as a JSON literal (\`JSONLD_INVALID\`);
 - what an IRI cannot hold is percent-encoded.
 

@@ -43,6 +43,11 @@ export class Findings {
     this.warnings.append(warnings);
   }
 
+  /** True when an error of this code was found. */
+  refuses(code: RefusalCode): boolean {
+    return this.errors.has(code);
+  }
+
   /** @throws CrateError with all that was found, when an error is among it */
   throwIfErrors(): void {
     const errors = this.errors.all();
@@ -57,6 +62,10 @@ export class Findings {
 class FindingList {
   private readonly kept: Finding[] = [];
   private readonly counts = new Map<FindingCode, number>();
+
+  has(code: FindingCode): boolean {
+    return this.counts.has(code);
+  }
 
   append(findings: readonly Finding[]): void {
     for (const each of findings) this.count(each.code as FindingCode, () => each);
