@@ -16,8 +16,17 @@ export class CrateError extends Error {
 export interface Place { file?: string | null; pointer?: string | null; /** From 1, of text that is not JSON as it should be. */ line?: number; column?: number }
 
 export function finding(code: FindingCode, message: string, { file = null, pointer = null, line, column }: Place = {}): Finding {
-  return { file, pointer, message, code, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
+  return { file: file && shortened(file), pointer: pointer && bounded(pointer), message: shortened(message), code, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
 }
+
+/** Longer names and texts of a hostile crate would fill the screen and the submissions table. */
+const LONGEST = 1000;
+
+/** A text of the crate as findings quote it. */
+export const quoted = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+/** A pointer to what holds the place, when its own would be too long. */
+const bounded = (pointer: string): string => (pointer.length > LONGEST ? pointer.slice(0, pointer.lastIndexOf("/", LONGEST)) : pointer);
 
 /** A {@link CrateError} with one finding. */
 export function crateError(code: RefusalCode, message: string, place?: Place): CrateError {

@@ -4,7 +4,7 @@ import { KINDS } from "../../model/kinds/index.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError, finding, type Place } from "./findings.js";
+import { CrateError, finding, quoted, type Place } from "./findings.js";
 import { FINDING_CODES, type FindingCode, type Severity } from "./finding-codes.js";
 import { crateLimits } from "./limits.js";
 import { findConflicts, withoutKnown } from "./run/conflicts.js";
@@ -24,7 +24,7 @@ export interface PlanFinding {
 }
 /** What an upload would do about one entity's identifier. */
 export interface PlannedIdentifier {
-  /** `@id` as the crate writes it. */
+  /** `@id` as the crate writes it, the first 200 characters. */
   entity: string;
   /** ARK of the record. */
   identifier: string;
@@ -124,7 +124,7 @@ class Gathered {
     const conforms = errors.length === 0 && this.conflicts.size === 0;
     const records = new Map<string, number>();
     for (const claim of this.claims) {
-      const planned: PlannedIdentifier = { entity: claim.id, identifier: claim.ark, kind: KINDS[claim.kind].typeName };
+      const planned: PlannedIdentifier = { entity: quoted(claim.id), identifier: claim.ark, kind: KINDS[claim.kind].typeName };
       const conflict = this.conflicts.get(claim.ark);
       const list = conflict ? "conflicting" : this.known.has(claim.ark) ? "known" : claim.kept ? "kept" : "minted";
       counts[list]++;

@@ -37,6 +37,11 @@ describe("archive of a crate", () => {
     expect(archive.members[0]!.name).toBe("über.txt");
   });
 
+  it("passes over the packed folder itself, which some packers list", async () => {
+    const archive = await open(rename(await zip({ "xx/": null, "xx/a.txt": "x" }), "xx/", ".//"));
+    expect(archive.members.map(({ name }) => name)).toEqual(["a.txt"]);
+  });
+
   it("refuses what is no zip, and says when one is cut off", async () => {
     expect(await codes(open(Buffer.from("hello")))).toEqual(["NOT_A_ZIP"]);
     expect(await codes(open(Buffer.alloc(0)))).toEqual(["NOT_A_ZIP"]);

@@ -3,7 +3,7 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds/index.js";
 import type { RecordStore, StoredRecord } from "../../../stores/records/port.js";
 import type { CrateRecord } from "../build-records.js";
-import { finding, type Place } from "../findings.js";
+import { finding, quoted, type Place } from "../findings.js";
 import type { Finding } from "../../../model/finding.js";
 import type { Claim, Refusal } from "./protocol.js";
 
@@ -72,7 +72,7 @@ function taken(ark: string, kind: KindName | undefined, deleted: boolean): { cod
   const holder = kind ? `${/^[AEIOU]/.test(KINDS[kind].typeName) ? "an" : "a"} ${KINDS[kind].typeName}` : "another record";
   const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already, and a crate is taken in once" : " that says something else";
   const fix = kind === "rocrate" && !deleted ? "give the nested crate another @id, or leave it out and refer to it" : "give the entity another @id";
-  return { code: "IDENTIFIER_TAKEN", message: `${ark} is the identifier of ${holder}${why}; ${fix}.` };
+  return { code: "IDENTIFIER_TAKEN", message: `${quoted(ark)} is the identifier of ${holder}${why}; ${fix}.` };
 }
 
 function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; message: string } {
