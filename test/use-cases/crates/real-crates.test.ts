@@ -33,8 +33,12 @@ describe.skipIf(!present)("real crates by others", () => {
     ["eln-kadi4mat-records.eln", { rocrate: 1, dataset: 1, datadownload: 4, entity: 10 }, ["LOST_TERM"]],
   ];
   for (const [name, kinds, warned] of expected) {
-    it(`${name} goes in, every entity under its kind`, async () => {
+    it(`${name} goes in, every entity under its kind, as a validation said before`, async () => {
+      const plan = await rig.plan((await realCrate(name))!);
+      expect(plan).toMatchObject({ conforms: true, refused: [], conflicting: [] });
+      expect(Object.fromEntries(plan.records.map(({ kind, count }) => [kind.toLowerCase(), count]))).toEqual(kinds);
       const submission = await upload(name);
+      expect(plan.warned.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`));
       expect(submission.error).toBeNull();
       expect(submission).toMatchObject({ status: "finished", identifiersMinted: Object.values(kinds).reduce((sum, count) => sum + count, 0) });
       expect(await counts()).toEqual(kinds);
@@ -55,6 +59,8 @@ describe.skipIf(!present)("real crates by others", () => {
 
   for (const [name, code] of [["BROKEN-rb-missing_file", "FILE_MISSING"], ["BROKEN-rb-not_json", "json_invalid"], ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"]] as const) {
     it(`${name} is refused, says why, and leaves no record`, async () => {
+      const plan = await rig.plan((await realCrate(name))!);
+      expect(plan).toMatchObject({ conforms: false, refused: [{ code, severity: "REQUIRED" }] });
       const submission = await upload(name);
       expect(submission.status).toBe("failed");
       expect(submission.error!.map((error) => error.code)).toEqual([code]);
