@@ -14,15 +14,25 @@ const DATA = new Set(["File", "MediaObject", "Dataset"]);
 export function adviseOnParts({ file, context, root, entities }: CrateDescription, findings: Findings): void {
   const parts = new Map<string, string[]>();
   for (const { id, value } of entities) {
-    for (const part of named(value, "hasPart")) push(parts, bareId(id), bareId(part));
-    for (const whole of named(value, "isPartOf")) push(parts, bareId(whole), bareId(id));
+    for (const part of named(value, "hasPart")) push(parts, placeOf(id), placeOf(part));
+    for (const whole of named(value, "isPartOf")) push(parts, placeOf(whole), placeOf(id));
   }
-  const reached = new Set([bareId(root.id)]);
+  const reached = new Set([placeOf(root.id)]);
   for (const whole of reached) for (const part of parts.get(whole) ?? []) reached.add(part);
   const isData = ({ value, embedded }: CrateEntity) => !embedded && typeNames(value, context, value["@context"]).some((type) => DATA.has(type));
   for (const entity of entities) {
-    if (isData(entity) && !reached.has(bareId(entity.id)))
+    if (isData(entity) && !reached.has(placeOf(entity.id)))
       findings.warn("NOT_PART", `${entity.id.slice(0, 200)} is not reached from the crate by hasPart; name it there.`, { file, pointer: entity.pointer });
+  }
+}
+
+/** One text for every spelling of a path: identifiers made of them are equal too. */
+function placeOf(id: string): string {
+  const bare = bareId(id.replace(/^\/+/, ""));
+  try {
+    return bare.includes("%") ? decodeURIComponent(bare) : bare;
+  } catch {
+    return bare;
   }
 }
 
