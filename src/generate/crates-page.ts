@@ -28,7 +28,7 @@ What a crate says is never dropped. In the graph,
 
 ## Look before you upload
 
-\`POST /rocrate/validate\` runs the checks of an upload on an archive (\`multipart/form-data\`, field \`file\`) or on a metadata document (\`application/ld+json\` or \`application/json\`), and stores nothing. GraphQL has the same as \`planCrate\`.
+\`POST /rocrate/validate\` runs the checks of an upload on an archive (\`multipart/form-data\`, field \`file\`) or on a metadata document (\`application/ld+json\` or \`application/json\`), and stores nothing. A document alone is judged as \`POST /rocrate/metadata\` would. GraphQL has the same as \`planCrate\`.
 
 \`\`\`sh
 curl -s $BASE/rocrate/validate -H "Authorization: Bearer $TOKEN" -F file=@crate.zip

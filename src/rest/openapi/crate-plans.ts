@@ -35,7 +35,7 @@ export const CRATE_PLANS: readonly Operation[] = [
   {
     method: "post", path: "/rocrate/validate", operationId: "validate_crate", tag: "crates", summary: "See what an upload would come to",
     description: [
-      "Runs the checks of an upload on an archive or on a metadata document alone, and stores nothing: no submission, no file, no record.",
+      "Runs the checks of an upload on an archive or on a metadata document alone, and stores nothing: no submission, no file, no record. A document may have MAX_METADATA_BYTES.",
       "Findings are in the answer, whose status is 200; every code is in docs/crates.md. It needs a token because conflicts depend on who uploads, and because the bytes lie on disk while they are looked at.",
     ].join(" "),
     body: { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } }, ...documents("CrateMetadata") },
@@ -45,7 +45,7 @@ export const CRATE_PLANS: readonly Operation[] = [
   },
   {
     method: "post", path: "/rocrate/metadata", operationId: "create_crate_metadata", tag: "crates", summary: "Make a crate without files",
-    description: "Takes the metadata document alone, as an upload takes an archive, and waits for the result. Files that it describes are not asked for. What is wrong with the document is a 422 with items at `body` and the place in it; after UPLOAD_WAIT the running submission is answered.",
+    description: "Takes the metadata document alone, as an upload takes an archive, and waits for the result. Files that it describes are not asked for. It may have MAX_METADATA_BYTES. What is wrong with the document is a 422 with items at `body` and the place in it; after UPLOAD_WAIT the running submission is answered.",
     body: documents("CrateMetadata"),
     bodyLimit: "MAX_METADATA_BYTES",
     answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...ROOT, submission: FINISHED }) },
