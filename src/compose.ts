@@ -7,7 +7,7 @@ import { openObjects } from "./stores/objects/location.js";
 import { OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
-import { Turns } from "./use-cases/crates/turns.js";
+import { Turns } from "./use-cases/turns.js";
 import type { Deps, Log } from "./use-cases/deps.js";
 import { sweepObjects } from "./use-cases/objects/sweep.js";
 
@@ -36,7 +36,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     onFault: (submission, err) => log.error({ err, submission }, "an attempt at a submission failed"),
   });
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
-  const deps: Deps = { config, records, queries, objects, objectsLocation, jobs, planTurns, log, baseUrl, jwtSecret };
+  const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
+  const deps: Deps = { config, records, queries, objects, objectsLocation, jobs, planTurns, shapeTurns, log, baseUrl, jwtSecret };
 
   const stopping = new AbortController();
   const sweep = async () => {
@@ -59,6 +60,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       stopping.abort();
       clearInterval(timer);
       planTurns.close();
+      shapeTurns.close();
       await jobs.close(grace);
       await sweeping;
       await queries.close();

@@ -4,7 +4,7 @@ import type { ObjectsLocation } from "../stores/objects/location.js";
 import type { ObjectStore } from "../stores/objects/port.js";
 import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
-import type { Turns } from "./crates/turns.js";
+import type { Turns } from "./turns.js";
 
 /** What use cases log through: pino's shape, nothing more. */
 export interface Log {
@@ -25,6 +25,8 @@ export interface Deps {
   readonly jobs: JobQueue;
   /** Crates that are looked at without being taken in wait here for their turn. */
   readonly planTurns: Turns;
+  /** Checks by shapes. */
+  readonly shapeTurns: Turns;
   readonly log: Log;
   /** Public address without a slash at the end. Known once the server listens. */
   readonly baseUrl: () => string;
