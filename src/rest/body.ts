@@ -8,11 +8,12 @@ import type { Config } from "../config.js";
 export interface BodyLimits { MAX_BODY_BYTES: Config["MAX_BODY_BYTES"]; MAX_JSON_DEPTH: Config["MAX_JSON_DEPTH"] }
 
 /** The form of an operation's body. */
-export type BodyForm = "json" | "form" | "multipart";
+export type BodyForm = "json" | "form" | "multipart" | "sparql";
 
 /** The form that the media types of a contract's request body stand for. */
 export function bodyForm(types: readonly string[]): BodyForm | undefined {
   if (types.includes(FORM_DATA)) return "multipart";
+  if (types.includes(SPARQL_QUERY)) return "sparql";
   return types.includes(URL_ENCODED) ? "form" : types.length > 0 ? "json" : undefined;
 }
 
@@ -26,7 +27,7 @@ export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["co
 export function checkBodyHeaders(req: IncomingMessage, form: BodyForm, limits: BodyLimits & Pick<Config, "MAX_UPLOAD_BYTES">): void {
   if (!hasBody(req)) return;
   const type = mediaType(req);
-  if (form === "multipart" ? type !== FORM_DATA : !isJson(type) && (form === "json" || type !== URL_ENCODED)) {
+  if (form === "sparql" ? type !== SPARQL_QUERY && type !== URL_ENCODED : form === "multipart" ? type !== FORM_DATA : !isJson(type) && (form === "json" || type !== URL_ENCODED)) {
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
   }
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a file that is small enough.
@@ -56,7 +57,8 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
 export const mediaType = (req: IncomingMessage): string => (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
-const FORMS: Readonly<Record<BodyForm, string>> = { json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA };
+const SPARQL_QUERY = "application/sparql-query";
+const FORMS: Readonly<Record<BodyForm, string>> = { json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA, sparql: `queries only, as ${URL_ENCODED} or ${SPARQL_QUERY}` };
 const isJson = (type: string): boolean => type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
 
 /**

@@ -1,8 +1,10 @@
 import type { Config } from "../config.js";
 import type { JobQueue } from "../jobs/port.js";
 import type { ObjectStore } from "../stores/objects/port.js";
+import type { OpenQueries } from "../stores/queries/open-port.js";
 import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
+import type { Penalties, QueryGuard } from "./sparql/index.js";
 
 /** What use cases log through: pino's shape, nothing more. */
 export interface Log {
@@ -17,6 +19,10 @@ export interface Deps {
   readonly config: Config;
   readonly records: RecordStore;
   readonly queries: QueryEngine;
+  /** Answers queries of strangers, behind the guard. */
+  readonly openQueries: OpenQueries;
+  readonly guard: QueryGuard;
+  readonly penalties: Penalties;
   readonly objects: ObjectStore;
   readonly jobs: JobQueue;
   readonly log: Log;

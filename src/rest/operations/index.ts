@@ -10,6 +10,7 @@ import { historyOperations } from "./history.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
+import { sparqlOperations } from "./sparql.js";
 
 /**
  * The handler of every operation of the contract, by operationId.
@@ -18,6 +19,6 @@ import { serviceOperations } from "./service.js";
 export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations, ...sparqlOperations,
   };
 }

@@ -30,13 +30,19 @@ export function negotiate(accept: string | undefined, name?: string): Format {
     const expected = Object.keys(FORMAT_NAMES).map((known) => `'${known}'`).join(", ");
     throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", { expected });
   }
-  if (accept === undefined || accept === "" || accept === "*/*") return "application/ld+json";
+  const format = preferred(accept, FORMATS);
+  if (!format) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept!.slice(0, 200)} can be answered; ask for one of ${FORMATS.join(", ")}.`);
+  return format;
+}
+
+/** The media type that Accept prefers; the first when it prefers none, `undefined` when it accepts none. */
+export function preferred<T extends string>(accept: string | undefined, types: readonly T[]): T | undefined {
+  if (accept === undefined || accept === "" || accept === "*/*") return types[0];
   const ranges = accept.split(",").map(readRange);
-  let best: { format: Format; fit: Range } | undefined;
-  for (const format of FORMATS) {
-    const fit = fitOf(format, ranges);
-    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
+  let best: { type: T; fit: Range } | undefined;
+  for (const type of types) {
+    const fit = fitOf(type, ranges);
+    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { type, fit };
   }
-  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${FORMATS.join(", ")}.`);
-  return best.format;
+  return best?.type;
 }
