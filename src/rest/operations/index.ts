@@ -7,10 +7,12 @@ import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
 import { groupOperations } from "./groups.js";
 import { historyOperations } from "./history.js";
+import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 import { sparqlOperations } from "./sparql.js";
+import { validationOperations } from "./validation.js";
 
 /**
  * The handler of every operation of the contract, by operationId.
@@ -19,6 +21,7 @@ import { sparqlOperations } from "./sparql.js";
 export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations, ...sparqlOperations,
+    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...sparqlOperations, ...validationOperations, ...ontologyOperations,
   };
 }

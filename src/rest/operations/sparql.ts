@@ -9,7 +9,7 @@ import type { Operations, RestRequest } from "../request.js";
 import { preferred } from "../representations/negotiate.js";
 import { contentType, mediaTypeFor } from "../sparql/formats.js";
 import { readGet, readPost, type ProtocolRequest } from "../sparql/request.js";
-import { DESCRIPTION_TYPES, serviceDescription, type DescriptionType } from "../sparql/service-description.js";
+import { DESCRIPTION_TYPES, serviceDescription } from "../sparql/service-description.js";
 
 const sparql = new SparqlResolver();
 
@@ -51,12 +51,9 @@ function whileThere(res: ServerResponse): AbortSignal {
 }
 
 async function describe({ req, res, context }: RestRequest): Promise<void> {
-  const types = [...DESCRIPTION_TYPES, "text/html"];
-  const { accept } = req.headers;
-  const type = preferred(accept, types);
-  if (type === undefined) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept!.slice(0, 200)} can describe the service; ask for one of ${types.join(", ")}.`, {}, { Vary: "Accept" });
+  const type = preferred(req.headers.accept, [...DESCRIPTION_TYPES, "text/html"]);
   const base = context.deps.baseUrl();
-  const text = type === "text/html" ? sparqlPage() : await serviceDescription(`${base}/sparql`, type as DescriptionType);
+  const text = type === "text/html" ? sparqlPage() : await serviceDescription(`${base}/sparql`, type);
   sendBytes(req, res, Buffer.from(text), { type: contentType(type), headers: { Vary: "Accept", ...(type === "text/html" && { "Content-Security-Policy": PAGE_POLICY }) } });
 }
 

@@ -30,19 +30,18 @@ export function negotiate(accept: string | undefined, name?: string): Format {
     const expected = Object.keys(FORMAT_NAMES).map((known) => `'${known}'`).join(", ");
     throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", { expected });
   }
-  const format = preferred(accept, FORMATS);
-  if (!format) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept!.slice(0, 200)} can be answered; ask for one of ${FORMATS.join(", ")}.`);
-  return format;
+  return preferred(accept, FORMATS);
 }
 
-/** The media type that Accept prefers; the first when it prefers none, `undefined` when it accepts none. */
-export function preferred<T extends string>(accept: string | undefined, types: readonly T[]): T | undefined {
-  if (accept === undefined || accept === "" || accept === "*/*") return types[0];
+/** The one of some media types that Accept prefers; the first when nothing is preferred. @throws ServiceError `NOT_ACCEPTABLE` */
+export function preferred<F extends string>(accept: string | undefined, formats: readonly [F, ...F[]]): F {
+  if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
   const ranges = accept.split(",").map(readRange);
-  let best: { type: T; fit: Range } | undefined;
-  for (const type of types) {
-    const fit = fitOf(type, ranges);
-    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { type, fit };
+  let best: { format: F; fit: Range } | undefined;
+  for (const format of formats) {
+    const fit = fitOf(format, ranges);
+    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
   }
-  return best?.type;
+  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`, {}, { Vary: "Accept" });
+  return best.format;
 }

@@ -1,4 +1,3 @@
-import { ServiceError } from "../../errors.js";
 import type { GraphFormat, ResultFormat } from "../../stores/queries/open-port.js";
 import type { Checked } from "../../use-cases/sparql/index.js";
 import { preferred } from "../representations/negotiate.js";
@@ -14,8 +13,7 @@ export const FORMATS_OF: Readonly<Record<Checked["form"], Readonly<Record<string
 /** The media type that the caller prefers for a query of this form. @throws ServiceError `NOT_ACCEPTABLE` */
 export function mediaTypeFor(form: Checked["form"], accept: string | undefined): { type: string; format: ResultFormat | GraphFormat } {
   const formats = FORMATS_OF[form];
-  const type = preferred(accept, Object.keys(formats));
-  if (type === undefined) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept!.slice(0, 200)} can answer ${form}; ask for one of ${Object.keys(formats).join(", ")}.`, {}, { Vary: "Accept" });
+  const type = preferred(accept, Object.keys(formats) as [string, ...string[]]);
   return { type, format: formats[type]! };
 }
 
