@@ -93,7 +93,7 @@ export const SETTINGS = {
   SPARQL_THREADS: setting(whole(1, 16), 1, "Most threads that answer /sparql; each holds the whole graph, and a further one starts only when all are busy."),
   SPARQL_IDLE: setting(duration, 600_000, "How long a thread of /sparql is kept without a query; the next query starts one."),
   SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a thread of /sparql."),
-  SPARQL_QUEUE_WAIT: setting(duration, 10_000, "How long a query to /sparql waits for its turn, loading included."),
+  SPARQL_QUEUE_WAIT: setting(duration, 40_000, "How long a query to /sparql waits for its turn, loading included."),
   SPARQL_PENALTY: setting(duration, 60_000, "How long a caller waits whose queries ran into a limit twice in ten minutes; doubled each further time."),
   SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
   SPARQL_PARSE_TIMEOUT: setting(duration, 5_000, "Longest time for reading a SPARQL query before it is run."),

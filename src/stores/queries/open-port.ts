@@ -16,6 +16,16 @@ export interface OpenQuestion {
   sequence: number;
 }
 
+/** The side of who asks. */
+export interface Asker {
+  /** Whose query it is: who was served last is served again after others. */
+  caller?: string;
+  /** Asked when it is the query's turn; what it throws is the answer then. */
+  admit?(): void;
+  /** Drops the query while it waits; one that runs goes on to its end or its time-out. */
+  signal?: AbortSignal;
+}
+
 export interface OpenAnswer {
   bytes: Uint8Array;
   /** The setting that cut the answer. */
@@ -30,11 +40,10 @@ export interface OpenAnswer {
  */
 export interface OpenQueries {
   /**
-   * @param signal drops the query while it waits; one that runs goes on to its end or its time-out
    * @throws {import("../../errors.js").ServiceError} `QUERY_SYNTAX`, `QUERY_REFUSED`, `QUERY_TIMEOUT`, `QUERY_MEMORY`, `SPARQL_BUSY`,
    * `INDEX_LOADING`, `INDEX_BEHIND`, `SPARQL_NEEDS_ENDPOINT`, `SHUTTING_DOWN`
    */
-  ask(question: OpenQuestion, signal?: AbortSignal): Promise<OpenAnswer>;
+  ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;
   /** Tells that the truth has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
   /** Threads that are up, and queries that wait. */

@@ -45,7 +45,7 @@ export async function answerQuery({ query, dataset, caller, formatFor, signal }:
   const text = guarded.form === "SELECT" ? guarded.bounded(deps.config.SPARQL_MAX_ROWS + 1) : guarded.text;
   const graph = guarded.form === "CONSTRUCT" || guarded.form === "DESCRIBE";
   try {
-    return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, signal);
+    return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, { caller, admit: () => deps.penalties.check(caller), ...(signal && { signal }) });
   } catch (error) {
     if (error instanceof ServiceError && STRIKES.has(error.code)) deps.penalties.strike(caller);
     throw error;

@@ -1,15 +1,16 @@
 import { ServiceError } from "../../../../errors.js";
-import type { OpenAnswer, OpenQueries, OpenQuestion } from "../../open-port.js";
+import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../../open-port.js";
 import { silent } from "../log.js";
 import { REBUILD_AFTER_REWRITES } from "../options.js";
 import { Lane, type LaneLoss } from "./lane.js";
 import type { OpenOptions } from "./options.js";
 
-interface Waiting { question: OpenQuestion; resolve(answer: OpenAnswer): void; reject(error: Error): void; settle(): void }
+interface Waiting { question: OpenQuestion; asker: Asker; resolve(answer: OpenAnswer): void; reject(error: Error): void; settle(): void }
 
 /** ms before a graph that did not fit is tried again, and before one whose truth could not be read. */
 const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
+const MOST_CALLERS = 10_000;
 
 /**
  * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free, ended when idle.
@@ -19,6 +20,9 @@ export class OpenEngine implements OpenQueries {
   readonly #options: Required<OpenOptions>;
   readonly #lanes = new Set<Lane>();
   readonly #waiting = new Set<Waiting>();
+  /** The turn at which each caller was served last, oldest first. */
+  readonly #served = new Map<string, number>();
+  #turns = 0;
   #sequence = 0;
   #closed = false;
   #barred: { until: number; error: ServiceError } | undefined;
@@ -27,7 +31,8 @@ export class OpenEngine implements OpenQueries {
     this.#options = { log: silent, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
   }
 
-  ask(question: OpenQuestion, signal?: AbortSignal): Promise<OpenAnswer> {
+  ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
+    const { signal } = asker;
     const refused = this.#refuses();
     if (refused) return Promise.reject(refused);
     return new Promise((resolve, reject) => {
@@ -38,7 +43,7 @@ export class OpenEngine implements OpenQueries {
       const abort = () => drop(signal!.reason as Error);
       const clock = setTimeout(() => drop(this.#late()), this.#options.queueWait);
       const waiting: Waiting = {
-        question, resolve, reject: drop,
+        question, asker, resolve, reject: drop,
         settle: () => {
           clearTimeout(clock);
           signal?.removeEventListener("abort", abort);
@@ -84,17 +89,39 @@ export class OpenEngine implements OpenQueries {
     return new ServiceError("INDEX_LOADING", `The graph is being loaded (${done} of ${total} records) and was not ready within ${wait}; try again shortly.`, { done, total }, { "Retry-After": "5" });
   }
 
-  /** Gives the longest waiting query to a thread, and starts one when none can take it. */
+  /** Gives waiting queries to free threads, and starts one when none can take them. */
   #serve(): void {
     if (this.#closed) return;
-    for (const waiting of this.#waiting) {
+    for (;;) {
       const lane = [...this.#lanes].find(({ free }) => free);
-      if (!lane) break;
-      waiting.settle();
+      const waiting = lane && this.#next();
+      if (!waiting) break;
       lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => this.#freed(lane));
     }
     const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
     if (this.#waiting.size > loading && this.#lanes.size < this.#options.threads) this.#start();
+  }
+
+  /** Of the caller who was served longest ago, the longest waiting query that may still be answered. */
+  #next(): Waiting | undefined {
+    for (;;) {
+      let next: Waiting | undefined;
+      const turnOf = ({ asker }: Waiting) => this.#served.get(asker.caller ?? "") ?? 0;
+      for (const waiting of this.#waiting) if (!next || turnOf(waiting) < turnOf(next)) next = waiting;
+      if (!next) return undefined;
+      try {
+        next.asker.admit?.();
+      } catch (error) {
+        next.reject(error as Error);
+        continue;
+      }
+      next.settle();
+      const { caller = "" } = next.asker;
+      this.#served.delete(caller);
+      if (this.#served.size >= MOST_CALLERS) this.#served.delete(this.#served.keys().next().value!);
+      this.#served.set(caller, ++this.#turns);
+      return next;
+    }
   }
 
   #start(): void {

@@ -4,8 +4,8 @@ import { workerData } from "node:worker_threads";
 import type { ThreadData } from "../messages.js";
 import { capMemory } from "./cap-memory.js";
 
-/** Of Unix's 19: a tenth of what other threads get, where they want all. */
-const NICENESS = 10;
+/** Of 19: a third of what other threads get, where they want all. */
+const NICENESS = 5;
 
 capMemory((workerData as ThreadData).memory!);
 // On Linux it is the calling thread's own (setpriority(2)); elsewhere it would be that of the whole process.
