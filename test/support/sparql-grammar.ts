@@ -33,7 +33,7 @@ export function grammarQuery(): fc.Arbitrary<MadeQuery> {
   }));
   const service = pick("SERVICE <http://x/> {}", "service silent ?x { ?a ?b ?c }", "\\u0053ERVICE<a:b>{}");
   return fc.record({
-    patterns: fc.array(pattern, { maxLength: 3 }), service: fc.option(service, { nil: undefined }), space: SPACE,
+    patterns: fc.array(pattern, { maxLength: 3 }), service: fc.option(service, { nil: undefined, freq: 1 }), space: SPACE,
     head: pick("SELECT *", "SELECT DISTINCT ?a ?b", "ASK", "CONSTRUCT { ?a <a:b> ?b }", "DESCRIBE ?a", "SELECT (1 AS ?one)"), tail: pick("", " ORDER BY ?a", " LIMIT 3", " OFFSET 2 LIMIT 1"),
   }).map(({ patterns, service: hidden, space, head, tail }) => ({
     text: `PREFIX service: <http://x/>${space}${head}${space}WHERE {${space}${[...unlabelled(patterns), ...(hidden ? [hidden] : [])].join(space)}${space}}${tail}`, service: hidden !== undefined,
