@@ -12,6 +12,7 @@ import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
+import { sparqlOperations } from "./sparql.js";
 import { validationOperations } from "./validation.js";
 
 /**
@@ -22,6 +23,6 @@ export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...cratePlanOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
-    ...validationOperations, ...ontologyOperations,
+    ...sparqlOperations, ...validationOperations, ...ontologyOperations,
   };
 }
