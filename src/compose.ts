@@ -46,7 +46,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   });
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
-  const deps: Deps = { config, records, queries, openQueries, guard, penalties: new Penalties(config.SPARQL_PENALTY), objects, objectsLocation, jobs, planTurns, shapeTurns, log, baseUrl, jwtSecret };
+  const penalties = new Penalties(config.SPARQL_PENALTY);
+  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, planTurns, shapeTurns, log, baseUrl, jwtSecret };
 
   const stopping = new AbortController();
   const sweep = async () => {
