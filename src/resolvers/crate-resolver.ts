@@ -17,9 +17,9 @@ import { countWrite } from "./write-rate.js";
 @Resolver()
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
-  async submit(file: { stream: Readable; name: string }, context: Context): Promise<SubmissionView> {
+  async submit(file: { stream: Readable; name: string }, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
     countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, file);
+    const submission = await submitCrate(context.deps, context.caller, file, options);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }
   /** Waits for the end of a submission, at most UPLOAD_WAIT. */
@@ -57,7 +57,10 @@ export class CrateResolver {
   }
 
   @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
-  uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
-    return withUpload(upload, context, (file) => this.submit(file, context));
+  uploadCrate(
+    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context,
+    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date: its root's @id is the ARK of that crate." }) update: boolean,
+  ): Promise<SubmissionView> {
+    return withUpload(upload, context, (file) => this.submit(file, { update }, context));
   }
 }

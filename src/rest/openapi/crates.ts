@@ -1,7 +1,7 @@
 import { KINDS } from "../../model/kinds/index.js";
 import type { JsonObject } from "../../model/field.js";
 import { BODY_REFUSALS, FIND_REFUSALS, NOT_MODIFIED, WRITE_REFUSALS, json, schemaRef, type Content, type Operation } from "./operation.js";
-import { FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, RANGE, REVISION, TOMBSTONE, arkPath, path } from "./parameters.js";
+import { FORMAT, IF_MATCH, IF_NONE_MATCH, LIST, RANGE, REVISION, TOMBSTONE, arkPath, path, query } from "./parameters.js";
 import { representations } from "./records.js";
 import { answerOf, recordExample } from "./schemas.js";
 import { CONTENT_HEADERS, CONTENT_REFUSALS, PARTIAL } from "./files.js";
@@ -19,6 +19,7 @@ const FINISHED: JsonObject = {
   timeFinished: "2024-05-03T08:00:02Z", completed: true, success: true, identifiersMinted: 1, rocrateIdentifier: ARK,
 };
 const UPLOAD: Record<string, Content> = { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } } };
+const UPDATE = query("update", "Brings a crate of yours that is here already (its root's `@id` is that crate's ARK) up to date, in one step: what says something else becomes the next revision, what is not there any more is deleted, what you deleted and is there again is revived. Without it such an upload fails with CRATE_EXISTS.", { type: "boolean", default: false });
 const ARCHIVE: Record<string, Content> = { "application/zip": { schema: {} } };
 const UPLOAD_REFUSALS = [...WRITE_REFUSALS, ...BODY_REFUSALS, "SHUTTING_DOWN"] as const;
 
@@ -49,14 +50,14 @@ export const CRATES: readonly Operation[] = [
   {
     method: "post", path: "/rocrate/upload-async", operationId: "upload_crate_async", tag: "crates", summary: "Upload a crate and poll for its result",
     description: "Answers as soon as the archive is stored. Poll `GET /rocrate/upload/status/{submissionUUID}` until `completed`. The same archive again answers the same submission.",
-    body: UPLOAD,
+    parameters: [UPDATE], body: UPLOAD,
     answer: { description: "The submission.", content: json(schemaRef("Submission"), QUEUED) },
     token: "required", refusals: UPLOAD_REFUSALS,
   },
   {
     method: "post", path: "/rocrate/upload", operationId: "upload_crate", tag: "crates", summary: "Upload a crate and wait for its result",
     description: "The same work as the asynchronous upload. What is wrong with the content is a 422 with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running submission is answered.",
-    body: UPLOAD,
+    parameters: [UPDATE], body: UPLOAD,
     answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...EXAMPLE, submission: FINISHED }) },
     token: "required", refusals: [...UPLOAD_REFUSALS, "CRATE_EXISTS"],
   },

@@ -7,16 +7,17 @@ import type { SubmissionView } from "../../use-cases/crates/submissions.js";
 import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
 import { sendJson } from "../reply.js";
-import type { Operations, RestRequest } from "../request.js";
+import { readFlag, type Operations, type RestRequest } from "../request.js";
 
 const crates = new CrateResolver();
 
 /** Existing clients send the archive as `file`, or as `crate`. */
 const FIELDS = ["file", "crate"];
 
-async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
+async function submit({ req, query, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, context));
+  const update = readFlag(query, "update");
+  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, { update }, context));
 }
 
 /** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */

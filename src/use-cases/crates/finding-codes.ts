@@ -51,6 +51,8 @@ export const FINDING_CODES = {
   // The registry
   CRATE_EXISTS: conflict("The crate's identifier exists and belongs to the uploader."),
   IDENTIFIER_TAKEN: conflict("An identifier of the crate belongs to another record."),
+  CHANGED_MEANWHILE: conflict("A record of the crate was changed by somebody else while the update was taken in."),
+  ROOT_WITHOUT_ARK: content("The crate was sent as an update and its root has no ARK that could name the crate to update."),
   INTAKE_TIMEOUT: limit("The intake took longer than INTAKE_TIMEOUT."),
   OUT_OF_MEMORY: limit("The intake needed more memory than INTAKE_MEMORY."),
   ARCHIVE_GONE: content("The uploaded archive is no longer stored."),

@@ -50,9 +50,10 @@ export function submissionView(submission: Submission, progress: Progress | null
 /**
  * Takes an archive in: stores its bytes and queues its intake. The same archive by the same user gives the
  * first submission again.
+ * @param options.update brings what the caller has of the crate up to date; the same archive is then looked at again
  * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, file: { stream: Readable; name: string }): Promise<Submission> {
+export async function submitCrate(deps: Deps, caller: Caller | null, file: { stream: Readable; name: string }, { update = false }: { update?: boolean } = {}): Promise<Submission> {
   const { user } = authenticated(caller);
   const staged = await deps.objects.stage(file.stream, { limit: deps.config.MAX_UPLOAD_BYTES, limitName: "MAX_UPLOAD_BYTES" });
   const id = randomUUID();
@@ -63,7 +64,7 @@ export async function submitCrate(deps: Deps, caller: Caller | null, file: { str
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name: file.name } satisfies CrateSubmissionInput, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name: file.name, ...(update ? { update } : {}) } satisfies CrateSubmissionInput, update, at: Date.now() });
   if (existing) await deps.records.release({ kind: "submission", id });
   else await deps.jobs.enqueue(id);
   return submission;

@@ -19,6 +19,8 @@ export interface IntakeInput {
   baseUrl: string;
   /** ARK of the uploader. */
   owner: string;
+  /** Sent to bring a crate up to date. */
+  update?: boolean;
   /** Finds everything and stores nothing. */
   dryRun?: boolean;
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../errors.js";
+import { looksLikeArk } from "../../../identifiers/ark.js";
 import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
 import { buildRecords, placeOf, type GraphsOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/check-claims.js";
@@ -102,6 +103,8 @@ function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha51
 async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, input: IntakeInput & { size: number }, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
   for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
   crate.findings.throwIfErrors();
+  if (input.update && crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id)))
+    crate.findings.warn("ROOT_WITHOUT_ARK", "The crate's root has no ARK that says which crate to update, so this became a new crate; give the root the ARK of the crate as its `@id`.", placeOf(crate.root));
   const total = crate.entities.length;
   let done = 0;
   host.progress({ stage: "building records", done, total, unit: "records" });
