@@ -81,13 +81,18 @@ const SELF = "urn:arkgraph:self:";
 
 function contextList(context: JsonValue | undefined): JsonValue[] {
   if (context === undefined || context === null) return [];
-  return Array.isArray(context) ? context : [context];
+  return Array.isArray(context) ? context.flatMap(afterReset) : [context];
 }
+
+/** `null` takes back all that was said before, the fallback too: nothing is dropped for that. */
+const afterReset = (part: JsonValue): JsonValue[] => (part === null ? [null, FALLBACK] : [part]);
 
 /** What of the document is public. */
 function bodyOf(input: GraphInput): JsonObject {
   const { fields } = KINDS[input.kind];
-  const { "@id": _id, ...body } = publicView(KINDS[input.kind], input.document);
+  const { "@id": _id, ...said } = publicView(KINDS[input.kind], input.document);
+  const { "@context": context } = said;
+  const body = Array.isArray(context) && context.includes(null) ? { ...said, "@context": context.flatMap(afterReset) } : said;
   const isLiteral = (key: string) => !input.fromCrate && key !== "@context" && Object.hasOwn(fields, key) && (fields[key]!.json === "object" || fields[key]!.json === "list");
   return encodeBlanks(body, isLiteral);
 }
