@@ -43,7 +43,4 @@ export const crateOperations: Operations = {
     const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
     sendJson(req, res, { ...parseDocument(crate.bytes), submission: view });
   },
-  upload_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await crates.submission(params["submissionUUID"]!, context), { headers: { "Cache-Control": "no-store" } });
-  },
 };

@@ -1,7 +1,9 @@
+import type { EventStreams } from "../event-streams.js";
 import type { Operations } from "../request.js";
 import { accountOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
 import { crateOperations } from "./crates.js";
+import { crateReadOperations } from "./crate-reads.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
@@ -10,14 +12,16 @@ import { historyOperations } from "./history.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
+import { submissionOperations } from "./submissions.js";
 
 /**
  * The handler of every operation of the contract, by operationId.
  * @param contract the OpenAPI document
+ * @param streams where streams of events are kept, to be ended with the server
  */
-export function operations(contract: object): Operations {
+export function operations(contract: object, streams: EventStreams): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...historyOperations, ...crateOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
   };
 }

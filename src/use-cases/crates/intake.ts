@@ -48,9 +48,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const records: CrateRecord[] = [];
   const own = new Set<string>();
   const update = (submission.input as CrateSubmissionInput).update === true ? new CrateUpdate(deps.records, submission.user) : undefined;
+  let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
-    intend: (sha256s) => announce(deps, holder, sha256s),
+    intend: (sha256s) => (announcing = announce(deps, holder, sha256s)),
     claim: async (claims) => {
       if (update) return update.claim(claims);
       const found = await findConflicts(deps.records, claims, submission.user);
@@ -76,8 +77,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     const refused = await commit(job, deps, planned, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
-    if (!(error instanceof CrateError)) throw error;
-    await fail(error.findings, error.warnings);
+    if (error instanceof CrateError) return await fail(error.findings, error.warnings);
+    // What was stored is nobody's any more; an announcement on its way is waited for, or it would outlive this.
+    if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled") await announcing.catch(() => {}).then(() => deps.records.release(holder));
+    throw error;
   }
 }
 

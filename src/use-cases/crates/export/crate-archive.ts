@@ -11,6 +11,7 @@ import { typeNames } from "../kinds.js";
 import { RATIO_FROM } from "../zip/inflate.js";
 import type { EntityNames } from "./crate-entity.js";
 import { crateMetadata, descriptorOf, metadataOf, surveyCrate } from "./crate-metadata.js";
+import { stateOf } from "./crate-records.js";
 import { MemberPaths } from "./member-paths.js";
 import { FileStatements, decoded, relativeId, suffixOf } from "./file-statements.js";
 
@@ -36,7 +37,7 @@ const NOTE = "NOT-INCLUDED.txt";
  * Memory is that of the names of its files, however large they are.
  */
 export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log">, root: StoredRecord, caller: Caller | null): Promise<CrateArchive> {
-  const state = await deps.records.stateOfCrate(root.ark);
+  const state = await stateOf(deps, root);
   const paths = new MemberPaths();
   const names = new Map<string, string>();
   const members: Member[] = [];
@@ -46,10 +47,10 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
   const statements = new FileStatements(root.ark);
   const survey = await surveyCrate(deps, root, async (record, document) => {
     if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined) folders.push(record.ark);
-    if (record.kind === "rocrate" && record !== root && !typeNames(document, document["@context"]).includes("ROCrate")) crates.push({ record, document });
+    if (record.kind === "rocrate" && record.ark !== root.ark && !typeNames(document, document["@context"]).includes("ROCrate")) crates.push({ record, document });
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
-    const others = record === root ? objects.filter(({ role }) => role === "member") : [];
+    const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
     if (!content && others.length === 0) return;
     if (!(await mayReadContent(deps.records, caller, record))) {
       for (const { name } of content ? [content] : others) left.push({ ark: record.ark, name });
@@ -105,7 +106,7 @@ function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, mem
 /** Files were chosen before their description is written: both must be of one state. */
 async function* asItWas(deps: Pick<Deps, "records">, state: string, root: StoredRecord, text: AsyncIterable<string>): AsyncGenerator<Buffer> {
   for await (const piece of text) yield Buffer.from(piece);
-  if ((await deps.records.stateOfCrate(root.ark)) !== state) throw new ServiceError("STORE_UNAVAILABLE", `${root.ark} changed while its archive was made; ask again.`);
+  if ((await stateOf(deps, root)) !== state) throw new ServiceError("STORE_UNAVAILABLE", `${root.ark} changed while its archive was made; ask again.`);
 }
 
 const noteOf = (left: CrateArchive["left"]): string =>
