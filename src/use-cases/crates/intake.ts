@@ -24,7 +24,7 @@ export interface CrateSubmissionInput {
 }
 
 export interface IntakeDeps {
-  records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "usedElsewhere" | "commit" | "closeSubmission" | "intend" | "release">;
+  records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "commit" | "closeSubmission" | "intend" | "release">;
   objects: ObjectsLocation;
   config: Config;
   /** Public address without a slash at the end. */

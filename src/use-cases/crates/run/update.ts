@@ -32,7 +32,7 @@ export class CrateUpdate {
   private root = "";
   private readonly owners: OwnerKinds;
 
-  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "usedElsewhere">, private readonly user: string) {
+  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">, private readonly user: string) {
     this.owners = new OwnerKinds(records, user);
   }
 
@@ -98,6 +98,8 @@ export class CrateUpdate {
   /** The record's next state; nothing when it says the same of the same content. */
   private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects = [], ...state }: CrateRecord, before: StoredRecord): Promise<RecordWrite[]> {
     const changed = Buffer.compare(before.document, state.document) === 0 ? [] : changedPointers(parseDocument(before.document), parseDocument(state.document));
+    // A crate that was given back states its context once for all: what matters is what it makes of the record.
+    if (changed.length === 1 && changed[0] === "/@context" && (await this.records.quads(before.ark)) === state.quads) changed.pop();
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
     if (changed.length === 0 && !sameObjects(await this.records.objectsOf(before.ark), objects)) changed.push("/contentUrl");
     const revive = before.tombstone !== null;
