@@ -9,10 +9,12 @@ import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
 import { groupOperations } from "./groups.js";
 import { historyOperations } from "./history.js";
+import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
 import { submissionOperations } from "./submissions.js";
+import { validationOperations } from "./validation.js";
 
 /**
  * The handler of every operation of the contract, by operationId.
@@ -23,5 +25,6 @@ export function operations(contract: object, streams: EventStreams): Operations 
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...validationOperations, ...ontologyOperations,
   };
 }

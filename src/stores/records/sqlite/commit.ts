@@ -1,6 +1,7 @@
 import type { Commit, Committed } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
 import { CrateUseWrites } from "./crate-uses.js";
+import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./link-writes.js";
 import { ObjectWrites } from "./object-writes.js";
 import { Projection } from "./projection.js";
@@ -16,10 +17,13 @@ export class Committer {
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
   readonly #uses: CrateUseWrites;
+  /** Written by the caller before the transaction ends. */
+  readonly tail: GroupTail;
   readonly #projection: Projection;
   readonly #links: LinkWrites;
   readonly #records: RecordWrites;
   readonly #log;
+  readonly #logOne;
   readonly #newest;
   #sequence: number;
 
@@ -28,10 +32,12 @@ export class Committer {
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
     this.#uses = new CrateUseWrites(connection);
+    this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
-    this.#links = new LinkWrites(connection, this.#projection);
-    this.#records = new RecordWrites(connection, new TextWrites(connection), this.objects, this.#projection);
+    this.#links = new LinkWrites(connection, this.#projection, this.tail);
+    this.#records = new RecordWrites(connection, new TextWrites(connection, this.tail), this.objects, this.#projection, this.tail);
     this.#log = connection.prepare("INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)");
+    this.#logOne = connection.prepare("INSERT INTO change_log (sequence, record) VALUES (?, ?)");
     this.#newest = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log");
     this.#sequence = this.#newest.get()![0];
   }
@@ -45,6 +51,8 @@ export class Committer {
   rolledBack(): void {
     this.#sequence = this.#newest.get()![0];
     this.#links.forget();
+    this.#projection.forget();
+    this.#records.rolledBack();
   }
 
   apply(commit: Commit): Committed {
@@ -63,7 +71,9 @@ export class Committer {
     }
     // A number is used only by commits that changed records, so that none is missing from the log.
     if (step.changed.size > 0) {
-      this.#log.put([step.sequence, JSON.stringify([...step.changed])]);
+      const changed = [...step.changed];
+      if (changed.length === 1) this.#logOne.put([step.sequence, changed[0]!]);
+      else this.#log.put([step.sequence, JSON.stringify(changed)]);
       this.#sequence = step.sequence;
     }
     return { sequence: this.#sequence, records };
