@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
@@ -87,6 +89,7 @@ describe("cancelling an upload", () => {
     const left: string[] = [];
     for await (const key of registry.deps.objects.list()) left.push(key);
     expect(left).toEqual([]);
+    expect(await readdir(join(registry.deps.config.DATA_DIR, "objects", "staging"))).toEqual([]);
   }, 30_000);
 });
 

@@ -82,7 +82,7 @@ export const CRATES: readonly Operation[] = [
     description: "The same work as the asynchronous upload. What is wrong with the content is a 422 with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running submission is answered.",
     parameters: [UPDATE], body: UPLOAD,
     answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...EXAMPLE, submission: FINISHED }) },
-    token: "required", refusals: [...UPLOAD_REFUSALS, "CRATE_EXISTS"],
+    token: "required", refusals: [...UPLOAD_REFUSALS, "CRATE_EXISTS", "CHANGED_MEANWHILE", "DUPLICATE"],
   },
   {
     method: "get", path: "/rocrate/upload/status/{submissionUUID}", operationId: "upload_status", tag: "crates", summary: "Status of an upload",

@@ -20,13 +20,16 @@ async function submit({ req, query, context }: RestRequest): Promise<SubmissionV
   return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, { update }, context));
 }
 
+/** Conflicts that have a code of their own; the others are about identifiers. */
+const CONFLICTS = ["CRATE_EXISTS", "CHANGED_MEANWHILE"] as const;
+
 /** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */
 function failure(view: SubmissionView): Error {
   const errors = view.error ?? [];
   const status = statusOfFindings(errors);
   const first = errors.find((error) => statusOfFindings([error]) === status);
   if (status === 413) return new ServiceError("TOO_LARGE", first!.message, { submission: view });
-  if (status === 409) return new ServiceError(first!.code === "CRATE_EXISTS" ? "CRATE_EXISTS" : "DUPLICATE", first!.message, { submission: view });
+  if (status === 409) return new ServiceError(CONFLICTS.find((code) => code === first!.code) ?? "DUPLICATE", first!.message, { submission: view });
   return new ValidationError(errors.map(({ file, pointer, message, code }) => ({ loc: ["body", "file", file ?? "", pointer ?? ""], msg: message, type: code })));
 }
 

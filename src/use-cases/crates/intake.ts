@@ -88,7 +88,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
 async function asNew({ records }: IntakeDeps, built: readonly CrateRecord[], own: ReadonlySet<string>, root: string): Promise<CrateWrites> {
   const { writes, errors } = await withoutKnown(records, built, own);
   const written = new Set(writes.map(({ ark }) => ark));
-  return { writes, errors, uses: { crate: root, arks: [...own].filter((ark) => !written.has(ark)) } };
+  return { writes, errors, uses: { crate: root, arks: [...own.keys()].filter((ark) => !written.has(ark)) } };
 }
 
 function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {

@@ -51,4 +51,4 @@ export type FromThread =
   /** A fault that is not the crate's: trying again may help. */
   | { type: "fault"; message: string };
 /** Main side to thread. */
-export type ToThread = { id: number; refusals?: Refusal[]; fault?: string };
+export type ToThread = { id: number; refusals?: Refusal[]; fault?: string } | { stop: true };

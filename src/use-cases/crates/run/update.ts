@@ -11,7 +11,7 @@ import { OwnerKinds, saysTheSame, taken } from "./conflicts.js";
 import type { Claim, Refusal } from "./protocol.js";
 
 /** Records looked at before others get their turn. */
-const BATCH = 500;
+const BATCH = 200;
 
 /** What an upload comes to. */
 export interface CrateWrites {
