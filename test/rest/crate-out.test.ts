@@ -218,6 +218,22 @@ describe("a crate's summary", () => {
   });
 });
 
+describe("a crate's archive, as it was uploaded", () => {
+  it("is given back byte for byte, whole or in part, and is that of the last upload", async () => {
+    const [one, two] = await Promise.all(["first", "second"].map((says) => crate([{ "@id": "a.csv", "@type": "File" }], { "a.csv": says }, { "@id": "ark:99999/archived", name: says })));
+    const archived = (headers: Record<string, string> = {}) => fetch(`${registry.url}/rocrate/archived/download/ark:99999/archived`, { headers: { Authorization: `Bearer ${ada.token}`, ...headers } });
+    await registry.take(one!, ada.token);
+    expect(Buffer.compare(Buffer.from(await (await archived()).arrayBuffer()), one!)).toBe(0);
+    const part = await archived({ Range: "bytes=10-29" });
+    expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 10-29/${one!.length}`]);
+    expect(Buffer.compare(Buffer.from(await part.arrayBuffer()), one!.subarray(10, 30))).toBe(0);
+    expect((await archived({ Range: `bytes=${one!.length}-` })).status).toBe(416);
+    expect((await registry.upload(two!, ada.token, { path: "/rocrate/upload?update=true" })).status).toBe(200);
+    expect(Buffer.compare(Buffer.from(await (await archived()).arrayBuffer()), two!)).toBe(0);
+    expect((await registry.ask("/rocrate/archived/download/ark:99999/archived")).status).toBe(401);
+  });
+});
+
 describe("a crate within a crate", () => {
   it("is given as what lies below it and its parts", async () => {
     const top = "ark:99999/top";

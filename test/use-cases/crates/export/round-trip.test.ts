@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../../../cli/demo/build-crate.js";
 import type { Caller } from "../../../../src/use-cases/access/caller.js";
 import { crateArchive } from "../../../../src/use-cases/crates/export/crate-archive.js";
-import { REAL_CRATES, crate, metadata, realCrate, zip } from "../../../support/crates.js";
+import { Archive } from "../../../../src/use-cases/crates/zip/archive.js";
+import { LIMITS, REAL_CRATES, crate, metadata, readerOf, realCrate, zip, type Entity } from "../../../support/crates.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../../support/registry.js";
 
 const ADA: Caller = { user: UPLOADER, admin: false };
@@ -80,11 +81,36 @@ describe("a crate that is given back and uploaded elsewhere", () => {
     for (const { ark } of await rig.all()) found[ark] = (await rig.records.objectsOf(ark)).filter(({ role }) => role === "content" || role === "member").map(({ role, sha256 }) => `${role} ${sha256}`).toSorted();
     return found;
   };
+  /** What RO-Crate 1.2 asks of the form of an attached crate (its sections "Structure", "Metadata" and "Data entities"). */
+  const isWellFormed = async (back: Buffer, root: string) => {
+    const archive = await Archive.open(readerOf(back), LIMITS);
+    const files = new Set(archive.members.map(({ name }) => name));
+    const written = JSON.parse((await buffer(archive.read(archive.members.find(({ name }) => name === "ro-crate-metadata.json")!))).toString()) as { "@context": unknown; "@graph": Entity[] };
+    expect(Object.keys(written)).toEqual(["@context", "@graph"]);
+    expect([written["@context"]].flat()[0]).toBe("https://w3id.org/ro/crate/1.2/context");
+    const ids = written["@graph"].map((entity) => entity["@id"] as string);
+    expect(ids.slice(0, 2)).toEqual(["ro-crate-metadata.json", root]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(root).toMatch(/^ark:/);
+    const relative = ids.filter((id) => !/^(?:[a-z][a-z0-9+.-]*:|#|_:)/i.test(id)).map((id) => decodeURIComponent(id.replace(/^\.\//, "")));
+    expect(relative.filter((path) => (path.endsWith("/") ? ![...files].some((file) => file.startsWith(path)) : !files.has(path)))).toEqual([]);
+    const nested: unknown[] = [];
+    const walk = (value: unknown, top: boolean): void => {
+      if (Array.isArray(value)) return value.forEach((item) => walk(item, top));
+      if (value === null || typeof value !== "object") return;
+      const id = (value as Entity)["@id"];
+      if (!top && typeof id === "string" && ids.includes(id) && Object.keys(value).length > 1) nested.push(value);
+      for (const [key, inner] of Object.entries(value)) if (key !== "@context") walk(inner, false);
+    };
+    for (const entity of written["@graph"]) walk(entity, true);
+    expect(nested).toEqual([]);
+  };
   const goesRound = async (archive: Buffer) => {
     const submission = await here.upload(archive);
     expect(submission.error).toBeNull();
     const root = submission.rocrateIdentifier!;
     const back = await rebuilt(here, root);
+    await isWellFormed(back, root);
     const again = await there.upload(back);
     expect(again.error).toBeNull();
     expect(again).toMatchObject({ status: "finished", rocrateIdentifier: root });
