@@ -49,6 +49,13 @@ describe("a crate that is uploaded again", () => {
     expect(await rig.records.contentWasDeleted(`${ROOT}/b.csv`)).toBe(true);
   });
 
+  it("may bring a file whose name differs from an earlier one in hyphens only", async () => {
+    await rig.upload(await of([file("a-b.csv")], { "a-b.csv": "a" }));
+    expect(await update(await of([file("a-b.csv"), file("ab.csv")], { "a-b.csv": "a", "ab.csv": "b" }))).toMatchObject({ error: null, identifiersMinted: 1 });
+    expect(await update(await of([file("ab.csv")], { "ab.csv": "b" }))).toMatchObject({ error: null, identifiersMinted: 0 });
+    expect(await revisions()).toEqual({ [ROOT]: 3, "ab.csv": 1 });
+  });
+
   it("comes to nothing when it is the same", async () => {
     const archive = await of([file("a.csv"), person], { "a.csv": "a", "more.txt": "m" });
     await rig.upload(archive);

@@ -45,7 +45,8 @@ export class CrateUpdate {
       for (const [offset, claim] of batch.entries()) {
         const record = found[offset];
         if (claim.root) this.root = claim.ark;
-        if (!record) continue;
+        // Members of one crate may differ in hyphens only: another member is no hindrance.
+        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root)) continue;
         if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, await this.owners.of(record)) });
         else {
           this.seen.set(record.ark, record.revision);
