@@ -191,6 +191,17 @@ describe("uploading again over REST and GraphQL", () => {
     expect((await registry.ask("/ark:99999/again/a.csv")).body).toMatchObject({ name: "C" });
   });
 
+  it("of the metadata alone, as it is given out, changes what says something else and leaves the files", async () => {
+    const { body } = await registry.ask("/rocrate/ark:99999/again");
+    const changed = { ...body, "@graph": body["@graph"].map((one: Json) => (one["@id"] === "ark:99999/again/a.csv" ? { ...one, name: "D" } : one)) };
+    expect(await registry.ask("/rocrate/metadata", { token: ada.token, body: changed })).toMatchObject({ status: 409, body: { code: "CRATE_EXISTS" } });
+    const updated = await registry.ask("/rocrate/metadata?update=true", { token: ada.token, body: changed });
+    expect(updated, updated.text).toMatchObject({ status: 200, body: { submission: { status: "finished", identifiersMinted: 0 } } });
+    expect((await registry.ask("/ark:99999/again/a.csv")).body).toMatchObject({ name: "D" });
+    expect((await registry.ask("/datadownload/ark:99999/again/a.csv/download", { token: ada.token })).text).toBe("a");
+    expect((await registry.ask("/rocrate/archived/download/ark:99999/again", { token: ada.token })).status).toBe(200);
+  });
+
   it("of the demo crate, given back and uploaded, keeps the answers about its provenance", async () => {
     const { rocrateIdentifier: root } = await registry.take(await buildDemoCrate(), ada.token);
     const computations = async () => (await registry.ask("/computation")).body as unknown as Json[];

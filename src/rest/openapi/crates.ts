@@ -14,7 +14,7 @@ export const QUEUED: JsonObject = {
   completed: false, success: false, error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null,
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 };
-const FINISHED: JsonObject = {
+export const FINISHED: JsonObject = {
   ...QUEUED, status: "finished", stage: "done", progress: { done: 3, total: 3, unit: "entities" }, timeStarted: "2024-05-03T08:00:00Z",
   timeFinished: "2024-05-03T08:00:02Z", completed: true, success: true, identifiersMinted: 1, rocrateIdentifier: ARK,
 };
@@ -32,7 +32,7 @@ const WHOLE: JsonObject = { "@context": "https://w3id.org/ro/crate/1.2/context",
   { "@id": ARK, "@type": "Dataset", name: EXAMPLE["name"]!, hasPart: [{ "@id": `${ARK}/counts.csv` }] },
   { "@id": `${ARK}/counts.csv`, "@type": "File", name: "counts.csv" },
 ] };
-const METADATA: Record<string, Content> = Object.fromEntries(["application/ld+json", "application/json"].map((type) => [type, { schema: schemaRef("CrateMetadata"), example: WHOLE, exampleName: "CrateMetadata" }]));
+const METADATA: Record<string, Content> = Object.fromEntries(["application/ld+json", "application/json"].map((type) => [type, { schema: schemaRef("WholeCrate"), example: WHOLE, exampleName: "WholeCrate" }]));
 const SUMMARY: JsonObject = {
   "@id": ARK, name: EXAMPLE["name"]!, total: 1, counts: { DataDownload: 1 }, members: [{ "@id": `${ARK}/counts.csv`, kind: "DataDownload", name: "counts.csv" }],
   undescribed: { total: 1, files: [{ name: "ro-crate-preview.html", contentUrl: `https://registry.example/${ARK}/ro-crate-preview.html`, contentSize: "5120", encodingFormat: "text/html", sha256: QUEUED["sha256"]! }] },

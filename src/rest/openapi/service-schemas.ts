@@ -40,6 +40,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
     properties: {
       file: nullable("string", "Member of the archive; null for the archive itself."),
       pointer: nullable("string", "JSON pointer (RFC 6901) inside the file."),
+      line: { type: "integer", description: "Of a JSON error, from 1." },
+      column: { type: "integer", description: "Of a JSON error, from 1." },
       message: { type: "string" },
       code: { type: "string" },
     },
@@ -67,7 +69,7 @@ export const SERVICE_SCHEMAS: JsonObject = {
       sha256: nullable("string", "Of the archive, lower-case hex."),
     },
   },
-  CrateMetadata: {
+  WholeCrate: {
     type: "object", description: "RO-Crate 1.2 metadata: the descriptor first, then the crate and every entity of it. Identifiers are those of the records; an entity that its crate knows by a URL has that.",
     required: ["@context", "@graph"], properties: { "@context": {}, "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } } },
   },

@@ -2,6 +2,7 @@ import type { EventStreams } from "../event-streams.js";
 import type { Operations } from "../request.js";
 import { accountOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
+import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations } from "./crates.js";
 import { crateReadOperations } from "./crate-reads.js";
 import { downloadOperations } from "./downloads.js";
@@ -24,7 +25,7 @@ import { validationOperations } from "./validation.js";
 export function operations(contract: object, streams: EventStreams): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...historyOperations, ...crateOperations, ...cratePlanOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
     ...validationOperations, ...ontologyOperations,
   };
 }

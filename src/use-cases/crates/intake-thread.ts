@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { graphsOf } from "../../rdf/graph.js";
 import { openObjects } from "../../stores/objects/location.js";
 import type { ObjectStore } from "../../stores/objects/port.js";
+import type { CrateRecord } from "./build-records.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 import { takeIn } from "./run/take-in.js";
 
@@ -12,6 +13,7 @@ const waiting = new Map<number, (answer: Answer) => void>();
 /** Aborted when nobody waits for the result any more. */
 const stopping = new AbortController();
 const STOPPED = "told to stop";
+const input = workerData as IntakeInput;
 let asked = 0;
 
 const send = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
@@ -33,13 +35,17 @@ port.on("message", (answer: ToThread) => {
   waiting.delete(answer.id);
 });
 
+/** Nobody writes the records of a plan; their documents move, everything else would be copied on the event loop. */
+const documentOnly = (record: CrateRecord): CrateRecord => ({ ...record, quads: "", links: [], objects: [], text: NO_TEXT, keywords: [] });
+const NO_TEXT = { name: "", description: "", keywords: "", other: "" };
+
 const host: IntakeHost = {
   progress: (progress) => send({ type: "progress", progress }),
   intend: async (sha256s) => {
     await ask({ type: "intend", sha256s });
   },
   claim: async (claims): Promise<Refusal[]> => (await ask({ type: "claim", claims })).refusals ?? [],
-  records: (records) => send({ type: "records", records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
+  records: (records) => send({ type: "records", records: input.dryRun ? records.map(documentOnly) : records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
 };
 
 /** What is being written when the thread is told to stop fails, and is removed with that. */
@@ -51,7 +57,6 @@ async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 try {
-  const input = workerData as IntakeInput;
   const objects = await openObjects(input.objects);
   const stoppable: ObjectStore = Object.assign(Object.create(objects) as ObjectStore, {
     stage: (source: AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1]) => objects.stage(untilStopped(source), options),

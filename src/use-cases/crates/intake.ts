@@ -6,7 +6,7 @@ import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
 import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError } from "./findings.js";
+import { CrateError, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
 import { changedAtCommit, findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
@@ -46,8 +46,9 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { submission } = job;
   const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
   const records: CrateRecord[] = [];
-  const own = new Set<string>();
-  const update = (submission.input as CrateSubmissionInput).update === true ? new CrateUpdate(deps.records, submission.user) : undefined;
+  const own = new Map<string, Place>();
+  const { update: isUpdate, format } = submission.input as CrateSubmissionInput;
+  const update = isUpdate === true ? new CrateUpdate(deps.records, submission.user, format === "metadata") : undefined;
   let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
@@ -55,7 +56,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     claim: async (claims) => {
       if (update) return update.claim(claims);
       const found = await findConflicts(deps.records, claims, submission.user);
-      for (const ark of found.own) own.add(ark);
+      for (const [ark, place] of found.own) own.set(ark, place);
       return found.refusals;
     },
     records: (batch) => {
@@ -85,7 +86,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
 }
 
 /** A crate that nobody has yet; records that the uploader has already and that say the same stay as they are. */
-async function asNew({ records }: IntakeDeps, built: readonly CrateRecord[], own: ReadonlySet<string>, root: string): Promise<CrateWrites> {
+async function asNew({ records }: IntakeDeps, built: readonly CrateRecord[], own: ReadonlyMap<string, Place>, root: string): Promise<CrateWrites> {
   const { writes, errors } = await withoutKnown(records, built, own);
   const written = new Set(writes.map(({ ark }) => ark));
   return { writes, errors, uses: { crate: root, arks: [...own.keys()].filter((ark) => !written.has(ark)) } };

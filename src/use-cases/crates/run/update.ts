@@ -32,7 +32,8 @@ export class CrateUpdate {
   private root = "";
   private readonly owners: OwnerKinds;
 
-  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">, private readonly user: string) {
+  /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
+  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">, private readonly user: string, private readonly keepsFiles: boolean) {
     this.owners = new OwnerKinds(records, user);
   }
 
@@ -97,12 +98,14 @@ export class CrateUpdate {
   }
 
   /** The record's next state; nothing when it says the same of the same content. */
-  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects = [], ...state }: CrateRecord, before: StoredRecord): Promise<RecordWrite[]> {
+  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord): Promise<RecordWrite[]> {
     const changed = Buffer.compare(before.document, state.document) === 0 ? [] : changedPointers(parseDocument(before.document), parseDocument(state.document));
     // A crate that was given back states its context once for all: what matters is what it makes of the record.
     if (changed.length === 1 && changed[0] === "/@context" && (await this.records.quads(before.ark)) === state.quads) changed.pop();
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
-    if (changed.length === 0 && !sameObjects(await this.records.objectsOf(before.ark), objects)) changed.push("/contentUrl");
+    const stored = await this.records.objectsOf(before.ark);
+    const objects = this.keepsFiles ? [...stored.filter(({ role }) => role !== "metadata" || brought.length === 0), ...brought] : brought;
+    if (changed.length === 0 && !sameObjects(stored, objects)) changed.push("/contentUrl");
     const revive = before.tombstone !== null;
     const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
     if (changed.length === 0 && !revive) return embargo;
