@@ -57,6 +57,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(printed).toMatch(/"counts": \{\s+"\w+": \d+/);
     expect(printed).toMatch(/^event: submission\nid: completed\ndata: .*"status":"finished"/m);
     expect(printed).toContain(`["finished","${variables["CRATE"]}"]\n["finished","${variables["CRATE"]}"]`);
+    expect(printed).toMatch(/^source\r\nark:99999\//m);
     expect(printed).toContain('"name":"Plate 7"');
     expect(printed).toContain("@prefix schema: <https://schema.org/>");
   });

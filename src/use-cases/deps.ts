@@ -2,8 +2,10 @@ import type { Config } from "../config.js";
 import type { JobQueue } from "../jobs/port.js";
 import type { ObjectsLocation } from "../stores/objects/location.js";
 import type { ObjectStore } from "../stores/objects/port.js";
+import type { OpenQueries } from "../stores/queries/open-port.js";
 import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
+import type { Penalties, QueryGuard } from "./sparql/index.js";
 import type { Turns } from "./turns.js";
 
 /** What use cases log through: pino's shape, nothing more. */
@@ -19,6 +21,10 @@ export interface Deps {
   readonly config: Config;
   readonly records: RecordStore;
   readonly queries: QueryEngine;
+  /** Answers queries of strangers, behind the guard. */
+  readonly openQueries: OpenQueries;
+  readonly guard: QueryGuard;
+  readonly penalties: Penalties;
   readonly objects: ObjectStore;
   /** Where {@link objects} is, for threads. */
   readonly objectsLocation: ObjectsLocation;

@@ -18,6 +18,7 @@ import { RECORDS } from "./records.js";
 import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
 import { SERVICE } from "./service.js";
+import { SPARQL } from "./sparql.js";
 
 /** Version of the interface; the contract states it. */
 export const API_VERSION = "0.1.0";
@@ -25,7 +26,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SPARQL, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */

@@ -14,6 +14,7 @@ import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
+import { sparqlOperations } from "./sparql.js";
 import { submissionOperations } from "./submissions.js";
 import { validationOperations } from "./validation.js";
 
@@ -26,6 +27,6 @@ export function operations(contract: object, streams: EventStreams): Operations 
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...cratePlanOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
-    ...validationOperations, ...ontologyOperations,
+    ...sparqlOperations, ...validationOperations, ...ontologyOperations,
   };
 }
