@@ -113,6 +113,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_DEPTH: setting(whole(3, 100), 15, "Deepest nesting of a GraphQL document."),
   GRAPHQL_MAX_COST: setting(whole(100, 10_000_000), 50_000, "Most records a GraphQL document may ask for; page sizes multiply."),
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(whole(1, 10_000), 20, "Most operations open at a time on one WebSocket."),
+  MAX_EVENT_STREAMS: setting(whole(1, 100_000), 1000, "Most streams of server-sent events over REST that are open at a time."),
+  EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 

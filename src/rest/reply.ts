@@ -74,7 +74,8 @@ export async function streamBytes(req: IncomingMessage, res: ServerResponse, pie
 /** Bytes that are gathered before an answer begins. */
 const HELD = 256 * 1024;
 
-function drained(res: ServerResponse): Promise<void> {
+/** Resolves when more may be written, or nothing more will be. */
+export function drained(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       res.off("drain", done).off("close", done);

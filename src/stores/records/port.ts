@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { KindName } from "../../model/kind.js";
 import type { Link } from "../../model/link.js";
 import type { AccountChange, AccountStore } from "./accounts-port.js";
+import type { CrateBookkeeping, CrateUses } from "./crates-port.js";
 import type { ObjectReference, ObjectBookkeeping } from "./objects-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
@@ -86,7 +87,9 @@ export type RecordWrite =
       /** Takes the objects so far from earlier revisions too, so that their bytes may go; `objects` are those that are new. */
       dropObjects?: boolean;
       /** Brings a deleted record back as its next revision; without it a deleted one is `GONE`. */
-      revive?: boolean } & RecordState)
+      revive?: boolean;
+      /** The crate that it counts as minted for from now on; absent: as before. */
+      crate?: string } & RecordState)
   | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** Takes its objects from earlier revisions too. */ dropObjects?: boolean }
   /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
   | { op: "publish"; ark: string; /** As for the others, where it is given. */ ifRevision?: number; status: PublicationStatus; embargoedUntil: string | null };
@@ -98,6 +101,8 @@ export interface Commit {
   at: number;
   records: RecordWrite[];
   account?: AccountChange;
+  /** What a crate uses after this commit. */
+  uses?: CrateUses;
   /** Guards the commit by `running AND attempt = mine`, and ends the submission in the same step. */
   submission?: SubmissionClose;
 }
@@ -112,7 +117,7 @@ export interface Committed { sequence: number; records: { ark: string; revision:
  * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
  * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
  */
-export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping {
+export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, CrateBookkeeping {
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */

@@ -75,6 +75,8 @@ export const FINDING_CODES = {
   // The registry
   CRATE_EXISTS: conflict("The crate's identifier exists and belongs to the uploader.", "Upload with `?update=true`, or give the crate another `@id`."),
   IDENTIFIER_TAKEN: conflict("An identifier of the crate belongs to another record.", "Give the entity another `@id`, or leave it out and refer to the identifier."),
+  CHANGED_MEANWHILE: conflict("A record of the crate was changed by somebody else while the update was taken in.", "Read it again, and upload the crate with what it says now."),
+  ROOT_WITHOUT_ARK: advice("The crate was sent as an update and its root has no ARK that could name the crate to update.", "Give the root the ARK of the crate as its `@id`."),
   INTAKE_TIMEOUT: limit("The intake took longer than INTAKE_TIMEOUT.", "Send a smaller crate, or ask for the setting to be raised."),
   OUT_OF_MEMORY: limit("The intake needed more memory than INTAKE_MEMORY.", "Send a smaller crate, or ask for the setting to be raised."),
   ARCHIVE_GONE: content("The uploaded archive is no longer stored.", "Send the archive again."),

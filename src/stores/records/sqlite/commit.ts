@@ -1,5 +1,6 @@
 import type { Commit, Committed } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
+import { CrateUseWrites } from "./crate-uses.js";
 import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./link-writes.js";
 import { ObjectWrites } from "./object-writes.js";
@@ -15,6 +16,7 @@ export class Committer {
   readonly accounts: AccountWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
+  readonly #uses: CrateUseWrites;
   /** Written by the caller before the transaction ends. */
   readonly tail: GroupTail;
   readonly #projection: Projection;
@@ -29,6 +31,7 @@ export class Committer {
     this.accounts = new AccountWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
+    this.#uses = new CrateUseWrites(connection);
     this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection, this.tail);
@@ -59,6 +62,8 @@ export class Committer {
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
     this.#links.apply(step);
+    for (const write of commit.records) if (write.op === "delete") this.#uses.end(write.ark);
+    if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
     if (submission) {
       this.submissions.close(submission, at);

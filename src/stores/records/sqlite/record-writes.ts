@@ -33,7 +33,7 @@ export class RecordWrites {
     this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE ark = ?");
     this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, 0, ?)`);
-    this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9,
+    this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate),
       deleted_at = NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
     this.#delete = connection.prepare("UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4, delete_reason = ?5, successor = ?6 WHERE id = ?1");
     this.#publish = connection.prepare("UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5 WHERE id = ?1");
@@ -125,7 +125,7 @@ export class RecordWrites {
   #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step, kindChanged: boolean): void {
     const state = this.#addState(write);
     const owner = write.owner;
-    this.#replace.put([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state]);
+    this.#replace.put([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state, write.crate ?? null]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
     this.text.replace(id, write, kindChanged);
     if (write.dropObjects) this.objects.end(id, revision, true);

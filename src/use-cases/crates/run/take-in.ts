@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../errors.js";
+import { looksLikeArk } from "../../../identifiers/ark.js";
 import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
 import { buildRecords, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/check-claims.js";
@@ -104,6 +105,8 @@ async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, Stored
   for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
   // Without its context no entity can be read as JSON-LD.
   if (!input.dryRun || crate.findings.refuses("UNKNOWN_CONTEXT")) crate.findings.throwIfErrors();
+  if (input.update && crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id)))
+    crate.findings.warn("ROOT_WITHOUT_ARK", "The crate's root has no ARK that says which crate to update, so this became a new crate; give the root the ARK of the crate as its `@id`.", placeOf(crate.root));
   const total = crate.entities.length;
   let done = 0;
   host.progress({ stage: "building records", done, total, unit: "records" });
