@@ -7,6 +7,7 @@ import { creates } from "./creates.js";
 import { evidence } from "./evidence.js";
 import { graphql } from "./graphql.js";
 import { intake } from "./intake.js";
+import { crateMemory, crateRate } from "./large-crates.js";
 import { memory } from "./memory.js";
 import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
@@ -17,7 +18,7 @@ import { tabular } from "./tabular.js";
 import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
-const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, evidence, resolve, graphql };
+const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, evidence, resolve, graphql };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
   names  ${Object.keys(BENCHES).join(", ")}; all without one

@@ -11,6 +11,8 @@ export const SIZES = {
   settle: [3, 0.2, "seconds a registry is left alone before its memory is read"],
   writers: [64, 4, "creates at a time"],
   entities: [10_000, 60, "entities of the crate that is taken in"],
+  payloadBytes: [2_000_000_000, 300_000, "bytes of the members of the crate whose rate is measured"],
+  memoryBytes: [5_000_000_000, 500_000, "bytes of the largest crate that memory is watched with"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],

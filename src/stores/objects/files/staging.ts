@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
 import type { ObjectStore, StagedObject } from "../port.js";
 import { STAGING, asStoreError, codeOf, fanOut } from "./layout.js";
+import { spendBuffers } from "./spent-buffers.js";
 
 type StageOptions = NonNullable<Parameters<ObjectStore["stage"]>[1]>;
 
@@ -47,6 +48,7 @@ async function write(file: FileHandle, source: AsyncIterable<Uint8Array | string
       throw new ServiceError("TOO_LARGE", `The content is larger than ${limitName}=${limit} bytes; send less, or ask for the setting to be raised.`, { limit, setting: limitName });
     for (const hash of Object.values(hashes)) hash.update(bytes);
     for (let done = 0; done < bytes.byteLength; ) done += (await file.write(bytes, done)).bytesWritten;
+    spendBuffers(bytes.byteLength);
   }
   const digests = Object.fromEntries(Object.entries(hashes).map(([name, hash]) => [name, hash.digest("hex")]));
   return { size, digests: digests as { sha256: string } & StagedObject["digests"] };
