@@ -1,5 +1,6 @@
 import type { Config } from "../../config.js";
 import { ServiceError } from "../../errors.js";
+import { reached } from "../../jobs/moments.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
@@ -46,7 +47,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const own = new Set<string>();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
-    intend: (sha256s) => announce(deps, holder, sha256s),
+    intend: async (sha256s) => {
+      await announce(deps, holder, sha256s);
+      reached({ submission: submission.id, moment: "files announced" });
+    },
     claim: async (claims) => {
       const found = await findConflicts(deps.records, claims, submission.user);
       for (const ark of found.own) own.add(ark);
@@ -93,6 +97,7 @@ async function commit({ submission }: Job, { records }: IntakeDeps, writes: Crat
       by: submission.user, at, records: writes,
       submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.length, rocrateIdentifier: root },
     });
+    reached({ submission: submission.id, moment: "committed" });
     return undefined;
   } catch (error) {
     // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
