@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { graphsOf } from "../../rdf/graph.js";
 import { openObjects } from "../../stores/objects/location.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
+import type { GraphsOf } from "./build-records.js";
 import { takeIn } from "./run/take-in.js";
 
 // A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the event loop.
@@ -31,6 +31,9 @@ const host: IntakeHost = {
   claim: async (claims): Promise<Refusal[]> => (await ask({ type: "claim", claims })).refusals ?? [],
   records: (records) => send({ type: "records", records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
 };
+
+/** Loaded when it is needed: by then the files are stored. */
+const graphsOf: GraphsOf = async (context, inputs) => (await import("../../rdf/graph.js")).graphsOf(context, inputs);
 
 try {
   const input = workerData as IntakeInput;

@@ -3,9 +3,9 @@ import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
+import { spendBuffers } from "../../../memory.js";
 import type { ObjectStore, StagedObject } from "../port.js";
 import { STAGING, asStoreError, codeOf, fanOut } from "./layout.js";
-import { spendBuffers } from "./spent-buffers.js";
 
 type StageOptions = NonNullable<Parameters<ObjectStore["stage"]>[1]>;
 

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 /** Bytes between two collections: so much may lie about, dead, for each thread. */
 const EACH = 4 * 2 ** 20;
 
-type Collect = (options: { type: "minor" }) => void;
+type Collect = (options: { type: "minor" | "major" }) => void;
 let collect: Collect | undefined;
 let spent = 0;
 
@@ -18,6 +18,11 @@ export function spendBuffers(bytes: number): void {
   if (spent < EACH) return;
   spent = 0;
   (collect ??= exposed())({ type: "minor" });
+}
+
+/** Frees what is dead in this thread's heap, before long work that leaves the rest as it is; tens of ms, so not for the serving thread. */
+export function collectAll(): void {
+  (collect ??= exposed())({ type: "major" });
 }
 
 /** The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag. */
