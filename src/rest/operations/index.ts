@@ -7,9 +7,11 @@ import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
 import { groupOperations } from "./groups.js";
 import { historyOperations } from "./history.js";
+import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { serviceOperations } from "./service.js";
+import { validationOperations } from "./validation.js";
 
 /**
  * The handler of every operation of the contract, by operationId.
@@ -19,5 +21,6 @@ export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...validationOperations, ...ontologyOperations,
   };
 }
