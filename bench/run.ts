@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMet, type Bench } from "./bench.js";
+import { crateLimits } from "./crate-limits.js";
 import { creates } from "./creates.js";
 import { evidence } from "./evidence.js";
 import { graphql } from "./graphql.js";
@@ -18,7 +19,7 @@ import { tabular } from "./tabular.js";
 import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
-const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, evidence, resolve, graphql };
+const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, evidence, resolve, graphql };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
   names  ${Object.keys(BENCHES).join(", ")}; all without one

@@ -13,6 +13,7 @@ export const SIZES = {
   entities: [10_000, 60, "entities of the crate that is taken in"],
   payloadBytes: [2_000_000_000, 300_000, "bytes of the members of the crate whose rate is measured"],
   memoryBytes: [5_000_000_000, 500_000, "bytes of the largest crate that memory is watched with"],
+  metadataBytes: [100_000_000, 3_000_000, "bytes of metadata that breaks a limit"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],

@@ -7,7 +7,7 @@ import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
 import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError } from "./findings.js";
+import { CrateError, finding } from "./findings.js";
 import { crateLimits } from "./limits.js";
 import { findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
@@ -91,10 +91,10 @@ function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps):
 }
 
 /** Everything in one step with the end of the submission. Answers the finding when an identifier was taken meanwhile. */
-async function commit({ submission }: Job, { records }: IntakeDeps, writes: CrateRecord[], { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
+async function commit({ submission }: Job, { records, config }: IntakeDeps, writes: CrateRecord[], { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
   try {
     await records.commit({
-      by: submission.user, at, records: writes,
+      by: submission.user, at, records: writes, within: config.COMMIT_LIMIT,
       submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.length, rocrateIdentifier: root },
     });
     reached({ submission: submission.id, moment: "committed" });
@@ -102,6 +102,8 @@ async function commit({ submission }: Job, { records }: IntakeDeps, writes: Crat
   } catch (error) {
     // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
     if ((error as Error).name === "FenceLost") return undefined;
+    if (error instanceof ServiceError && error.code === "TOO_LARGE")
+      return finding("COMMIT_TOO_LONG", `Making its ${writes.length} records visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ask for the setting to be raised.`);
     if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
     throw error;
   }

@@ -4,12 +4,12 @@ import type { Config } from "../../config.js";
 export type CrateLimits = Pick<
   Config,
   | "MAX_CRATE_ENTRIES" | "MAX_CRATE_INFLATED_BYTES" | "MAX_CRATE_RATIO" | "MAX_MEMBER_NAME_BYTES"
-  | "MAX_METADATA_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
+  | "MAX_METADATA_BYTES" | "MAX_ENTITY_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
 >;
 
 const NAMES: (keyof CrateLimits)[] = [
   "MAX_CRATE_ENTRIES", "MAX_CRATE_INFLATED_BYTES", "MAX_CRATE_RATIO", "MAX_MEMBER_NAME_BYTES",
-  "MAX_METADATA_BYTES", "MAX_JSON_DEPTH", "MAX_CRATE_ENTITIES",
+  "MAX_METADATA_BYTES", "MAX_ENTITY_BYTES", "MAX_JSON_DEPTH", "MAX_CRATE_ENTITIES",
 ];
 
 /** The limits alone: what is handed to a thread holds no secret. */
