@@ -4,6 +4,7 @@ import { shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { openApiDocument } from "../rest/openapi/document.js";
 import { schemaText } from "../graphql/schema.js";
+import { cratesPage } from "./crates-page.js";
 import { errorsPage } from "./errors-page.js";
 import { settingsPage } from "./settings-page.js";
 
@@ -25,4 +26,5 @@ export const OUTPUTS: readonly Output[] = [
   { file: "graphql/schema.graphql", render: schemaText },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
+  { file: "docs/crates.md", render: cratesPage },
 ];

@@ -2,6 +2,7 @@ import { lexicographicSortSchema, printSchema, type GraphQLSchema } from "graphq
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver } from "../resolvers/account-resolver.js";
 import { ComputationResolver } from "../resolvers/computation-resolver.js";
+import { CratePlanResolver } from "../resolvers/crate-plan-resolver.js";
 import { CrateResolver } from "../resolvers/crate-resolver.js";
 import { DownloadResolver } from "../resolvers/download-resolver.js";
 import { EvidenceResolver } from "../resolvers/evidence-resolver.js";
@@ -17,7 +18,7 @@ import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
  * Apollo checks the schema it is given: type-graphql's own check, an introspection, would make the start 40 ms longer.
  */
 export function graphqlSchema(): Promise<GraphQLSchema> {
-  const resolvers = [RecordResolver, AccountResolver, CrateResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver, ...KIND_FIELDS];
+  const resolvers = [RecordResolver, AccountResolver, CrateResolver, CratePlanResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver, ...KIND_FIELDS];
   return buildSchema({
     resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false, skipCheck: true,
     // Asked for by the library; every subscription here reads from the job queue itself.

@@ -14,7 +14,7 @@ export function readMetadata(bytes: Uint8Array, file: string, limits: CrateLimit
   // Cut behind the bracket that is one too many: nothing behind it needs to be read to say so.
   const { value, problems } = parseStrictJson(tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1), { maxDepth: limits.MAX_JSON_DEPTH });
   for (const { code, message, pointer, line, column } of problems)
-    findings.error(code, line === undefined ? message : `${message} (line ${line}, column ${column})`, { file, pointer });
+    findings.error(code, line === undefined ? message : `${message} (line ${line}, column ${column})`, { file, pointer, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) });
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     findings.error("METADATA_SHAPE", "The metadata is no JSON object; an RO-Crate has one with @context and @graph.", { file, pointer: "" });
