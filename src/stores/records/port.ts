@@ -105,6 +105,8 @@ export interface Commit {
   uses?: CrateUses;
   /** Guards the commit by `running AND attempt = mine`, and ends the submission in the same step. */
   submission?: SubmissionClose;
+  /** Most ms that others may be kept waiting for it; past that it is undone and refused with `TOO_LARGE`. Default: no limit. */
+  within?: number;
 }
 export interface Committed { sequence: number; records: { ark: string; revision: number }[] }
 
@@ -112,7 +114,7 @@ export interface Committed { sequence: number; records: { ark: string; revision:
  * The truth. Reads are always current; a write is one {@link Commit}.
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark, kind of the
- * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
+ * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
  * (extra: revision), `FORBIDDEN` when what the account change spends was spent already, from lists `BAD_REQUEST` for a position they did not give, and from any call
  * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
  * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { graphsOf } from "../../rdf/graph.js";
 import { openObjects } from "../../stores/objects/location.js";
 import type { ObjectStore } from "../../stores/objects/port.js";
 import type { CrateRecord } from "./build-records.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
+import type { GraphsOf } from "./records/mend.js";
 import { takeIn } from "./run/take-in.js";
 
 // A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the event loop.
@@ -55,6 +55,9 @@ async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<
     yield chunk;
   }
 }
+
+/** Loaded when it is needed: by then the files are stored. */
+const graphsOf: GraphsOf = async (context, inputs) => (await import("../../rdf/graph.js")).graphsOf(context, inputs);
 
 try {
   const objects = await openObjects(input.objects);

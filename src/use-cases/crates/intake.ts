@@ -1,12 +1,13 @@
 import type { Config } from "../../config.js";
 import { ServiceError } from "../../errors.js";
+import { reached } from "../../jobs/moments.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
 import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError, type Place } from "./findings.js";
+import { CrateError, finding, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
 import { changedAtCommit, findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
@@ -52,7 +53,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
-    intend: (sha256s) => (announcing = announce(deps, holder, sha256s)),
+    intend: async (sha256s) => {
+      await (announcing = announce(deps, holder, sha256s));
+      reached({ submission: submission.id, moment: "files announced" });
+    },
     claim: async (claims) => {
       if (update) return update.claim(claims);
       const found = await findConflicts(deps.records, claims, submission.user);
@@ -103,16 +107,19 @@ function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps):
 }
 
 /** Everything in one step with the end of the submission. Answers the finding when an identifier was taken meanwhile. */
-async function commit({ submission }: Job, { records }: IntakeDeps, { writes, uses }: Omit<CrateWrites, "errors">, { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
+async function commit({ submission }: Job, { records, config }: IntakeDeps, { writes, uses }: Omit<CrateWrites, "errors">, { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
   try {
     await records.commit({
-      by: submission.user, at, records: writes, uses,
+      by: submission.user, at, records: writes, uses, within: config.COMMIT_LIMIT,
       submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.filter(({ op }) => op === "create").length, rocrateIdentifier: root },
     });
+    reached({ submission: submission.id, moment: "committed" });
     return undefined;
   } catch (error) {
     // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
     if ((error as Error).name === "FenceLost") return undefined;
+    if (error instanceof ServiceError && error.code === "TOO_LARGE")
+      return finding("COMMIT_TOO_LONG", `Making its ${writes.length} records visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ask for the setting to be raised.`);
     if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
     if (error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || error.code === "GONE")) return changedAtCommit(error);
     throw error;

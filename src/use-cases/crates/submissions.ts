@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import type { Finding } from "../../model/finding.js";
+import { reached } from "../../jobs/moments.js";
 import type { Progress } from "../../jobs/port.js";
 import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
@@ -66,13 +67,17 @@ export async function submitCrate(deps: Deps, caller: Caller | null, { stream, n
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
   try {
+    reached({ submission: id, moment: "archive received" });
     await announce(deps, { kind: "submission", id, attempt: 0 }, [staged.sha256]);
+    reached({ submission: id, moment: "archive announced" });
     await staged.publish();
+    reached({ submission: id, moment: "archive stored" });
   } catch (error) {
     await staged.discard();
     throw error;
   }
   const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}) } satisfies CrateSubmissionInput, update, at: Date.now() });
+  reached({ submission: submission.id, moment: "submission accepted" });
   if (existing) await deps.records.release({ kind: "submission", id });
   else await deps.jobs.enqueue(id);
   return submission;

@@ -11,6 +11,9 @@ import type { Step } from "./step.js";
 import { SubmissionWrites } from "./submission-writes.js";
 import { TextWrites } from "./text-writes.js";
 
+/** Share of {@link Commit.within} for the records and their links; the search index and the disk take the rest. */
+const SHARE = 2 / 3;
+
 /** Applies commits inside a transaction that the caller holds. */
 export class Committer {
   readonly accounts: AccountWrites;
@@ -56,9 +59,9 @@ export class Committer {
   }
 
   apply(commit: Commit): Committed {
-    const { at, by, submission } = commit;
+    const { at, by, submission, within = Infinity } = commit;
     if (submission) this.submissions.guard(submission);
-    const step: Step = { sequence: this.#sequence + 1, at, by, changed: new Set(), links: [], arrived: [] };
+    const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [] };
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
     this.#links.apply(step);

@@ -6,9 +6,9 @@ import { fold, indexable } from "./fold.js";
 import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./object-writes.js";
 import type { Projection } from "./projection.js";
-import { packQuads } from "./quads-codec.js";
+import { packedQuads } from "./packed.js";
 import type { Connection } from "./statement.js";
-import type { Step } from "./step.js";
+import { checkDeadline, type Step } from "./step.js";
 import type { TextWrites } from "./text-writes.js";
 
 type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
@@ -51,7 +51,10 @@ export class RecordWrites {
   apply(writes: readonly RecordWrite[], step: Step): { ark: string; revision: number }[] {
     const newArks = writes.filter((write) => write.op === "create").map(({ ark }) => ark).toSorted();
     const ids = new Map(newArks.map((ark) => [ark, ++this.#newestId]));
-    return writes.map((write) => ({ ark: write.ark, revision: this.#apply(write, step, ids) }));
+    return writes.map((write) => {
+      checkDeadline(step);
+      return { ark: write.ark, revision: this.#apply(write, step, ids) };
+    });
   }
 
   /** Call after a rollback: what was numbered ahead is read again from what is stored. */
@@ -135,7 +138,7 @@ export class RecordWrites {
 
   #addState(state: RecordState): number {
     const id = this.#nextState++;
-    this.#state.put([id, state.document, packQuads(state.quads)]);
+    this.#state.put([id, state.document, packedQuads(state)]);
     return id;
   }
 
