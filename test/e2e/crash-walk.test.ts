@@ -110,7 +110,7 @@ describe("a process killed at every stage of a submission", () => {
     const check = spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check", "--data", running.dataDir], { encoding: "utf8", env: { PATH: process.env["PATH"] } });
     expect(check).toMatchObject({ status: 0, stdout: expect.stringContaining("the index agrees with the records"), stderr: "" });
     await everyObjectIsReferred(running.dataDir);
-  }, 120_000);
+  }, 180_000);
 });
 
 /** Sweeps as the service does, with every intent expired: what is stored then is what records refer to. */
