@@ -84,6 +84,8 @@ export const SETTINGS = {
   QUERY_TIMEOUT: setting(duration, 30_000, "Longest time of one of the service's own graph queries."),
   BACKLINK_LIMIT: setting(whole(1, 100_000), 1000, "Most derived entries in one list of a record."),
   EVIDENCE_LIMIT: setting(whole(1, 100_000), 10_000, "Nodes in one evidence graph answer when no limit is asked for."),
+  SEARCH_TIMEOUT: setting(duration, 10_000, "Longest time that a search may take."),
+  SEARCH_MAX_QUERY_BYTES: setting(size, 8192, "Longest query of a search."),
   GRAPHQL_MAX_DEPTH: setting(whole(3, 100), 15, "Deepest nesting of a GraphQL document."),
   GRAPHQL_MAX_COST: setting(whole(100, 10_000_000), 50_000, "Most records a GraphQL document may ask for; page sizes multiply."),
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(whole(1, 10_000), 20, "Most operations open at a time on one WebSocket."),

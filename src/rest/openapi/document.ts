@@ -15,6 +15,7 @@ import { PUBLICATION } from "./publication.js";
 import { RECORDS } from "./records.js";
 import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
+import { SEARCH } from "./search.js";
 import { SERVICE } from "./service.js";
 
 /** Version of the interface; the contract states it. */
@@ -23,7 +24,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SEARCH, ...IDENTIFIERS, ...HISTORIES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */

@@ -48,6 +48,7 @@ export const TAGS = {
   publication: "Whether content is open.",
   identifiers: "Any record by its identifier.",
   evidence: "Provenance.",
+  search: "Search in all records.",
 } as const;
 export type Tag = keyof typeof TAGS;
 

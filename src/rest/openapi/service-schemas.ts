@@ -115,6 +115,25 @@ export const SERVICE_SCHEMAS: JsonObject = {
       },
     },
   },
+  SearchAnswer: {
+    type: "object", required: ["query", "total_results", "results", "time_taken_ms"],
+    properties: {
+      query: { type: "string" },
+      total_results: { type: "integer", description: "Records found in all." },
+      results: {
+        type: "array", items: {
+          type: "object", required: ["@id", "@type", "name", "description", "keywords", "score", "highlight"],
+          properties: {
+            "@id": { type: "string" }, "@type": { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+            name: nullable("string", "Name of the record."), description: nullable("string", "Its description."), keywords: { type: "array", items: { type: "string" } },
+            score: { type: "number", exclusiveMinimum: 0, description: "BM25 over the weighted fields; comparable within one answer only." },
+            highlight: { type: "object", additionalProperties: { type: "string" }, description: "By field (`name`, `keywords`, `description`), HTML: what was found stands in `<em>`, everything else is escaped." },
+          },
+        },
+      },
+      time_taken_ms: { type: "number", description: "What the search took." },
+    },
+  },
   Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } }, additionalProperties: true },
   EvidenceGraphAnswer: {
     type: "object", description: "What supports a record (or what it supports), as JSON-LD.",

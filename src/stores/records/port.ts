@@ -3,6 +3,7 @@ import type { KindName } from "../../model/kind.js";
 import type { Link } from "../../model/link.js";
 import type { AccountChange, AccountStore } from "./accounts-port.js";
 import type { ObjectReference, ObjectBookkeeping } from "./objects-port.js";
+import type { SearchStore } from "./search-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
 export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
@@ -112,7 +113,7 @@ export interface Committed { sequence: number; records: { ark: string; revision:
  * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
  * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
  */
-export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping {
+export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, SearchStore {
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
