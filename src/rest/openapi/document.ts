@@ -17,6 +17,7 @@ import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
 import { SEARCH } from "./search.js";
 import { SERVICE } from "./service.js";
+import { TABLES } from "./tables.js";
 
 /** Version of the interface; the contract states it. */
 export const API_VERSION = "0.1.0";
@@ -24,7 +25,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SEARCH, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SEARCH, ...TABLES, ...IDENTIFIERS, ...HISTORIES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */

@@ -115,6 +115,27 @@ export const SERVICE_SCHEMAS: JsonObject = {
       },
     },
   },
+  TableUpload: {
+    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The table." } },
+  },
+  TableCheck: {
+    type: "object", required: ["conforms", "errors", "truncated"],
+    properties: {
+      conforms: { type: "boolean" },
+      errors: {
+        type: "array", description: "Parsing errors by row, then validation errors by row.",
+        items: {
+          type: "object", required: ["row", "error_type", "failed_keyword", "message"],
+          properties: {
+            row: { type: "integer", minimum: 0, description: "Position among the data rows, from 0." },
+            error_type: { type: "string", enum: ["ParsingError", "ValidationError"] },
+            failed_keyword: nullable("string", "Violated JSON Schema keyword; null for a ParsingError."), message: { type: "string" },
+          },
+        },
+      },
+      truncated: { type: "boolean", description: "True when there are more errors than TABLE_MAX_ERRORS." },
+    },
+  },
   SearchAnswer: {
     type: "object", required: ["query", "total_results", "results", "time_taken_ms"],
     properties: {

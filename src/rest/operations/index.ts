@@ -9,6 +9,7 @@ import { groupOperations } from "./groups.js";
 import { historyOperations } from "./history.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
+import { schemaOperations } from "./schemas.js";
 import { searchOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
 
@@ -19,6 +20,6 @@ import { serviceOperations } from "./service.js";
 export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations, ...searchOperations,
+    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations, ...searchOperations, ...schemaOperations,
   };
 }
