@@ -3,6 +3,7 @@ import { jsonLdContext } from "../model/context.js";
 import { shaclShapes } from "../model/shapes.js";
 import { openApiDocument } from "../rest/openapi/document.js";
 import { schemaText } from "../graphql/schema.js";
+import { cliPage } from "./cli-page.js";
 import { errorsPage } from "./errors-page.js";
 import { settingsPage } from "./settings-page.js";
 
@@ -23,4 +24,5 @@ export const OUTPUTS: readonly Output[] = [
   { file: "graphql/schema.graphql", render: schemaText },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
+  { file: "docs/cli.md", render: cliPage },
 ];
