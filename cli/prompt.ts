@@ -23,8 +23,8 @@ export function ask(question: string): Promise<string> {
 export async function askSecret(question: string): Promise<string> {
   assertTerminal();
   const { stdin, stderr } = process;
-  stderr.write(question);
   stdin.setRawMode(true).setEncoding("utf8").resume();
+  stderr.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {
       let text = "";
