@@ -24,7 +24,7 @@ function addCreate(schema: ToolCommand): void {
     .requiredOption("--separator <text>", "what stands between columns, one or more characters; \\t is a tab")
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns").argParser(booleanValue).default(false))
     .option("--force", "overwrite a file that exists")
-    .example("arkgraph schema create-tabular --name Genes --description 'One gene a row' --separator , --header true genes.json")
+    .example("arkgraph schema create-tabular --name Genes --description 'One gene a row' --separator , --header true --guid ark:99999/schema-genes genes.json")
     .action(async (file, options) => (await import("./create-tabular.js")).createTabular(file, options));
 }
 
@@ -50,12 +50,12 @@ function addProperties(schema: ToolCommand): void {
       .addOption(new Option("--minimum <number>", "least value").argParser(numberValue))
       .addOption(new Option("--maximum <number>", "largest value").argParser(numberValue));
   }
-  property("array", "the columns: i:: (from i to the end), ::i (up to i, not included) or i:j", "embedding --index 3:: --description 'Vector' --items-datatype number --min-items 3")
+  property("array", "the columns: i:: (from i to the end), ::i (up to i, not included) or i:j", "embedding --index 4:: --description 'Vector' --items-datatype number --min-items 3")
     .addOption(new Option("--items-datatype <datatype>", "datatype of the elements").choices(["string", "number", "integer", "boolean"]).makeOptionMandatory())
     .addOption(new Option("--min-items <count>", "least number of elements").argParser(countValue))
     .addOption(new Option("--max-items <count>", "largest number of elements").argParser(countValue))
     .addOption(new Option("--unique-items <boolean>", "whether the elements must differ").argParser(booleanValue));
-  property("boolean", column, "bait --index 4 --description 'Whether it is a bait'");
+  property("boolean", column, "bait --index 3 --description 'Whether it is a bait'");
 }
 
 function addValidate(schema: ToolCommand): void {
@@ -104,7 +104,7 @@ function addMaking(schema: ToolCommand): void {
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; found out when absent").argParser(booleanValue))
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .example("arkgraph schema infer genes.csv --output genes.json")
+    .example("arkgraph schema infer genes.csv --output inferred.json")
     .action(async (data, options) => (await import("./infer.js")).inferSchema(data, options));
   schema.command("check")
     .description("check a schema itself: indexes, patterns, bounds, keywords that judge nothing")
@@ -120,7 +120,7 @@ function addMaking(schema: ToolCommand): void {
     .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .example("arkgraph schema export genes.json --to csvw --output genes.csv-metadata.json")
+    .example("arkgraph schema export genes.json --to csvw --columns 7 --output genes.csv-metadata.json")
     .action(async (file, options) => (await import("./exchange.js")).exportSchema(file, options));
   schema.command("import")
     .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
@@ -131,7 +131,7 @@ function addMaking(schema: ToolCommand): void {
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; default what the file says, or true").argParser(booleanValue))
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .example("arkgraph schema import genes.csv-metadata.json --from csvw --output genes.json")
+    .example("arkgraph schema import genes.csv-metadata.json --from csvw --output imported.json")
     .action(async (file, options) => (await import("./exchange.js")).importSchema(file, options));
 }
 
