@@ -89,6 +89,7 @@ async function others(folder: string, rate: (ms: number) => number, ours: number
     try {
       await finished(command, ["--version"]);
     } catch {
+      process.stderr.write(`  ${command} is not on PATH: not compared with it\n`);
       continue;
     }
     figures.push({ name: "the same beside another tool", value: rate(ours), unit: "MB/s", yardstick: { name: `${command} validate`, value: rate(await timed(() => finished(command, args, 0, folder))) } });
