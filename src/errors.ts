@@ -31,6 +31,8 @@ export const ERRORS = {
   INTERNAL: { status: 500, meaning: "A fault of the service; the id in the sentence stands in its log." },
   INDEX_LOADING: { status: 503, meaning: "The graph index is being loaded; records are served meanwhile." },
   INDEX_BEHIND: { status: 503, meaning: "The graph index did not reach the asked-for state within INDEX_WAIT." },
+  BUSY: { status: 503, meaning: "As much of this work as the setting allows is going on, and more waits; see Retry-After." },
+  VALIDATION_TIMEOUT: { status: 503, meaning: "The check ran into VALIDATE_TIMEOUT and was ended." },
   QUERY_TIMEOUT: { status: 503, meaning: "The query ran into its time limit and was ended." },
   STORE_UNAVAILABLE: { status: 503, meaning: "A store cannot be reached; nothing was changed." },
   NO_CONTAINER_ENGINE: { status: 503, meaning: "No container engine is configured; nothing was changed." },

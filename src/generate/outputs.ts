@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import { jsonLdContext } from "../model/context.js";
 import { shaclShapes } from "../model/shapes.js";
+import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { openApiDocument } from "../rest/openapi/document.js";
 import { schemaText } from "../graphql/schema.js";
 import { cliPage } from "./cli-page.js";
@@ -18,6 +19,7 @@ export interface Output {
 /** Every printed file. */
 export const OUTPUTS: readonly Output[] = [
   { file: "ontology/context.jsonld", render: () => `${JSON.stringify(jsonLdContext(), null, 2)}\n` },
+  { file: "ontology/evi.ttl", render: evidenceOntology },
   { file: "ontology/shapes.ttl", render: shaclShapes },
   // Without anchors: not every reader of OpenAPI documents follows them. Long lines stay lines.
   { file: "openapi/openapi.yaml", render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }) },

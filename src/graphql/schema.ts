@@ -5,6 +5,7 @@ import { ComputationResolver } from "../resolvers/computation-resolver.js";
 import { CrateResolver } from "../resolvers/crate-resolver.js";
 import { DownloadResolver } from "../resolvers/download-resolver.js";
 import { EvidenceResolver } from "../resolvers/evidence-resolver.js";
+import { ValidationResolver } from "../resolvers/validation-resolver.js";
 import { GroupResolver } from "../resolvers/group-resolver.js";
 import { KIND_FIELDS } from "../resolvers/kind-resolver.js";
 import { PublicationResolver } from "../resolvers/publication-resolver.js";
@@ -18,7 +19,10 @@ import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
  * Apollo checks the schema it is given: type-graphql's own check, an introspection, would make the start 40 ms longer.
  */
 export function graphqlSchema(): Promise<GraphQLSchema> {
-  const resolvers = [RecordResolver, AccountResolver, CrateResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, SearchResolver, SchemaResolver, ...KIND_FIELDS];
+  const resolvers = [
+    RecordResolver, AccountResolver, CrateResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver,
+    SearchResolver, SchemaResolver, ...KIND_FIELDS,
+  ];
   return buildSchema({
     resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false, skipCheck: true,
     // Asked for by the library; every subscription here reads from the job queue itself.

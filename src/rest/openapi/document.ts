@@ -4,6 +4,7 @@ import { COMPUTATIONS } from "./computations.js";
 import { CRATES } from "./crates.js";
 import { DOWNLOADS } from "./downloads.js";
 import { EVIDENCE } from "./evidence.js";
+import { VALIDATION } from "./validation.js";
 import { FILES } from "./files.js";
 import { GROUPS } from "./groups.js";
 import { HISTORIES } from "./history.js";
@@ -25,7 +26,8 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SEARCH, ...TABLES, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
+  ...SEARCH, ...TABLES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */

@@ -156,6 +156,28 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } }, additionalProperties: true },
+  ShapeReport: {
+    type: "object", description: "What a check by SHACL shapes found.", required: ["conforms", "results", "checked", "truncated"],
+    properties: {
+      conforms: { type: "boolean" },
+      results: { type: "array", items: schemaRef("ShapeResult") },
+      checked: { type: "integer", description: "Records that were checked." },
+      truncated: { type: "boolean", description: "There are more results than these." },
+    },
+  },
+  ShapeResult: {
+    type: "object", required: ["node", "kind", "path", "value", "message", "severity", "constraint", "shape"],
+    properties: {
+      node: { type: "string", description: "Identifier of the record." },
+      kind: { type: "string" },
+      path: nullable("string", "IRI of the property; null when the record itself is at fault."),
+      value: nullable("string", "The value at fault; null when one is lacking."),
+      message: { type: "string" },
+      severity: { type: "string", enum: ["Violation", "Warning", "Info"] },
+      constraint: { type: "string", description: "SHACL constraint component." },
+      shape: { type: "string", description: "IRI of the node shape." },
+    },
+  },
   EvidenceGraphAnswer: {
     type: "object", description: "What supports a record (or what it supports), as JSON-LD.",
     required: ["@context", "@id", "direction", "@graph", "outputs", "dangling", "hidden", "truncated", "asOf"],

@@ -7,11 +7,13 @@ import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
 import { groupOperations } from "./groups.js";
 import { historyOperations } from "./history.js";
+import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { schemaOperations } from "./schemas.js";
 import { searchOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
+import { validationOperations } from "./validation.js";
 
 /**
  * The handler of every operation of the contract, by operationId.
@@ -20,6 +22,8 @@ import { serviceOperations } from "./service.js";
 export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations, ...searchOperations, ...schemaOperations,
+    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...validationOperations, ...ontologyOperations,
+    ...searchOperations, ...schemaOperations,
   };
 }

@@ -30,13 +30,18 @@ export function negotiate(accept: string | undefined, name?: string): Format {
     const expected = Object.keys(FORMAT_NAMES).map((known) => `'${known}'`).join(", ");
     throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", { expected });
   }
-  if (accept === undefined || accept === "" || accept === "*/*") return "application/ld+json";
+  return preferred(accept, FORMATS);
+}
+
+/** The one of some media types that Accept prefers; the first when nothing is preferred. @throws ServiceError `NOT_ACCEPTABLE` */
+export function preferred<F extends string>(accept: string | undefined, formats: readonly [F, ...F[]]): F {
+  if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
   const ranges = accept.split(",").map(readRange);
-  let best: { format: Format; fit: Range } | undefined;
-  for (const format of FORMATS) {
+  let best: { format: F; fit: Range } | undefined;
+  for (const format of formats) {
     const fit = fitOf(format, ranges);
     if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
   }
-  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${FORMATS.join(", ")}.`);
+  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`);
   return best.format;
 }

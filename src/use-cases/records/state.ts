@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Kind } from "../../model/kind.js";
 import { publicView } from "../../model/view.js";
 import { graphOf } from "../../rdf/graph.js";
+import type { RecordGraph } from "../../rdf/record-graph.js";
 import type { RecordState, SearchText } from "../../stores/records/port.js";
 import { documentBytes } from "./view.js";
 
@@ -13,16 +14,21 @@ import { documentBytes } from "./view.js";
  * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled
  */
 export async function stateOf(kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true): Promise<RecordState> {
-  const graph = await graphOf({ ark, kind: kind.name, document, ...(fromCrate ? { fromCrate } : {}) }).catch((error: Error) => {
-    if (error.name !== "UnknownContext" && error.name !== "JsonLdError") throw error;
-    throw new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${error.message}`, type: "value_error" }]);
-  });
+  const graph = await statementsOf(kind, ark, document, fromCrate);
   const shown = publicView(kind, document);
   const owner = kind.name === "user" ? null : ownerOf(document);
   return {
     kind: kind.name, name: text(document["name"]), owner, document: documentBytes(document),
     quads: graph.quads, links: graph.links, text: searchText(shown), keywords: keywordsOf(shown),
   };
+}
+
+/** What the document states. @throws as {@link stateOf} */
+export async function statementsOf(kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true): Promise<RecordGraph> {
+  return graphOf({ ark, kind: kind.name, document, ...(fromCrate ? { fromCrate } : {}) }).catch((error: Error) => {
+    if (error.name !== "UnknownContext" && error.name !== "JsonLdError") throw error;
+    throw new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${error.message}`, type: "value_error" }]);
+  });
 }
 
 /** Stored form of the owner's ARK. @throws ValidationError when the text holds no readable ARK */

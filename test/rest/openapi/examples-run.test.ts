@@ -17,7 +17,8 @@ const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
 const STORY = [
   "root_page", "page", "health", "docs_page", "openapi_json", "openapi_yaml",
   "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status",
-  "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "search_basic", "search_semantic", "validate_table",
+  "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "validate", "ontology",
+  "search_basic", "search_semantic", "validate_table",
   "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
   "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
   "resolve_history", "history_user", ...KIND.map((kind) => `history_${kind}`), "history_rocrate", "history_datadownload",

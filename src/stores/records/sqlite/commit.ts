@@ -1,5 +1,6 @@
 import type { Commit, Committed } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
+import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./link-writes.js";
 import { ObjectWrites } from "./object-writes.js";
 import { Projection } from "./projection.js";
@@ -14,10 +15,13 @@ export class Committer {
   readonly accounts: AccountWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
+  /** Written by the caller before the transaction ends. */
+  readonly tail: GroupTail;
   readonly #projection: Projection;
   readonly #links: LinkWrites;
   readonly #records: RecordWrites;
   readonly #log;
+  readonly #logOne;
   readonly #newest;
   #sequence: number;
 
@@ -25,10 +29,12 @@ export class Committer {
     this.accounts = new AccountWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
+    this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
-    this.#links = new LinkWrites(connection, this.#projection);
-    this.#records = new RecordWrites(connection, new TextWrites(connection), this.objects, this.#projection);
+    this.#links = new LinkWrites(connection, this.#projection, this.tail);
+    this.#records = new RecordWrites(connection, new TextWrites(connection, this.tail), this.objects, this.#projection, this.tail);
     this.#log = connection.prepare("INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)");
+    this.#logOne = connection.prepare("INSERT INTO change_log (sequence, record) VALUES (?, ?)");
     this.#newest = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log");
     this.#sequence = this.#newest.get()![0];
   }
@@ -42,6 +48,8 @@ export class Committer {
   rolledBack(): void {
     this.#sequence = this.#newest.get()![0];
     this.#links.forget();
+    this.#projection.forget();
+    this.#records.rolledBack();
   }
 
   apply(commit: Commit): Committed {
@@ -58,7 +66,9 @@ export class Committer {
     }
     // A number is used only by commits that changed records, so that none is missing from the log.
     if (step.changed.size > 0) {
-      this.#log.put([step.sequence, JSON.stringify([...step.changed])]);
+      const changed = [...step.changed];
+      if (changed.length === 1) this.#logOne.put([step.sequence, changed[0]!]);
+      else this.#log.put([step.sequence, JSON.stringify(changed)]);
       this.#sequence = step.sequence;
     }
     return { sequence: this.#sequence, records };

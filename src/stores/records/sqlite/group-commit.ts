@@ -37,10 +37,12 @@ export class GroupCommit {
     try {
       this.connection.exec("BEGIN IMMEDIATE");
       answers = requests.map((request) => this.#one(request));
+      this.committer.tail.write();
       this.connection.exec("COMMIT");
     } catch (error) {
       // Nothing of the group is stored: no request may be told otherwise.
       if (this.connection.inTransaction) this.connection.exec("ROLLBACK");
+      this.committer.tail.clear();
       this.committer.rolledBack();
       const sent = sendError(isOutage(error) ? error : unavailable(`the transaction failed (${(error as Error).message})`));
       answers = requests.map(({ id }) => ({ id, error: sent }));
@@ -54,11 +56,13 @@ export class GroupCommit {
     try {
       const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
       this.connection.exec("RELEASE request");
+      this.committer.tail.keep();
       return { id, result };
     } catch (error) {
       // SQLite rolls back everything by itself when the disk is full, among others.
       if (!this.connection.inTransaction) throw error;
       this.connection.exec("ROLLBACK TO request; RELEASE request");
+      this.committer.tail.drop();
       this.committer.rolledBack();
       return { id, error: sendError(error) };
     }

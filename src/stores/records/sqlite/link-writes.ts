@@ -1,5 +1,6 @@
 import type { KindName } from "../../../model/kind.js";
 import { type Connection, textArray } from "./statement.js";
+import type { GroupTail } from "./group-tail.js";
 import type { Projection } from "./projection.js";
 import type { LinkChange, Step } from "./step.js";
 
@@ -16,11 +17,11 @@ export class LinkWrites {
   readonly #change;
   readonly #drop;
   readonly #waiting;
+  readonly #waitingForOne;
   readonly #sourcesOf;
-  readonly #touch;
   readonly #arrive;
 
-  constructor(connection: Connection, private readonly projection: Projection) {
+  constructor(connection: Connection, private readonly projection: Projection, private readonly tail: GroupTail) {
     this.#viaOf = connection.prepare<[number]>("SELECT id FROM via WHERE predicate = ? AND kind = ?");
     this.#addVia = connection.prepare<[number]>("INSERT INTO via (predicate, kind) VALUES (?, ?) RETURNING id");
     this.#linksOf = connection.prepare<[number, number, string, string, number]>("SELECT position, via, target, target_key, sequence FROM link WHERE source = ? ORDER BY position");
@@ -28,8 +29,8 @@ export class LinkWrites {
     this.#change = connection.prepare("UPDATE link SET via = ?3, target = ?4, target_key = ?5, sequence = ?6 WHERE source = ?1 AND position = ?2");
     this.#drop = connection.prepare("DELETE FROM link WHERE source = ? AND position >= ?");
     this.#waiting = connection.prepare<[string, number]>("SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l ON l.target_key = asked.value GROUP BY asked.value");
+    this.#waitingForOne = connection.prepare<[number | null]>("SELECT max(sequence) FROM link WHERE target_key = ?");
     this.#sourcesOf = connection.prepare<[number]>("SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)");
-    this.#touch = connection.prepare("UPDATE record SET newest_backlink = ?1 WHERE key IN (SELECT value FROM json_each(?2))");
     this.#arrive = connection.prepare("UPDATE record SET newest_backlink = ? WHERE id = ?");
   }
 
@@ -40,9 +41,7 @@ export class LinkWrites {
 
   apply(step: Step): void {
     const arrivals = this.#meetWaiting(step);
-    const touched = new Set<string>();
-    for (const change of step.links) this.#write(change, step.sequence, touched);
-    if (touched.size > 0) this.#touch.put([step.sequence, textArray([...touched])]);
+    for (const change of step.links) this.#write(change, step.sequence);
     for (const { source, quads, links, state } of step.links) {
       if (quads !== null) this.projection.project(state, quads, links);
       arrivals.delete(source);
@@ -55,7 +54,7 @@ export class LinkWrites {
   #meetWaiting(step: Step): Set<number> {
     const sources = new Set<number>();
     if (step.arrived.length === 0) return sources;
-    const waiting = new Map(this.#waiting.all([textArray([...new Set(step.arrived.map(({ key }) => key))])]));
+    const waiting = this.#waitingFor(step.arrived.map(({ key }) => key));
     for (const { id, ark, key, sharesKey } of step.arrived) {
       const newest = waiting.get(key);
       if (newest === undefined) continue;
@@ -65,10 +64,17 @@ export class LinkWrites {
     return sources;
   }
 
+  /** Key → newest of the links that waited for it. One statement for a whole crate; a plainer, faster one for one record. */
+  #waitingFor(keys: readonly string[]): Map<string, number> {
+    if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)])]));
+    const newest = this.#waitingForOne.get([keys[0]!])![0];
+    return new Map(newest === null ? [] : [[keys[0]!, newest]]);
+  }
+
   /** Writes the positions that differ. A link that was stated before keeps its age. */
-  #write({ source, key, kind, links, isNew }: LinkChange, sequence: number, touched: Set<string>): void {
+  #write({ source, key, kind, links, isNew }: LinkChange, sequence: number): void {
     const touch = (target: string): void => {
-      if (target !== key) touched.add(target);
+      if (target !== key) this.tail.touch(target, sequence);
     };
     const before = isNew ? [] : this.#linksOf.all([source]);
     /** Ages of the links stated so far, by what they say; a link may be stated twice. */

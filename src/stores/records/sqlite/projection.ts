@@ -3,6 +3,9 @@ import { respell } from "../../../rdf/respell.js";
 import { packQuads, unpackQuads } from "./quads-codec.js";
 import type { Connection } from "./statement.js";
 
+/** Keys whose owners are remembered between commits; some MiB. */
+const MOST_KNOWN = 20_000;
+
 /**
  * The graph as seen by the index: link targets spelled as the records that own their keys spell them. It is
  * always made from the quads as written, so that it is the same whichever record came first.
@@ -12,7 +15,7 @@ export class Projection {
   readonly #put;
   readonly #current;
   readonly #links;
-  /** Spellings that own a key, for the length of one commit. */
+  /** Spellings that own a key. They change only with a record that arrives, which is told by {@link owns}. */
   readonly #known = new Map<string, string[]>();
 
   constructor(connection: Connection) {
@@ -22,8 +25,13 @@ export class Projection {
     this.#links = connection.prepare<[string, string]>("SELECT DISTINCT target, target_key FROM link WHERE source = ?");
   }
 
-  /** Call when a commit begins: owners of keys are looked up anew. */
+  /** Call when a commit begins. */
   begin(): void {
+    if (this.#known.size > MOST_KNOWN) this.forget();
+  }
+
+  /** Call after a rollback: owners of keys are looked up anew. */
+  forget(): void {
     this.#known.clear();
   }
 

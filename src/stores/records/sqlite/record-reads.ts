@@ -39,6 +39,9 @@ export class RecordReads {
 
   /** Two statements at most, however many are asked for. */
   findMany(arks: readonly string[]): (StoredRecord | undefined)[] {
+    // The commonest question, and the plainest statement for it.
+    const only = arks.length === 1 && isStorableText(arks[0]!) ? this.#byArk.get([arks[0]!]) : undefined;
+    if (only) return [recordOf(only)];
     const asked = arks.filter(isStorableText);
     const byArk = new Map(this.#many.all([textArray([...new Set(asked)])]).map((row) => [row[0], recordOf(row)]));
     const missing = new Set(asked.filter((ark) => !byArk.has(ark)).map(arkKey));

@@ -3,6 +3,7 @@ import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type { RecordState, RecordWrite } from "../port.js";
 import { fold, indexable } from "./fold.js";
+import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./object-writes.js";
 import type { Projection } from "./projection.js";
 import { packQuads } from "./quads-codec.js";
@@ -23,11 +24,11 @@ export class RecordWrites {
   readonly #publish;
   readonly #state;
   readonly #revision;
-  readonly #tally;
   readonly #newest;
+  #newestId = 0;
   #nextState: number;
 
-  constructor(connection: Connection, private readonly text: TextWrites, private readonly objects: ObjectWrites, private readonly projection: Projection) {
+  constructor(connection: Connection, private readonly text: TextWrites, private readonly objects: ObjectWrites, private readonly projection: Projection, private readonly tail: GroupTail) {
     this.#holders = connection.prepare<[string, string, number | null]>("SELECT ark, kind, deleted_at FROM record WHERE key = ?");
     this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE ark = ?");
     this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
@@ -38,8 +39,8 @@ export class RecordWrites {
     this.#publish = connection.prepare("UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5 WHERE id = ?1");
     this.#state = connection.prepare("INSERT INTO state (id, document, quads) VALUES (?, ?, ?)");
     this.#revision = connection.prepare("INSERT INTO revision (record, revision, at, by, action, changed, state) VALUES (?, ?, ?, ?, ?, ?, ?)");
-    this.#tally = connection.prepare("INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE SET live = live + excluded.live");
     this.#newest = connection.prepare<[number]>("SELECT coalesce(max(id), 0) FROM record");
+    this.rolledBack();
     this.#nextState = connection.prepare<[number]>("SELECT coalesce(max(id), 0) + 1 FROM state").get()![0];
   }
 
@@ -49,18 +50,18 @@ export class RecordWrites {
    */
   apply(writes: readonly RecordWrite[], step: Step): { ark: string; revision: number }[] {
     const newArks = writes.filter((write) => write.op === "create").map(({ ark }) => ark).toSorted();
-    const first = newArks.length > 0 ? this.#newest.get()![0] + 1 : 0;
-    const ids = new Map(newArks.map((ark, i) => [ark, first + i]));
-    const tally = new Map<string, number>();
-    const count = (kind: string, by: number): void => void tally.set(kind, (tally.get(kind) ?? 0) + by);
-    const result = writes.map((write) => ({ ark: write.ark, revision: this.#apply(write, step, ids, count) }));
-    for (const [kind, by] of tally) if (by !== 0) this.#tally.put([kind, by]);
-    return result;
+    const ids = new Map(newArks.map((ark) => [ark, ++this.#newestId]));
+    return writes.map((write) => ({ ark: write.ark, revision: this.#apply(write, step, ids) }));
   }
 
-  #apply(write: RecordWrite, step: Step, ids: ReadonlyMap<string, number>, count: (kind: string, by: number) => void): number {
+  /** Call after a rollback: what was numbered ahead is read again from what is stored. */
+  rolledBack(): void {
+    this.#newestId = this.#newest.get()![0];
+  }
+
+  #apply(write: RecordWrite, step: Step, ids: ReadonlyMap<string, number>): number {
     if (write.op === "create") {
-      count(write.kind, 1);
+      this.tail.count(write.kind, 1);
       return this.#createOne(write, ids.get(write.ark)!, step);
     }
     const row = this.#stored.get([write.ark]);
@@ -75,15 +76,15 @@ export class RecordWrites {
     switch (write.op) {
       case "replace":
         if (write.changed.length === 0 && deletedAt === null) return revision;
-        if (deletedAt !== null) count(write.kind, 1);
+        if (deletedAt !== null) this.tail.count(write.kind, 1);
         else if (kind !== write.kind) {
-          count(kind, -1);
-          count(write.kind, 1);
+          this.tail.count(kind, -1);
+          this.tail.count(write.kind, 1);
         }
         this.#replaceOne(write, id, key, next, step, kind !== write.kind);
         break;
       case "delete":
-        count(kind, -1);
+        this.tail.count(kind, -1);
         this.#delete.put([id, step.at, next, step.by, write.reason ?? null, write.successor ?? null]);
         this.#addRevision(id, next, step, "delete", [], state);
         this.text.remove(id);

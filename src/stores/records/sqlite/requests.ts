@@ -26,8 +26,8 @@ export type WriterCall = keyof WriterCalls;
  * What the writer is posted. `part`: records of a large commit that follows under the same id; copying all of
  * them into one message would hold up the serving thread.
  */
-export type WriterRequest = { id: number; call: WriterCall; args: unknown[] } | { id: number; part: RecordWrite[] } | { close: true };
-export type WriterTask = Extract<WriterRequest, { call: WriterCall }>;
+export type WriterRequest = { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };
+export interface WriterTask { id: number; call: WriterCall; args: unknown[] }
 /** What it answers: once when ready, then one message for each group, after its COMMIT. */
 export type WriterMessage =
   | { ready: true; sequence: number }

@@ -1,5 +1,6 @@
 import type { RecordState } from "../port.js";
 import { indexable, wordOf } from "./fold.js";
+import type { GroupTail } from "./group-tail.js";
 import type { Connection } from "./statement.js";
 
 type Text = [name: string, description: string, keywords: string, other: string];
@@ -11,25 +12,20 @@ export class TextWrites {
   readonly #stored;
   readonly #insert;
   readonly #drop;
-  readonly #index;
-  readonly #unindex;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, private readonly tail: GroupTail) {
     this.#addWord = connection.prepare("INSERT INTO keyword (word, record, kind) VALUES (?, ?, ?)");
     this.#dropWord = connection.prepare("DELETE FROM keyword WHERE word = ? AND record = ?");
     this.#stored = connection.prepare<[...Text, words: string]>("SELECT name, description, keywords, other, words FROM text WHERE id = ?");
     this.#insert = connection.prepare("INSERT INTO text (id, name, description, keywords, other, words) VALUES (?, ?, ?, ?, ?, ?)");
     this.#drop = connection.prepare("DELETE FROM text WHERE id = ?");
-    this.#index = connection.prepare("INSERT INTO search (rowid, name, description, keywords, other) VALUES (?, ?, ?, ?, ?)");
-    // External content: the index must be told what it indexed, exactly.
-    this.#unindex = connection.prepare("INSERT INTO search (search, rowid, name, description, keywords, other) VALUES ('delete', ?, ?, ?, ?, ?)");
   }
 
   add(record: number, state: RecordState): void {
     const text = textOf(state);
     const words = wordsOf(state);
     this.#insert.put([record, ...text, words.join("\n")]);
-    this.#index.put([record, ...text]);
+    this.tail.index([record, ...text]);
     for (const word of words) this.#addWord.put([word, record, state.kind]);
   }
 
@@ -45,7 +41,7 @@ export class TextWrites {
     const stored = this.#stored.get([record]);
     if (!stored) return;
     const [name, description, keywords, other, words] = stored;
-    this.#unindex.put([record, name, description, keywords, other]);
+    this.tail.unindex([record, name, description, keywords, other]);
     this.#drop.put([record]);
     if (words !== "") for (const word of words.split("\n")) this.#dropWord.put([word, record]);
   }

@@ -55,7 +55,7 @@ function serve(): void {
         const before = parts.get(id);
         if (before) before.push(...part);
         else parts.set(id, part);
-      } else waiting.push(whole(next.message));
+      } else for (const task of next.message.tasks) waiting.push(whole(task));
       next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port) as { message: WriterRequest } | undefined;
     }
     if (waiting.length > 0) post(group.run(waiting));

@@ -1,14 +1,14 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Commit, Committed } from "../port.js";
 import { exactWrite } from "./exact-bytes.js";
 import { threadModule } from "../../../package-root.js";
-import { receiveError, unavailable, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest } from "./requests.js";
+import { receiveError, unavailable, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 
 /** Records of one message; copying them takes a few ms. */
 const PART = 250;
 
-type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void };
+type Waiting = { task: WriterTask; resolve: (result: never) => void; reject: (error: Error) => void };
 
 /** The serving thread's side of the writer thread. */
 export class Writer {
@@ -16,6 +16,8 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners: ((sequence: number) => void)[] = [];
   readonly #ended: Promise<void>;
+  /** Asked for in this turn of the event loop; they go to the thread in one message, which wakes it once. */
+  #asked: Waiting[] = [];
   #next = 1;
   #sequence = 0;
   #dead: Error | undefined;
@@ -70,7 +72,7 @@ export class Writer {
     for (; records.length - sent > PART; sent += PART) {
       this.#mustRun();
       this.#worker.postMessage({ id, part: records.slice(sent, sent + PART).map(exactWrite) } satisfies WriterRequest);
-      await setImmediate();
+      await turn();
     }
     return this.#post(id, "commit", [{ ...commit, records: (sent === 0 ? records : records.slice(sent)).map(exactWrite) }]);
   }
@@ -78,10 +80,32 @@ export class Writer {
   #post<Call extends WriterCall>(id: number, call: Call, args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
     return new Promise((resolve, reject) => {
       this.#mustRun();
-      // What cannot be copied throws here, and nothing waits for it.
-      this.#worker.postMessage({ id, call, args } satisfies WriterRequest);
-      this.#waiting.set(id, { resolve, reject } as Waiting);
+      if (this.#asked.length === 0) setImmediate(() => this.#send());
+      this.#asked.push({ task: { id, call, args }, resolve, reject } as Waiting);
     });
+  }
+
+  #send(): void {
+    const asked = this.#asked;
+    this.#asked = [];
+    try {
+      this.#sendTogether(asked);
+    } catch (error) {
+      if (asked.length === 1) asked[0]!.reject(error as Error);
+      // One of them cannot be copied: the others do not suffer for it.
+      else for (const one of asked) {
+        this.#asked = [one];
+        this.#send();
+      }
+    }
+  }
+
+  #sendTogether(asked: readonly Waiting[]): void {
+    if (this.#dead) for (const { reject } of asked) reject(this.#dead);
+    else if (asked.length > 0) {
+      this.#worker.postMessage({ tasks: asked.map(({ task }) => task) } satisfies WriterRequest);
+      for (const one of asked) this.#waiting.set(one.task.id, one);
+    }
   }
 
   #mustRun(): void {
@@ -99,7 +123,10 @@ export class Writer {
 
   /** Writes what was asked for before, then ends the thread. */
   async close(): Promise<void> {
-    if (!this.#closing && !this.#dead) this.#worker.postMessage({ close: true } satisfies WriterRequest);
+    if (!this.#closing && !this.#dead) {
+      this.#send();
+      this.#worker.postMessage({ close: true } satisfies WriterRequest);
+    }
     this.#closing = true;
     await this.#ended;
   }

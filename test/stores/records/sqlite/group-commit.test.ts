@@ -4,7 +4,7 @@ import { GroupCommit } from "../../../../src/stores/records/sqlite/group-commit.
 import type { WriterTask } from "../../../../src/stores/records/sqlite/requests.js";
 import { migrate } from "../../../../src/stores/records/sqlite/schema.js";
 import { Connection } from "../../../../src/stores/records/sqlite/statement.js";
-import { commitOf, create } from "../../../conformance/records/fixtures.js";
+import { commitOf, create, linkTo } from "../../../conformance/records/fixtures.js";
 
 const task = (id: number, ark: string): WriterTask => ({ id, call: "commit", args: [commitOf([create(ark, { name: ark })])] });
 
@@ -37,6 +37,16 @@ describe("a group of requests in one transaction", () => {
       answers: [{ id: 1, result: { sequence: 1 } }, { id: 2, error: { code: "DUPLICATE", extra: { ark: "ark:99999/a" } } }, { id: 3, result: { sequence: 2 } }, { id: 4, error: { type: "fault" } }, { id: 5, result: { sequence: 3 } }],
     });
     expect(stored()).toEqual(["ark:99999/a", "ark:99999/b", "ark:99999/c"]);
+    connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
+  });
+
+  test("leaves nothing of a refused request in tallies, back-links and search, and the newest of those that succeed", () => {
+    const linking = (ark: string) => create(ark, { name: `says ${ark.slice(-1)}`, links: [linkTo("ark:99999/hub")] });
+    const commit = (id: number, ...records: ReturnType<typeof create>[]): WriterTask => ({ id, call: "commit", args: [commitOf(records)] });
+    group.run([commit(1, create("ark:99999/hub", { name: "Hub" })), commit(2, linking("ark:99999/a")), commit(3, linking("ark:99999/x"), create("ark:99999/a")), commit(4, linking("ark:99999/b"))]);
+    expect(connection.prepare("SELECT ark, newest_backlink FROM record ORDER BY id").all()).toEqual([["ark:99999/hub", 3], ["ark:99999/a", 0], ["ark:99999/b", 0]]);
+    expect(connection.prepare("SELECT sum(live) FROM tally").get()).toEqual([3]);
+    expect(connection.prepare("SELECT rowid FROM search WHERE search MATCH 'says' ORDER BY rowid").all().flat()).toEqual([2, 3]);
     connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
   });
 

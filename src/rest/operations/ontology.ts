@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import jsonld from "jsonld";
+import { Parser, Writer } from "n3";
+import { ServiceError } from "../../errors.js";
+import { packageRoot } from "../../package-root.js";
+import { sendBytes } from "../reply.js";
+import { preferred } from "../representations/negotiate.js";
+import type { Operations } from "../request.js";
+
+/** Files of `ontology/` that are Turtle, by the name they are served under. */
+const TURTLE: Readonly<Record<string, string>> = { evi: "evi.ttl", shapes: "shapes.ttl" };
+const FORMATS = ["text/turtle", "application/n-triples", "application/ld+json"] as const;
+const read = new Map<string, Promise<Buffer>>();
+
+/** A served form of a vocabulary; made once. */
+function served(name: string, format: (typeof FORMATS)[number]): Promise<Buffer> {
+  const key = `${name} ${format}`;
+  let bytes = read.get(key);
+  if (!bytes) {
+    bytes = readFile(join(packageRoot, "ontology", TURTLE[name]!)).then((turtle) => (format === "text/turtle" ? turtle : converted(turtle.toString("utf8"), format)));
+    bytes.catch(() => read.delete(key));
+    read.set(key, bytes);
+  }
+  return bytes;
+}
+
+async function converted(turtle: string, format: "application/n-triples" | "application/ld+json"): Promise<Buffer> {
+  const triples = new Writer({ format: "N-Triples" }).quadsToString(new Parser().parse(turtle));
+  if (format === "application/n-triples") return Buffer.from(triples);
+  return Buffer.from(JSON.stringify(await jsonld.fromRDF(triples as unknown as object, { format: "application/n-quads" })));
+}
+
+export const ontologyOperations: Operations = {
+  ontology: async ({ req, res, params }) => {
+    const name = params["name"]!;
+    const headers = { "Cache-Control": "public, max-age=3600", Vary: "Accept", "Access-Control-Allow-Origin": "*" };
+    if (name === "context") {
+      const bytes = await readFile(join(packageRoot, "ontology", "context.jsonld"));
+      return sendBytes(req, res, bytes, { type: preferred(req.headers.accept, ["application/ld+json", "application/json"]), headers });
+    }
+    if (!Object.hasOwn(TURTLE, name)) throw new ServiceError("NOT_FOUND", `There is no vocabulary of this name; there are ${[...Object.keys(TURTLE), "context"].join(", ")}.`);
+    const format = preferred(req.headers.accept, FORMATS);
+    sendBytes(req, res, await served(name, format), { type: format.startsWith("text/") ? `${format}; charset=utf-8` : format, headers });
+  },
+};

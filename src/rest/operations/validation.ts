@@ -1,0 +1,18 @@
+import { ValidationResolver } from "../../resolvers/validation-resolver.js";
+import { readJson } from "../body.js";
+import { sendBytes, sendJson } from "../reply.js";
+import { preferred } from "../representations/negotiate.js";
+import { shapeReportTurtle } from "../representations/shape-report.js";
+import type { Operations } from "../request.js";
+
+const validation = new ValidationResolver();
+const HEADERS = { "Cache-Control": "no-store", Vary: "Accept" };
+
+export const validationOperations: Operations = {
+  validate: async ({ req, res, query, context }) => {
+    const type = preferred(req.headers.accept, ["application/json", "text/turtle"]);
+    const report = await validation.validate(await readJson(req, context.deps.config), query["kind"], context);
+    if (type === "text/turtle") sendBytes(req, res, Buffer.from(shapeReportTurtle(report)), { type: "text/turtle; charset=utf-8", headers: HEADERS });
+    else sendJson(req, res, report, { headers: HEADERS });
+  },
+};

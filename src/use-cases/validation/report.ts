@@ -1,0 +1,35 @@
+import type { KindName } from "../../model/kind.js";
+
+/** One broken constraint: a `sh:ValidationResult` in plain words. */
+export interface ShapeResult {
+  /** Identifier of the record. */
+  node: string;
+  kind: KindName;
+  /** IRI of the property, or null when the constraint is about the record itself. */
+  path: string | null;
+  /** The value at fault; null when it is the lack of one. Text longer than 200 characters is cut. */
+  value: string | null;
+  message: string;
+  severity: "Violation" | "Warning" | "Info";
+  /** Local name of the SHACL constraint component, e.g. `MinCountConstraintComponent`. */
+  constraint: string;
+  /** IRI of the node shape, as `ontology/shapes.ttl` names it. */
+  shape: string;
+}
+
+export interface ShapeReport {
+  conforms: boolean;
+  results: ShapeResult[];
+  /** Records that were checked. */
+  checked: number;
+  /** There are more results than VALIDATE_MAX_RESULTS; those given are the first. */
+  truncated: boolean;
+}
+
+/** A record's statements, on their way to the thread that judges them. */
+export interface Judged {
+  ark: string;
+  kind: KindName;
+  /** Canonical N-Quads of the record, inferred ones among them. */
+  quads: string;
+}

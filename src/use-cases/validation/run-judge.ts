@@ -1,0 +1,50 @@
+import { Worker } from "node:worker_threads";
+import { ServiceError } from "../../errors.js";
+import { threadModule } from "../../package-root.js";
+import type { Judged, ShapeReport } from "./report.js";
+import type { FromJudge, ToJudge } from "./thread.js";
+
+export interface JudgeLimits {
+  /** Setting VALIDATE_TIMEOUT in ms. */
+  timeout: number;
+  /** Setting VALIDATE_MEMORY in bytes. */
+  memory: number;
+  /** Setting VALIDATE_MAX_RESULTS. */
+  results: number;
+}
+
+/**
+ * Judges records in a thread of its own, batch after batch, and ends it.
+ * @throws ServiceError `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
+ */
+export async function runJudge(batches: AsyncIterable<Judged[]> | Iterable<Judged[]>, limits: JudgeLimits): Promise<ShapeReport> {
+  const worker = new Worker(threadModule("src/use-cases/validation/thread"), { name: "shapes", env: {}, resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)) } });
+  const report: ShapeReport = { conforms: true, results: [], checked: 0, truncated: false };
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ServiceError("VALIDATION_TIMEOUT", `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer records at a time.`)), limits.timeout);
+    worker.on("error", (error: NodeJS.ErrnoException) => reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? new ServiceError("TOO_LARGE", `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`) : error));
+    worker.on("exit", (code) => reject(new Error(`the thread that judges records ended with code ${code}`)));
+  });
+  // It may end while nobody waits for it.
+  ended.catch(() => {});
+  const judged = (batch: ToJudge) => new Promise<FromJudge>((resolve) => {
+    worker.once("message", resolve);
+    worker.postMessage(batch);
+  });
+  try {
+    for await (const batch of batches) {
+      const answer = await Promise.race([judged(batch), ended]);
+      if ("fault" in answer) throw new Error(answer.fault);
+      report.checked += batch.length;
+      for (const result of answer.results) if (report.results.length < limits.results) report.results.push(result);
+      if (answer.results.length > 0) report.conforms = false;
+      report.truncated ||= report.results.length >= limits.results && answer.results.length > 0;
+      if (report.results.length >= limits.results) break;
+    }
+    return report;
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}

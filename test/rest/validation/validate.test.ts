@@ -1,0 +1,138 @@
+import { Parser, Store } from "n3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXAMPLES } from "../../../src/model/examples.js";
+import type { JsonObject } from "../../../src/model/field.js";
+import { KIND_NAMES } from "../../../src/model/kind.js";
+import type { ShapeReport } from "../../../src/use-cases/validation/report.js";
+import { startServer, type TestServer } from "../../support/server.js";
+import { crate } from "../../support/crates.js";
+
+let server: TestServer;
+let token: string;
+let user: string;
+beforeAll(async () => {
+  server = await startServer({ VALIDATE_MAX_RESULTS: "3" });
+  ({ token, id: user } = await server.person("Ada"));
+}, 60_000);
+afterAll(() => server.stop());
+
+const validate = async (json: unknown, query = "") => server.request<ShapeReport & JsonObject>("POST", `/validate${query}`, { json });
+const dataset = { "@type": "evi:Dataset", name: "Counts", description: "One row per image.", owner: "ark:99999/user-ada" };
+
+describe("POST /validate", () => {
+  it.each(KIND_NAMES)("finds nothing wrong with the example of a %s", async (kind) => {
+    const answer = await validate(EXAMPLES[kind], `?kind=${kind}`);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toEqual({ conforms: true, results: [], checked: 1, truncated: false });
+  });
+
+  it("names node, path, value and what the field is to hold", async () => {
+    const { body } = await validate({ ...dataset, "@id": "ark:99999/dataset-x", description: "four" });
+    expect(body).toEqual({
+      conforms: false, checked: 1, truncated: false,
+      results: [{
+        node: "ark:99999/dataset-x", kind: "dataset", path: "https://schema.org/description", value: "four", severity: "Violation",
+        constraint: "MinLengthConstraintComponent", shape: "https://w3id.org/EVI#DatasetShape", message: expect.stringContaining("description: Description, at least 5 characters") as string,
+      }],
+    });
+  });
+
+  it("tells the kind by @type in any spelling", async () => {
+    for (const type of ["evi:Software", "https://w3id.org/EVI#Software", "SoftwareSourceCode"]) {
+      const { body } = await validate({ "@type": type, description: "A script that counts.", owner: "ark:99999/user-ada" });
+      expect(body.results.map(({ kind, path }) => `${kind} ${path}`)).toContain("software https://schema.org/name");
+    }
+  });
+
+  it("cuts a long list of results and says so", async () => {
+    const { body } = await validate({ ...dataset, name: "x".repeat(201), description: "four", owner: "nobody", dateCreated: "in May" });
+    expect(body.conforms).toBe(false);
+    expect(body.results).toHaveLength(3);
+    expect(body.truncated).toBe(true);
+  });
+
+  it("answers a SHACL report in Turtle", async () => {
+    const answer = await server.request("POST", "/validate", { json: { ...dataset, "@id": "ark:99999/dataset-x", name: 5 }, headers: { Accept: "text/turtle" } });
+    expect(answer.headers.get("content-type")).toBe("text/turtle; charset=utf-8");
+    const report = new Store(new Parser().parse(answer.text));
+    const sh = "http://www.w3.org/ns/shacl#";
+    expect(report.getObjects(null, `${sh}conforms`, null).map(({ value }) => value)).toEqual(["false"]);
+    expect(report.getObjects(null, `${sh}focusNode`, null).map(({ value }) => value)).toContain("ark:99999/dataset-x");
+    expect(report.getObjects(null, `${sh}resultPath`, null).map(({ value }) => value)).toContain("https://schema.org/name");
+  });
+
+  it("checks what is stored under an identifier, in any spelling", async () => {
+    const { body: stored } = await server.request("POST", "/dataset", { token, json: { ...dataset, owner: user } });
+    const { body } = await validate({ "@id": `https://example.org/${(stored["@id"] as string).replace("ark:", "ark:/")}` });
+    expect(body).toEqual({ conforms: true, results: [], checked: 1, truncated: false });
+  });
+
+  it("checks the members of a stored crate with it, also one that its crate knows by a URL", async () => {
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(await crate([
+      { "@id": "data/", "@type": "Dataset", name: "Short of a description" },
+      { "@id": "https://example.org/tool", "@type": "SoftwareApplication", name: "A tool", description: "few" },
+    ]))]), "crate.zip");
+    const { body: uploaded } = await server.request("POST", "/rocrate/upload", { token, body: form });
+    const root = uploaded["@id"] as string;
+    const { body } = await validate({ "@id": root });
+    expect(body.checked).toBe(3);
+    expect(body.results.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expect.arrayContaining(["dataset https://schema.org/description"]));
+    const tool = (await server.deps.records.list({ crate: root, kind: "software", limit: 10 })).items[0]!;
+    expect((await validate({ "@id": tool.ark })).body.results).toContainEqual(expect.objectContaining({ node: tool.ark, path: "https://schema.org/description", value: "few" }));
+  });
+
+  it("stores nothing", async () => {
+    const before = await server.deps.records.sequence();
+    await validate({ ...dataset, "@id": "ark:99999/dataset-never" });
+    expect(await server.deps.records.sequence()).toBe(before);
+    expect((await server.request("GET", "/ark:99999/dataset-never")).status).toBe(404);
+  });
+
+  it.each<[string, unknown, string, number, unknown]>([
+    ["no kind to be found", { name: "x" }, "", 422, ["query", "kind"]],
+    ["an unknown kind", dataset, "?kind=table", 422, ["query", "kind"]],
+    ["nothing at all", {}, "", 422, ["body", "@id"]],
+    ["a list", [dataset], "", 422, ["body"]],
+    ["an identifier that is no ARK", { "@id": "table 1" }, "", 422, ["body", "@id"]],
+    ["a context that is not bundled", { ...dataset, "@context": "https://example.org/context" }, "", 422, ["body", "@context"]],
+  ])("refuses %s with its place", async (_what, json, query, status, loc) => {
+    const answer = await validate(json, query);
+    expect(answer.status, answer.text).toBe(status);
+    expect((answer.body["detail"] as { loc: unknown }[])[0]!.loc).toEqual(loc);
+  });
+
+  it("answers 404 and 410 for what is not stored or was deleted", async () => {
+    expect((await validate({ "@id": "ark:99999/nothing" })).status).toBe(404);
+    const { body: gone } = await server.request("POST", "/dataset", { token, json: { ...dataset, owner: user } });
+    await server.request("DELETE", `/dataset/${gone["@id"] as string}`, { token });
+    expect((await validate({ "@id": gone["@id"] })).status).toBe(410);
+  });
+
+  it("gives GraphQL the same answer", async () => {
+    const document = { ...dataset, description: "four" };
+    const { body: rest } = await validate(document);
+    const { body } = await server.graphql<{ validate: ShapeReport }>("query ($document: JSON!) { validate(document: $document) { conforms checked truncated results { node kind path value message severity constraint shape } } }", { document });
+    expect(body.data.validate).toEqual(rest);
+  });
+});
+
+describe("GET /ontology", () => {
+  it.each(["evi", "shapes", "context"])("serves %s in every form it has", async (name) => {
+    const forms = name === "context" ? ["application/ld+json"] : ["text/turtle", "application/n-triples", "application/ld+json"];
+    for (const accept of forms) {
+      const answer = await server.request("GET", `/ontology/${name}`, { headers: { Accept: accept } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-type")).toContain(accept);
+      if (accept.includes("json")) expect(JSON.parse(answer.text)).toBeTypeOf("object");
+      else expect(new Parser({ format: accept }).parse(answer.text).length).toBeGreaterThan(100);
+    }
+  });
+
+  it("tells which there are when asked for another", async () => {
+    const answer = await server.request("GET", "/ontology/foaf");
+    expect(answer.status).toBe(404);
+    expect(answer.body["detail"]).toContain("evi, shapes, context");
+    expect((await server.request("GET", "/ontology/evi", { headers: { Accept: "image/png" } })).status).toBe(406);
+  });
+});
