@@ -10,7 +10,8 @@ export function buildProgram(): ToolCommand {
   const program = new ToolCommand("arkgraph")
     .description("A registry of research objects: start it, check it, see it at work, use it from the command line.")
     .helpCommand(false)
-    .showHelpAfterError("(arkgraph --help lists commands and options)")
+    // One line, like every failure; the parser's own has a second one for what may have been meant.
+    .configureOutput({ outputError: (text, write) => write(`arkgraph: ${text.replace(/^error: /, "").trim().replaceAll(/\s*\n\s*/g, " ")} (--help lists commands and options)\n`) })
     // 1 is for what fails while it runs; what the parser refuses is 2.
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
