@@ -26,7 +26,7 @@ export interface SearchHit {
   ark: string;
   /** BM25 over the weighted fields, above 0; comparable within one answer only. */
   score: number;
-  /** Where it was found: the whole name or keywords, a stretch of the description. */
+  /** Where it was found: name and keywords, whole unless they are long, a stretch of the description. */
   fragments: Partial<Record<SearchedField, FragmentPart[]>>;
 }
 
@@ -35,5 +35,6 @@ export interface SearchPage { total: number; hits: SearchHit[] }
 
 /** Search in what anyone may see of live records. */
 export interface SearchStore {
-  search(query: SearchQuery): Promise<SearchPage>;
+  /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
+  search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>;
 }

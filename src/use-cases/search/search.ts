@@ -42,7 +42,7 @@ export async function find(deps: Deps, { query, mode, kind, limit, offset }: Sea
   problems.push(...range("limit", limit, 1, MOST_RESULTS), ...range("offset", offset, 0, LARGEST_OFFSET));
   if (problems.length > 0) throw new ValidationError(problems);
   const began = performance.now();
-  const page = await within(timeout, deps.records.search({ text: query, match: mode === "basic" ? "all" : "related", offset, limit, ...(kind === undefined ? {} : { kind }) }));
+  const page = await within(timeout, (signal) => deps.records.search({ text: query, match: mode === "basic" ? "all" : "related", offset, limit, ...(kind === undefined ? {} : { kind }) }, signal));
   const found = page.hits.map(({ ark, score, fragments }) => ({ ark, score, highlight: Object.fromEntries(Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)])) }));
   return { total: page.total, found, ms: Math.round((performance.now() - began) * 1000) / 1000 };
 }
@@ -71,12 +71,17 @@ const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", "
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 const highlighted = (parts: readonly FragmentPart[]): string => parts.map(({ text, found }) => (found ? `<em>${escaped(text)}</em>` : escaped(text))).join("");
 
-/** The search itself goes on: its thread is busy until it ends, and its work is bounded by the length of the query. */
-async function within(timeout: number, work: Promise<SearchPage>): Promise<SearchPage> {
+/** A search that has begun goes on: its work is bounded by the length of the query. One that waits for its turn is not run. */
+async function within(timeout: number, work: (signal: AbortSignal) => Promise<SearchPage>): Promise<SearchPage> {
+  const ended = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await Promise.race([work, new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new ServiceError("QUERY_TIMEOUT", `The search took longer than ${timeout} ms (SEARCH_TIMEOUT): use fewer or rarer words.`)), timeout);
+    return await Promise.race([work(ended.signal), new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const refused = new ServiceError("QUERY_TIMEOUT", `The search took longer than ${timeout} ms (SEARCH_TIMEOUT): use fewer or rarer words.`);
+        ended.abort(refused);
+        reject(refused);
+      }, timeout);
     })]);
   } finally {
     clearTimeout(timer);

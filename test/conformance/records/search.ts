@@ -97,6 +97,17 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
+  test("a search that nobody waits for any more is not run", async () => {
+    await write(store(), holding("a", { name: "plate" }));
+    const gone = new AbortController();
+    const first = ask("plate");
+    const second = store().search({ text: "plate", match: "all", offset: 0, limit: 1 }, gone.signal);
+    gone.abort(new Error("gone"));
+    await expect(second).rejects.toThrow("gone");
+    expect((await first).total).toBe(1);
+    expect((await Promise.all(Array.from({ length: 20 }, () => ask("plate")))).every(({ total }) => total === 1)).toBe(true);
+  });
+
   test("whatever is asked for is looked up, never run", async () => {
     await write(store(), holding("a", { name: "NEAR plate* name:alpha OR NOT" }));
     const hostile = fc.oneof(fc.string({ maxLength: 40 }), fc.string({ unit: "binary", maxLength: 20 }), fc.array(fc.constantFrom('"', "'", "*", "(", ")", "OR", "AND", "NOT", "NEAR(", "name:", "^", "-", "+", "{", "}", ":", ",", "plate", "\u0000", "\uD800", "\uFDD0", ";", "--"), { maxLength: 12 }).map((parts) => parts.join(" ")));

@@ -46,7 +46,7 @@ class SqliteRecordStore implements RecordStore {
   history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
   linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
   linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
-  search = async (query: SearchQuery): Promise<SearchPage> => this.searches.ask(query);
+  search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => this.searches.ask(query, signal);
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
   commit = async (commit: Commit): Promise<Committed> => this.writer.commit(commit);

@@ -9,8 +9,8 @@ import { allOf, anyOf, wordsOf } from "./words.js";
 const RANK = "-bm25(search, 10.0, 3.0, 5.0, 1.0)";
 /** Columns that fragments come from, by their number in `search`. */
 const COLUMNS: readonly [field: SearchedField, column: number][] = [["name", 0], ["keywords", 2], ["description", 1]];
-/** Words around what was found in a description. */
-const AROUND = 24;
+/** Words of a fragment: all of an ordinary name, a stretch of a description. */
+const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };
 /** What related words count beside those that were asked for. */
 const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
@@ -28,7 +28,7 @@ export class SearchReads {
   constructor(private readonly connection: Connection) {
     this.#vocabulary = new Vocabulary(connection);
     this.#related = new RelatedWords(connection, this.#vocabulary);
-    const marked = COLUMNS.map(([field, column]) => (field === "description" ? `snippet(search, ${column}, '${OPEN}', '${CLOSE}', '…', ${AROUND})` : `highlight(search, ${column}, '${OPEN}', '${CLOSE}')`));
+    const marked = COLUMNS.map(([field, column]) => `snippet(search, ${column}, '${OPEN}', '${CLOSE}', '…', ${SHOWN[field]})`);
     this.#fragments = connection.prepare<[string, string, string]>(`SELECT ${marked.join(", ")} FROM search WHERE search MATCH ? AND rowid = ?`);
   }
 

@@ -5,8 +5,8 @@ import { openForReading } from "../connection.js";
 import { sendError, type SentError } from "../requests.js";
 import { SearchReads } from "./search-reads.js";
 
-export type SearchRequest = { id: number; query: SearchQuery } | { close: true };
-export type SearchAnswer = { id: number; page: SearchPage } | { id: number; error: SentError };
+export type SearchRequest = { query: SearchQuery } | { close: true };
+export type SearchAnswer = { page: SearchPage } | { error: SentError };
 
 const connection = openForReading((workerData as { file: string }).file);
 const reads = new SearchReads(connection);
@@ -17,10 +17,9 @@ parentPort!.on("message", (message: SearchRequest) => {
     parentPort!.close();
     return;
   }
-  const { id, query } = message;
   try {
-    parentPort!.postMessage({ id, page: reads.search(query) } satisfies SearchAnswer);
+    parentPort!.postMessage({ page: reads.search(message.query) } satisfies SearchAnswer);
   } catch (error) {
-    parentPort!.postMessage({ id, error: sendError(error) } satisfies SearchAnswer);
+    parentPort!.postMessage({ error: sendError(error) } satisfies SearchAnswer);
   }
 });
