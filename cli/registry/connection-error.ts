@@ -13,6 +13,8 @@ export function connectionError(address: string, error: NodeJS.ErrnoException): 
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new ConnectionError(`${address} cannot be found: is the name of the host right?`, options);
   if (code === "ETIMEDOUT" || code === "ESOCKETTIMEDOUT") return new ConnectionError(`${address} does not answer (${error.message})`, options);
   if (code === "EHOSTUNREACH" || code === "ENETUNREACH" || code === "EADDRNOTAVAIL") return new ConnectionError(`${address} cannot be reached from here`, options);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return new Failure(`the certificate of ${address} is for another host: is the name right?`, options);
+  if (code === "CERT_HAS_EXPIRED") return new Failure(`the certificate of ${address} has expired`, options);
   if (TLS.test(code)) return new Failure(`the certificate of ${address} is not trusted (${code}): name the authority that signed it in NODE_EXTRA_CA_CERTS`, options);
   if (code === "EPROTO" || code.startsWith("ERR_SSL")) return new Failure(`${address} does not speak TLS: is it http:// in place of https://?`, options);
   if (code.startsWith("HPE_")) return new Failure(`${address} does not speak HTTP: is it https:// in place of http://, or another port?`, options);
