@@ -3,6 +3,7 @@ import { supportTree } from "../../../src/use-cases/evidence/tree.js";
 import type { Direction, EvidenceGraph } from "../../../src/use-cases/evidence/types.js";
 import { Failure } from "../../failure.js";
 import { arkPath, givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
+import { note } from "../../render/terminal-progress.js";
 import { visible } from "../../render/visible.js";
 
 export interface EvidenceOptions extends ServerOption { format: "tree" | "json" | "prov-json" | "turtle" | "dot" | "mermaid"; direction: Direction; depth?: number; limit?: number }
@@ -25,6 +26,7 @@ export async function evidenceCommand(id: string, { format, direction, depth, li
       throw new Failure(`${registry.address} does not give evidence as ${format}: ask for the format tree or json`);
     }
     await pipeline(answer, process.stdout, { end: false });
+    if (answer.headers["x-truncated"] !== undefined) note("this is not all of it: ask for more nodes with --limit");
   }
 }
 
