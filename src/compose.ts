@@ -7,6 +7,7 @@ import { openObjects } from "./stores/objects/location.js";
 import { OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
+import { Turns } from "./use-cases/crates/turns.js";
 import type { Deps, Log } from "./use-cases/deps.js";
 import { sweepObjects } from "./use-cases/objects/sweep.js";
 
@@ -34,7 +35,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY,
     onFault: (submission, err) => log.error({ err, submission }, "an attempt at a submission failed"),
   });
-  const deps: Deps = { config, records, queries, objects, jobs, log, baseUrl, jwtSecret };
+  const planTurns = new Turns(config.PLAN_CONCURRENCY);
+  const deps: Deps = { config, records, queries, objects, objectsLocation, jobs, planTurns, log, baseUrl, jwtSecret };
 
   const stopping = new AbortController();
   const sweep = async () => {
@@ -56,6 +58,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     async close(grace) {
       stopping.abort();
       clearInterval(timer);
+      planTurns.close();
       await jobs.close(grace);
       await sweeping;
       await queries.close();

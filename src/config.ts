@@ -76,6 +76,8 @@ export const SETTINGS = {
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Longest time one attempt at a crate may take."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that takes in a crate."),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
+  PLAN_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are validated without being taken in at a time; others wait for their turn."),
+  PLAN_LIST_LIMIT: setting(whole(1, 100_000), 1000, "Most entries in each list of identifiers that a validation answers."),
   MAX_ATTEMPTS: setting(whole(1, 100), 3, "How often background work is begun before it fails."),
   JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time."),
   INTENT_LIFETIME: setting(duration, 86_400_000, "How long bytes wait for the record that was announced for them."),

@@ -54,6 +54,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(variables["CRATE"]).toMatch(/^ark:99999\/rocrate-/);
     expect(variables["RESULT"]).toMatch(/^ark:99999\/rocrate-.+\//);
     expect(variables["ME"]).toMatch(/^ark:99999\/user-/);
+    expect(printed).toContain('"conforms": true');
     expect(printed).toContain("generatedBy");
     expect(printed).toContain('"name":"Plate 7"');
     expect(printed).toContain("@prefix schema: <https://schema.org/>");

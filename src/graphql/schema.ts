@@ -2,6 +2,7 @@ import { lexicographicSortSchema, printSchema, type GraphQLSchema } from "graphq
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver } from "../resolvers/account-resolver.js";
 import { ComputationResolver } from "../resolvers/computation-resolver.js";
+import { CratePlanResolver } from "../resolvers/crate-plan-resolver.js";
 import { CrateResolver } from "../resolvers/crate-resolver.js";
 import { DownloadResolver } from "../resolvers/download-resolver.js";
 import { EvidenceResolver } from "../resolvers/evidence-resolver.js";
@@ -20,7 +21,7 @@ import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
  */
 export function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
-    RecordResolver, AccountResolver, CrateResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver,
+    RecordResolver, AccountResolver, CrateResolver, CratePlanResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver,
     SearchResolver, SchemaResolver, ...KIND_FIELDS,
   ];
   return buildSchema({

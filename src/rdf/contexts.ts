@@ -12,10 +12,10 @@ export class UnknownContext extends Error {
 
 /** Which bundled file explains a remote context. Mirrors and drafts of a version count as that version. */
 const BUNDLED: readonly [RegExp, string][] = [
-  [/^https?:\/\/w3id\.org\/ro\/crate\/(1\.[0-4])(?:-DRAFT)?\/context(?:\.jsonld)?$/, "ro-crate"],
-  [/^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?(1\.[0-4])(?:-DRAFT)?\/context(?:\.jsonld)?$/, "ro-crate"],
-  [/^https?:\/\/raw\.githubusercontent\.com\/ResearchObject\/ro-crate\/.*\/(0\.[23]|1\.[0-4])(?:-DRAFT)?\/context\.jsonld$/i, "ro-crate"],
-  [/^https?:\/\/w3id\.org\/ro\/terms\/workflow-run(?:\/context)?$/, "workflow-run"],
+  [/^https?:\/\/w3id\.org\/ro\/crate\/(1\.[0-4])(?:\.\d+)?(?:-DRAFT)?(?:\/context(?:\.jsonld)?)?\/?$/i, "ro-crate"],
+  [/^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?(1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/context(?:\.jsonld)?\/?$/i, "ro-crate"],
+  [/^https?:\/\/raw\.githubusercontent\.com\/ResearchObject\/ro-crate\/.*\/(0\.[23]|1\.[0-4])(?:-DRAFT)?\/context\.json(?:ld)?$/i, "ro-crate"],
+  [/^https?:\/\/w3id\.org\/ro\/terms\/workflow-run(?:\/context)?\/?$/, "workflow-run"],
   [/^https?:\/\/(?:www\.)?schema\.org(?:\/docs\/jsonldcontext\.json(?:ld)?)?\/?$/, "schema-org"],
 ];
 const VERSIONS: Readonly<Record<string, string>> = { "0.2": "1.0", "0.3": "1.0", "1.0": "1.0", "1.1": "1.1", "1.2": "1.2", "1.3": "1.3", "1.4": "1.3" };

@@ -184,6 +184,8 @@ export class Emitter {
       if (!ANY_SUBJECT.has(`https://schema.org/${name}`)) this.lostTerms.add(name);
       return FALLBACK_VOCABULARY + encodeURIComponent(name);
     }
-    return isAbsoluteIri(iri) ? safeIri(iri) : FALLBACK_VOCABULARY + encodeURIComponent(iri);
+    if (isAbsoluteIri(iri)) return safeIri(iri);
+    this.lostTerms.add(iri);
+    return FALLBACK_VOCABULARY + encodeURIComponent(iri);
   }
 }

@@ -2,11 +2,12 @@ import jsonld from "jsonld";
 import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds/index.js";
 import type { KindName } from "../model/kind.js";
-import { encodeBlanks } from "./blanks.js";
+import { keepAll } from "./keep-all.js";
 import { bundledLoader } from "./contexts.js";
+import { keepContext } from "./keep-terms.js";
 import { Emitter, type Expanded } from "./emit.js";
 import { plainExpansion } from "./plain.js";
-import { FALLBACK_VOCABULARY } from "./iri.js";
+import { FALLBACK_VOCABULARY, safeIri } from "./iri.js";
 import { isPublic, publicView } from "../model/view.js";
 import type { GraphInput, RecordGraph } from "./record-graph.js";
 
@@ -81,7 +82,8 @@ const SELF = "urn:arkgraph:self:";
 
 function contextList(context: JsonValue | undefined): JsonValue[] {
   if (context === undefined || context === null) return [];
-  return Array.isArray(context) ? context : [context];
+  const kept = keepContext(context);
+  return Array.isArray(kept) ? kept : [kept];
 }
 
 /** What of the document is public. */
@@ -89,11 +91,11 @@ function bodyOf(input: GraphInput): JsonObject {
   const { fields } = KINDS[input.kind];
   const { "@id": _id, ...body } = publicView(KINDS[input.kind], input.document);
   const isLiteral = (key: string) => !input.fromCrate && key !== "@context" && Object.hasOwn(fields, key) && (fields[key]!.json === "object" || fields[key]!.json === "list");
-  return encodeBlanks(body, isLiteral);
+  return keepAll(body, isLiteral);
 }
 
 function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
-  const subject = input.subject ?? input.ark;
+  const subject = input.subject === undefined ? input.ark : safeIri(input.subject);
   const emitter = new Emitter({ ark: input.ark, subject, references, activity: input.kind === "computation" });
   for (const [index, node] of nodes.entries()) emitter.node(index === 0 ? { "@id": subject, ...node } : node);
   emitter.state(input.ark, expandCurie("rdf:type"), expandCurie(KINDS[input.kind].rdfClass));

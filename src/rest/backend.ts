@@ -1,6 +1,6 @@
 import { OpenAPIBackend, type Document } from "openapi-backend";
 import type { JsonObject } from "../model/field.js";
-import { bodyForm, type BodyForm } from "./body.js";
+import { expectedBody, type BodyLimit, type ExpectedBody } from "./body.js";
 import { PathMatcher, type Matched } from "./paths.js";
 import type { Operations, RestRequest } from "./request.js";
 
@@ -10,7 +10,7 @@ export interface ContractRouter {
   /** Whether the contract declares a token for the operation; where it does not, a bad one counts as none. */
   declaresToken(operationId: string): boolean;
   /** The body an operation reads; `undefined` for none. */
-  reads(operationId: string): BodyForm | undefined;
+  reads(operationId: string): ExpectedBody | undefined;
   run(request: RestRequest): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function contractRouter(contract: JsonObject, operations: Operation
   if (unbound.length + undeclared.length > 0) throw new Error(`The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no operation for ${undeclared.join(", ") || "-"}`);
 
   const rows = Object.values(paths).flatMap((item) => Object.values(item) as unknown as Row[]);
-  const forms = new Map(rows.map(({ operationId, requestBody }) => [operationId, bodyForm(Object.keys(requestBody?.content ?? {}))]));
+  const bodies = new Map(rows.map(({ operationId, requestBody }) => [operationId, expectedBody(Object.keys(requestBody?.content ?? {}), requestBody?.["x-limit"])]));
   const secured = new Set(rows.filter(({ security }) => (security?.length ?? 0) > 0).map(({ operationId }) => operationId));
 
   // It would gather all operations anew for each one that is looked up, here and for every request.
@@ -45,13 +45,13 @@ export async function contractRouter(contract: JsonObject, operations: Operation
   return {
     match: (method, path) => matcher.match(method, path),
     declaresToken: (operationId) => secured.has(operationId),
-    reads: (operationId) => forms.get(operationId),
+    reads: (operationId) => bodies.get(operationId),
     run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
 }
 
 /** What is read here of an operation of the document. */
-interface Row { operationId: string; security?: readonly object[]; requestBody?: { content?: object } }
+interface Row { operationId: string; security?: readonly object[]; requestBody?: { content?: object; "x-limit"?: BodyLimit } }
 
 /**
  * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there, and following

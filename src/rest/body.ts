@@ -1,19 +1,26 @@
 import type { IncomingMessage } from "node:http";
+import { PassThrough, type Readable } from "node:stream";
 import { ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import { parseStrictJson } from "../model/json/strict-json.js";
-import type { Config } from "../config.js";
+import type { Config, SettingName } from "../config.js";
 
 export interface BodyLimits { MAX_BODY_BYTES: Config["MAX_BODY_BYTES"]; MAX_JSON_DEPTH: Config["MAX_JSON_DEPTH"] }
 
-/** The form of an operation's body. */
-export type BodyForm = "json" | "form" | "multipart";
+/** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
+export type BodyForm = "json" | "form" | "multipart" | "either";
+/** Settings that bound a JSON body. */
+export type BodyLimit = Extract<SettingName, "MAX_BODY_BYTES" | "MAX_METADATA_BYTES">;
+export interface ExpectedBody { form: BodyForm; /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit }
 
-/** The form that the media types of a contract's request body stand for. */
-export function bodyForm(types: readonly string[]): BodyForm | undefined {
-  if (types.includes(FORM_DATA)) return "multipart";
-  return types.includes(URL_ENCODED) ? "form" : types.length > 0 ? "json" : undefined;
+/**
+ * What the contract's request body stands for.
+ * @param types its media types
+ */
+export function expectedBody(types: readonly string[], limit: BodyLimit = "MAX_BODY_BYTES"): ExpectedBody | undefined {
+  if (types.includes(FORM_DATA)) return { form: types.some(isJson) ? "either" : "multipart", limit };
+  return types.includes(URL_ENCODED) ? { form: "form", limit } : types.length > 0 ? { form: "json", limit } : undefined;
 }
 
 export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
@@ -23,15 +30,26 @@ export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["co
  * told of a wrong type or size first need not log in for it.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
-export function checkBodyHeaders(req: IncomingMessage, form: BodyForm, limits: BodyLimits & Pick<Config, "MAX_UPLOAD_BYTES">): void {
+export function checkBodyHeaders(req: IncomingMessage, { form, limit: jsonLimit }: ExpectedBody, limits: BodyLimits & Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>): void {
   if (!hasBody(req)) return;
   const type = mediaType(req);
-  if (form === "multipart" ? type !== FORM_DATA : !isJson(type) && (form === "json" || type !== URL_ENCODED)) {
+  const isForm = type === FORM_DATA && (form === "multipart" || form === "either");
+  if (!isForm && (form === "multipart" || !isJson(type)) && (form !== "form" || type !== URL_ENCODED)) {
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
   }
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a file that is small enough.
-  const [limit, room, setting] = form === "multipart" ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits.MAX_BODY_BYTES, 0, "MAX_BODY_BYTES"];
+  const [limit, room, setting] = isForm ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits[jsonLimit], 0, jsonLimit];
   if (Number(req.headers["content-length"] ?? 0) > limit + room) throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
+}
+
+/** The body as it arrives, for whoever stores it. It fails when the client hangs up; ending it early leaves the request to be answered. */
+export function bodyStream(req: IncomingMessage): Readable {
+  const stream = new PassThrough();
+  const broken = () => void stream.destroy(new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."));
+  // Without a listener an error that nobody reads any more would end the process.
+  stream.on("error", () => undefined).once("close", () => req.unpipe(stream));
+  req.once("aborted", broken).once("error", broken);
+  return req.pipe(stream);
 }
 
 /** The whole body. @throws ServiceError `TOO_LARGE` before more than the limit is read */
@@ -56,7 +74,7 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
 export const mediaType = (req: IncomingMessage): string => (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
-const FORMS: Readonly<Record<BodyForm, string>> = { json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA };
+const FORMS: Readonly<Record<BodyForm, string>> = { json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA, either: `${FORM_DATA}, application/json or application/ld+json` };
 const isJson = (type: string): boolean => type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
 
 /**
@@ -84,7 +102,8 @@ export function checkedJson(bytes: Uint8Array, maxDepth: number, at: readonly (s
   }));
 }
 
-function pointerSegments(pointer: string): (string | number)[] {
+/** The steps of a JSON pointer; what looks like an index is one. */
+export function pointerSegments(pointer: string): (string | number)[] {
   return pointer.split("/").slice(1).map((segment) => (/^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : segment.replaceAll("~1", "/").replaceAll("~0", "~")));
 }
 

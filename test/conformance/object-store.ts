@@ -50,6 +50,22 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
+    it("lets staged bytes be read before anything is stored, and not once they are discarded", async () => {
+      const bytes = randomBytes(70_000);
+      const staged = await store.stage(Readable.from([bytes]));
+      const reader = await store.readStaged(staged.place);
+      const part = Buffer.alloc(10);
+      expect(reader.size).toBe(70_000);
+      expect(await reader.read(part, 69_995)).toBe(5);
+      expect(part.subarray(0, 5)).toEqual(bytes.subarray(69_995));
+      await reader.close();
+      await staged.discard();
+      await expect(store.readStaged(staged.place)).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(store.readStaged("../../x")).rejects.toMatchObject({ code: "NOT_FOUND" });
+      expect(await store.size(staged.sha256)).toBeUndefined();
+      await nothingStaged();
+    });
+
     it("takes an async iterable as well, and the empty object", async () => {
       const staged = await store.stage((async function* () {})());
       await staged.publish();

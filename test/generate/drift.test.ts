@@ -8,6 +8,7 @@ import { SETTINGS } from "../../src/config.js";
 import { ERRORS } from "../../src/errors.js";
 import { drifted, generate } from "../../src/generate/files.js";
 import { OUTPUTS } from "../../src/generate/outputs.js";
+import { FINDING_CODES } from "../../src/use-cases/crates/finding-codes.js";
 import { openApiDocument } from "../../src/rest/openapi/document.js";
 
 const rendered = async (file: string) => OUTPUTS.find((output) => output.file === file)!.render();
@@ -27,7 +28,11 @@ describe("the printed files", () => {
     expect(new Parser().parse(await rendered("ontology/shapes.ttl")).length).toBeGreaterThan(100);
   });
 
-  it("name every setting and every error code", async () => {
+  it("name every setting, every error code, and every code of what is found in a crate", async () => {
+    for (const [code, { severity }] of Object.entries(FINDING_CODES)) {
+      const [refused, advised] = (await rendered("docs/crates.md")).split("## What is refused")[1]!.split("## What is advised") as [string, string];
+      if (code !== "MORE_FINDINGS") expect((severity === "REQUIRED" ? refused : advised).split("\n").filter((line) => line.startsWith(`| \`${code}\` |`)), code).toHaveLength(1);
+    }
     for (const name of Object.keys(SETTINGS)) expect(await rendered("docs/settings.md")).toContain(`| \`${name}\` |`);
     for (const code of Object.keys(ERRORS)) expect(await rendered("docs/errors.md")).toContain(`| \`${code}\` |`);
   });

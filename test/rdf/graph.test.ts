@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { KINDS } from "../../src/model/kinds/index.js";
 import { DEFAULT_LICENSE } from "../../src/model/kinds/common.js";
-import type { JsonObject } from "../../src/model/field.js";
+import type { JsonObject, JsonValue } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
 import { UnknownContext } from "../../src/rdf/contexts.js";
 import { graphOf, graphsOf, JsonLdError } from "../../src/rdf/graph.js";
+import { keepContext } from "../../src/rdf/keep-terms.js";
 
 const ME = "ark:99999/me";
 const VOCAB = { "@vocab": "https://schema.org/" };
@@ -126,5 +127,30 @@ describe("what is no JSON-LD", () => {
   it("in one of a crate's entities is told with that entity", async () => {
     const entity = (name: string, more: JsonObject) => ({ ark: `ark:99999/${name}`, kind: "entity" as const, fromCrate: true, document: { "@id": name, ...more } });
     await expect(graphsOf(VOCAB, [entity("a", { name: "fine" }), entity("b", { name: { "@value": {} } })])).rejects.toMatchObject({ entity: 1 });
+  });
+});
+
+describe("a context that takes the meaning of terms away", () => {
+  const quadsOf = async (document: JsonObject, fromCrate = true) => (await graphOf({ ark: "ark:99999/x", kind: "entity", document, fromCrate })).quads;
+  it("leaves them the fallback vocabulary, wherever it stands", async () => {
+    const vocabulary = { "@vocab": "https://schema.org/" };
+    for (const context of [null, [vocabulary, null], [vocabulary, { "@vocab": null }], [vocabulary, { term: null }], [vocabulary, { term: { "@id": null } }]] as JsonValue[]) {
+      expect(await quadsOf({ "@context": context, term: "kept" }), JSON.stringify(context)).toContain('<urn:arkgraph:term:term> "kept"');
+    }
+    expect(await quadsOf({ "@context": vocabulary, about: { "@context": null, term: "inside" } })).toContain('<urn:arkgraph:term:term> "inside"');
+    expect(await quadsOf({ "@context": [vocabulary, { about: { "@id": "https://schema.org/about", "@context": { term: null } } }], about: { term: "scoped" } })).toContain('<urn:arkgraph:term:term> "scoped"');
+  });
+  it("is left as it is when it takes nothing away", () => {
+    const context = [{ "@vocab": "https://schema.org/", "@base": null, ex: "https://example.org/", term: { "@id": "ex:term", "@context": { inner: "ex:inner" } } }];
+    expect(keepContext(context)).toBe(context);
+  });
+  it("does not make keys drop out that look like keywords", async () => {
+    const quads = await quadsOf({ "@context": { "@vocab": "https://schema.org/" }, "@label": "a", "@version": "b", about: { "@preview": "c" } });
+    for (const [key, value] of [["%40label", "a"], ["%40version", "b"], ["%40preview", "c"]]) expect(quads).toContain(`<urn:arkgraph:term:${key}> "${value}"`);
+  });
+  it("does not let a URL with blanks break the statements", async () => {
+    const { quads } = await graphOf({ ark: "ark:99999/x", kind: "entity", document: { "@context": { "@vocab": "https://schema.org/" }, name: "N" }, subject: "http://example.org/a b", fromCrate: true });
+    expect(quads).toContain('<http://example.org/a%20b> <https://schema.org/name> "N"');
+    expect(quads).toContain("<ark:99999/x> <https://schema.org/sameAs> <http://example.org/a%20b>");
   });
 });

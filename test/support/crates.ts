@@ -24,11 +24,14 @@ export function metadata(entities: Entity[] = [], root: Entity = {}, context: Js
     "@context": context,
     "@graph": [
       { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": (root["@id"] as string | undefined) ?? "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
-      { "@id": "./", "@type": "Dataset", name: "A crate", description: "For tests", ...root },
+      { "@id": "./", "@type": "Dataset", name: "A crate", description: "For tests", license: { "@id": "https://spdx.org/licenses/CC-BY-4.0" }, datePublished: "2024-05-03", ...root },
       ...entities,
     ],
   };
 }
+
+/** What RO-Crate asks for and small examples leave out; told apart from what a test is about. */
+export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set(["CONTEXT_MISSING", "CONTEXT_VERSION", "DESCRIPTOR_INCOMPLETE", "ID_NOT_URI", "NOT_FLATTENED", "NOT_PART", "OLDER_LAYOUT", "ROOT_ID", "ROOT_INCOMPLETE", "TYPE_MISSING"]);
 
 export type Members = { [name: string]: string | Uint8Array | Entity | null };
 

@@ -5,6 +5,8 @@ import { PageInfo } from "./connection.js";
 export class FindingType {
   @Field(() => String, { nullable: true, description: "Member of the archive." }) file!: string | null;
   @Field(() => String, { nullable: true, description: "JSON pointer inside the member." }) pointer!: string | null;
+  @Field(() => Int, { nullable: true, description: "Line of a JSON error, from 1." }) line?: number | null;
+  @Field(() => Int, { nullable: true, description: "Column of a JSON error, from 1." }) column?: number | null;
   @Field() message!: string;
   @Field() code!: string;
 }

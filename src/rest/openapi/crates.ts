@@ -14,7 +14,7 @@ export const QUEUED: JsonObject = {
   completed: false, success: false, error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null,
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 };
-const FINISHED: JsonObject = {
+export const FINISHED: JsonObject = {
   ...QUEUED, status: "finished", stage: "done", progress: { done: 3, total: 3, unit: "entities" }, timeStarted: "2024-05-03T08:00:00Z",
   timeFinished: "2024-05-03T08:00:02Z", completed: true, success: true, identifiersMinted: 1, rocrateIdentifier: ARK,
 };

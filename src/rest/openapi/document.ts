@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { ACCOUNTS } from "./accounts.js";
 import { COMPUTATIONS } from "./computations.js";
+import { CRATE_PLANS } from "./crate-plans.js";
 import { CRATES } from "./crates.js";
 import { DOWNLOADS } from "./downloads.js";
 import { EVIDENCE } from "./evidence.js";
@@ -26,7 +27,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
   ...SEARCH, ...TABLES,
 ];
 
@@ -73,7 +74,7 @@ function operationObject(operation: Operation): JsonObject {
     summary: operation.summary,
     ...(operation.description ? { description: operation.description } : {}),
     ...(operation.parameters?.length ? { parameters: [...operation.parameters] } : {}),
-    ...(body ? { requestBody: { required: true, content: contentOf(body) } } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(body), ...(operation.bodyLimit ? { "x-limit": operation.bodyLimit } : {}) } } : {}),
     responses: {
       "200": {
         description: answer.description,

@@ -14,6 +14,8 @@ export interface Operation {
   readonly parameters?: readonly JsonObject[];
   /** Media type → content of the request body. */
   readonly body?: Readonly<Record<string, Content>>;
+  /** Setting that bounds a JSON body, when it is not MAX_BODY_BYTES. */
+  readonly bodyLimit?: "MAX_METADATA_BYTES";
   /** What status 200 answers. */
   readonly answer: { readonly description: string; readonly content: Readonly<Record<string, Content>>; readonly headers?: readonly HeaderName[] };
   /** Further answers that are no refusals, by status: `302`, `304`. */

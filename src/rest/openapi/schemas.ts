@@ -5,6 +5,7 @@ import type { JsonObject } from "../../model/field.js";
 import { inputSchema, recordSchema } from "../../model/json-schema.js";
 import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
+import { CRATE_PLAN_SCHEMAS } from "./crate-plan-schemas.js";
 import { schemaRef } from "./operation.js";
 import { SERVICE_SCHEMAS } from "./service-schemas.js";
 
@@ -27,7 +28,7 @@ export function componentSchemas(): JsonObject {
     if (!kind.loose) schemas[kind.typeName] = inputSchema(kind);
     schemas[`${kind.typeName}Record`] = { ...recordSchema(kind), title: `${kind.typeName}Record` };
   }
-  return { ...schemas, ...SERVICE_SCHEMAS, ...ERROR_SCHEMAS };
+  return { ...schemas, ...SERVICE_SCHEMAS, ...CRATE_PLAN_SCHEMAS, ...ERROR_SCHEMAS };
 }
 
 /** Names of the validation schemas are those that clients of such services were generated from. */

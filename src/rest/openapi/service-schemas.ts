@@ -40,6 +40,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
     properties: {
       file: nullable("string", "Member of the archive; null for the archive itself."),
       pointer: nullable("string", "JSON pointer (RFC 6901) inside the file."),
+      line: { type: "integer", description: "Of a JSON error, from 1." },
+      column: { type: "integer", description: "Of a JSON error, from 1." },
       message: { type: "string" },
       code: { type: "string" },
     },

@@ -1,6 +1,7 @@
 import { ServiceError, ValidationError } from "../../errors.js";
 import { CrateResolver } from "../../resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
+import type { Finding } from "../../model/finding.js";
 import { authenticated } from "../../use-cases/access/caller.js";
 import { statusOfFindings } from "../../use-cases/crates/findings.js";
 import type { SubmissionView } from "../../use-cases/crates/submissions.js";
@@ -12,36 +13,42 @@ import type { Operations, RestRequest } from "../request.js";
 const crates = new CrateResolver();
 
 /** Existing clients send the archive as `file`, or as `crate`. */
-const FIELDS = ["file", "crate"];
+export const FIELDS = ["file", "crate"];
 
 async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
   return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, context));
 }
 
+const inArchive = ({ file, pointer }: Finding): (string | number)[] => ["body", "file", file ?? "", pointer ?? ""];
+
 /** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */
-function failure(view: SubmissionView): Error {
+function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   const errors = view.error ?? [];
   const status = statusOfFindings(errors);
   const first = errors.find((error) => statusOfFindings([error]) === status);
   if (status === 413) return new ServiceError("TOO_LARGE", first!.message, { submission: view });
   if (status === 409) return new ServiceError(first!.code === "CRATE_EXISTS" ? "CRATE_EXISTS" : "DUPLICATE", first!.message, { submission: view });
-  return new ValidationError(errors.map(({ file, pointer, message, code }) => ({ loc: ["body", "file", file ?? "", pointer ?? ""], msg: message, type: code })));
+  return new ValidationError(errors.map((error) => ({ loc: locOf(error), msg: error.message, type: error.code })));
+}
+
+/**
+ * Waits for the end of a submission and answers with the crate.
+ * @param locOf where in the request a finding is
+ */
+export async function answerCrate({ req, res, context }: RestRequest, submitted: SubmissionView, locOf = inArchive): Promise<void> {
+  const view = submitted.completed ? submitted : await crates.settled(submitted.submissionUUID, context);
+  if (view.status === "failed") throw failure(view, locOf);
+  if (view.rocrateIdentifier === null) return sendJson(req, res, { submission: view });
+  const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
+  sendJson(req, res, { ...parseDocument(crate.bytes), submission: view });
 }
 
 export const crateOperations: Operations = {
   upload_crate_async: async (request) => {
     sendJson(request.req, request.res, await submit(request));
   },
-  upload_crate: async (request) => {
-    const { req, res, context } = request;
-    const submitted = await submit(request);
-    const view = submitted.completed ? submitted : await crates.settled(submitted.submissionUUID, context);
-    if (view.status === "failed") throw failure(view);
-    if (view.rocrateIdentifier === null) return sendJson(req, res, { submission: view });
-    const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
-    sendJson(req, res, { ...parseDocument(crate.bytes), submission: view });
-  },
+  upload_crate: async (request) => answerCrate(request, await submit(request)),
   upload_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await crates.submission(params["submissionUUID"]!, context), { headers: { "Cache-Control": "no-store" } });
   },

@@ -1,6 +1,7 @@
 import type { Operations } from "../request.js";
 import { accountOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
+import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations } from "./crates.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
@@ -22,7 +23,7 @@ import { validationOperations } from "./validation.js";
 export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
+    ...historyOperations, ...crateOperations, ...cratePlanOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
     ...validationOperations, ...ontologyOperations,
     ...searchOperations, ...schemaOperations,
   };

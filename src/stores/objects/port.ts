@@ -6,6 +6,8 @@ export interface StagedObject {
   readonly size: number;
   /** Further digests asked for, lower-case hex. */
   readonly digests: Readonly<Partial<Record<"md5" | "sha512", string>>>;
+  /** Names the bytes while they are staged, for {@link ObjectStore.readStaged} in any thread. */
+  readonly place: string;
   /** Puts the object under its key, durably; putting the same bytes twice is one object. Record an intent before. */
   publish(): Promise<void>;
   discard(): Promise<void>;
@@ -29,6 +31,8 @@ export interface ObjectStore {
   /** Streams bytes `start` to `end` (inclusive, as in HTTP). @throws ServiceError `NOT_FOUND` */
   open(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
   reader(sha256: string): Promise<ObjectReader>;
+  /** The same for bytes that are staged and neither published nor discarded yet. @throws ServiceError `NOT_FOUND` */
+  readStaged(place: string): Promise<ObjectReader>;
   remove(sha256: string): Promise<void>;
   /** Every key, in any order. */
   list(): AsyncIterable<string>;

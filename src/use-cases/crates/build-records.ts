@@ -5,17 +5,16 @@ import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { RecordWrite } from "../../stores/records/port.js";
 import type { StoredFile } from "./files/check-claims.js";
 import { mediaTypeOf } from "./files/media-type.js";
-import { CrateError, finding, type Findings } from "./findings.js";
+import type { Findings } from "./findings.js";
 import { Rewriter } from "./identifiers/rewrite.js";
 import type { IdScope } from "./identifiers/scope.js";
 import type { PreparedCrate, PreparedEntity } from "./prepare.js";
 import { adviseOn } from "./records/advice.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
+import { mendedGraphs, type GraphsOf } from "./records/mend.js";
 import { firstText, keywordsOf, searchTextOf } from "./records/searchable.js";
 
 export type CrateRecord = Extract<RecordWrite, { op: "create" }>;
-/** Of `src/rdf/graph.ts`; injected, so that plans can be made without RDF. */
-export type GraphsOf = (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]>;
 
 export interface BuildSettings {
   /** Public address of the registry, without a slash at the end. */
@@ -33,7 +32,7 @@ interface Draft { entity: PreparedEntity; crateContext: JsonValue | undefined; b
 /**
  * The records of a crate, in batches.
  * @param stored files of the archive that are stored, by member
- * @throws CrateError for entities that are no valid JSON-LD
+ * What is no valid JSON-LD is told among the crate's findings; a context that is none is an error there.
  */
 export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings, graphsOf: GraphsOf): AsyncGenerator<CrateRecord[]> {
   const rewriters = new Map<IdScope, Rewriter>();
@@ -69,7 +68,8 @@ async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings:
   for (const indexes of byContext.values()) {
     const { crateContext } = drafts[indexes[0]!]!;
     const inputs = indexes.map((index) => inputOf(drafts[index]!));
-    const found = await graphsOf(crateContext, inputs).catch((error: Error) => explain(error, crateContext, indexes.map((index) => drafts[index]!), graphsOf, findings));
+    const found = await graphsOf(crateContext, inputs).catch((error: unknown) =>
+      mendedGraphs(error, crateContext, inputs.map((input, position) => ({ input, place: placeOf(drafts[indexes[position]!]!.entity) })), graphsOf, findings));
     for (const [position, index] of indexes.entries()) graphs[index] = found[position]!;
   }
   return graphs;
@@ -77,27 +77,6 @@ async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings:
 
 const inputOf = ({ entity, body }: Draft): GraphInput =>
   ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined ? {} : { subject: entity.url }) });
-
-/** Finds which entities broke a batch, and tells of all of them. */
-async function explain(error: Error, context: JsonValue | undefined, drafts: readonly Draft[], graphsOf: GraphsOf, findings: Findings): Promise<never> {
-  const code = codeOf(error);
-  const { file } = placeOf(drafts[0]!.entity);
-  const shared = await graphsOf(context, []).then(() => false, () => true);
-  if (shared) throw new CrateError([finding(code, error.message, { file, pointer: "/@context" })], findings.allWarnings());
-  for (const each of drafts) {
-    await graphsOf(context, [inputOf(each)]).catch((cause: Error) => findings.error(codeOf(cause), cause.message, placeOf(each.entity)));
-  }
-  findings.throwIfErrors();
-  throw error;
-}
-
-/** @throws the error itself when it is no fault of the crate */
-function codeOf(error: Error): "UNKNOWN_CONTEXT" | "JSONLD_INVALID" {
-  if (error.name === "UnknownContext") return "UNKNOWN_CONTEXT";
-  // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond what can be expanded.
-  if (error.name === "JsonLdError" || error instanceof RangeError) return "JSONLD_INVALID";
-  throw error;
-}
 
 function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, graph: RecordGraph, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings): CrateRecord {
   const isRoot = entity === crate.root;

@@ -1,62 +1,90 @@
-const limit = (meaning: string) => ({ status: 413, meaning }) as const;
-const conflict = (meaning: string) => ({ status: 409, meaning }) as const;
-const content = (meaning: string) => ({ status: 422, meaning }) as const;
+/** What a finding means for the crate: it is not taken in as it is, or it is and would be better otherwise. */
+export type Severity = "REQUIRED" | "RECOMMENDED";
 
-/** Every code of what can be found in a crate; stable, documented, never reused. */
+interface CodeEntry<S extends Severity> { readonly severity: S; readonly status: 409 | 413 | 422; readonly meaning: string; readonly fix: string }
+
+const refusal = (status: 409 | 413 | 422) => (meaning: string, fix: string): CodeEntry<"REQUIRED"> => ({ severity: "REQUIRED", status, meaning, fix });
+const limit = refusal(413);
+const conflict = refusal(409);
+const content = refusal(422);
+const advice = (meaning: string, fix: string): CodeEntry<"RECOMMENDED"> => ({ severity: "RECOMMENDED", status: 422, meaning, fix });
+
+/**
+ * Every code of what can be found in a crate; stable, documented in docs/crates.md, never reused. What cannot be
+ * stored faithfully is refused (REQUIRED); what RO-Crate asks for and a record can do without is advice.
+ */
 export const FINDING_CODES = {
   // The archive
-  NOT_A_ZIP: content("The upload is no zip archive, or its end is missing."),
-  CORRUPT_ARCHIVE: content("The archive's directory contradicts itself or the file."),
-  CORRUPT_MEMBER: content("A member cannot be inflated, or its checksum is wrong."),
-  MEMBER_SIZE_MISMATCH: content("A member has another size than the archive's directory says."),
-  MEMBER_OVERLAP: content("Two members share bytes of the archive, or one reaches into its directory."),
-  MEMBER_ENCRYPTED: content("A member is encrypted."),
-  UNSUPPORTED_COMPRESSION: content("A member is compressed by another method than deflate."),
-  BAD_MEMBER_NAME: content("A member's name is empty, absolute, or holds `..`, a drive letter, a backslash, NUL, or bytes that are no text."),
-  SPECIAL_MEMBER: content("A member is a symbolic link or a device."),
-  DUPLICATE_NAME: content("Two members have names that common file systems cannot tell apart."),
-  TOO_MANY_ENTRIES: limit("The archive has more members than MAX_CRATE_ENTRIES."),
-  MEMBER_NAME_TOO_LONG: limit("A member's name is longer than MAX_MEMBER_NAME_BYTES."),
-  INFLATED_TOO_LARGE: limit("The members together are larger than MAX_CRATE_INFLATED_BYTES."),
-  RATIO_TOO_HIGH: limit("A member inflates to more than MAX_CRATE_RATIO times its compressed size."),
+  NOT_A_ZIP: content("The upload is no zip archive, or its end is missing.", "Pack the crate as a zip archive and send it whole."),
+  CORRUPT_ARCHIVE: content("The archive's directory contradicts itself or the file.", "Pack the crate again."),
+  CORRUPT_MEMBER: content("A member cannot be inflated, or its checksum is wrong.", "Pack the crate again."),
+  MEMBER_SIZE_MISMATCH: content("A member has another size than the archive's directory says.", "Pack the crate again."),
+  MEMBER_OVERLAP: content("Two members share bytes of the archive, or one reaches into its directory.", "Pack the crate again."),
+  MEMBER_ENCRYPTED: content("A member is encrypted.", "Pack it without a password."),
+  UNSUPPORTED_COMPRESSION: content("A member is compressed by another method than deflate.", "Pack it with deflate, or without compression."),
+  BAD_MEMBER_NAME: content("A member's name is empty, absolute, or holds `..`, a drive letter, a backslash, NUL, or bytes that are no text.", "Rename the member to a relative path with `/` between its parts."),
+  SPECIAL_MEMBER: content("A member is a symbolic link or a device.", "Pack the file that it points to."),
+  DUPLICATE_NAME: content("Two members have names that common file systems cannot tell apart.", "Rename one of the members."),
+  TOO_MANY_ENTRIES: limit("The archive has more members than MAX_CRATE_ENTRIES.", "Send fewer files, pack small ones together, or ask for the setting to be raised."),
+  MEMBER_NAME_TOO_LONG: limit("A member's name is longer than MAX_MEMBER_NAME_BYTES.", "Shorten the path."),
+  INFLATED_TOO_LARGE: limit("The members together are larger than MAX_CRATE_INFLATED_BYTES.", "Send a smaller crate, or ask for the setting to be raised."),
+  RATIO_TOO_HIGH: limit("A member inflates to more than MAX_CRATE_RATIO times its compressed size.", "Compress the file inside the crate, so that the archive need not, or ask for the setting to be raised."),
   // The metadata
-  NO_METADATA: content("The archive has no ro-crate-metadata.json."),
-  AMBIGUOUS_METADATA: content("Several metadata files lie equally deep."),
-  METADATA_TOO_LARGE: limit("A metadata file is larger than MAX_METADATA_BYTES."),
-  TOO_MANY_ENTITIES: limit("The crate has more entities than MAX_CRATE_ENTITIES."),
-  json_invalid: content("The metadata is not JSON."),
-  number_precision: content("A number cannot be kept exactly."),
-  duplicate_key: content("A key stands twice in one object."),
-  string_unicode: content("A string holds NUL or half of a surrogate pair."),
-  too_deep: limit("The metadata nests deeper than MAX_JSON_DEPTH."),
-  METADATA_SHAPE: content("The metadata is no RO-Crate: no object, or no graph of objects."),
-  NO_ROOT: content("No descriptor says which entity is the crate, or the one it names is not there."),
-  ROOT_NOT_DATASET: content("The entity that the descriptor calls the crate is a file."),
-  UNKNOWN_CONTEXT: content("The metadata names a remote context that is not bundled."),
-  JSONLD_INVALID: content("An entity or the context breaks the rules of JSON-LD."),
-  INVALID_ID: content("An `@id` is not text, or leads out of the crate."),
-  NAAN_NOT_ACCEPTED: content("An ARK's authority is not among ACCEPTED_NAANS."),
-  DUPLICATE_ENTITY: content("Two entities have one identifier and were merged."),
-  ID_MISSING: content("An entity has no `@id`; one was made for it."),
-  ARK_MALFORMED: content("An `@id` begins like an ARK and is none; an identifier was made for the entity."),
-  LOST_TERM: content("No context explains a term."),
-  FIELD_MISSING: content("An entity lacks what its kind requires over the API."),
-  FIELD_LENGTH: content("A text is shorter or longer than its kind allows over the API; it is kept whole."),
-  NESTED_ELSEWHERE: content("A metadata file outside the crate's folder is kept as a plain file."),
+  NO_METADATA: content("The archive has no ro-crate-metadata.json.", "Add a ro-crate-metadata.json that describes the crate."),
+  AMBIGUOUS_METADATA: content("Several metadata files lie equally deep.", "Send one crate at a time, with one metadata file at its top."),
+  METADATA_TOO_LARGE: limit("A metadata file is larger than MAX_METADATA_BYTES.", "Describe less in one crate, or ask for the setting to be raised."),
+  TOO_MANY_ENTITIES: limit("The crate has more entities than MAX_CRATE_ENTITIES.", "Split the crate, or ask for the setting to be raised."),
+  json_invalid: content("The metadata is not JSON.", "Mend the text at the line and column; tools write valid JSON of themselves."),
+  number_precision: content("A number cannot be kept exactly.", "Write the number as a string."),
+  duplicate_key: content("A key stands twice in one object.", "Keep one of the two, or make their values a list."),
+  string_unicode: content("A string holds NUL or half of a surrogate pair.", "Take the character out."),
+  too_deep: limit("The metadata nests deeper than MAX_JSON_DEPTH.", "Nest less: give inner objects an `@id` and list them in `@graph`."),
+  METADATA_SHAPE: content("The metadata is no RO-Crate: no object, or no graph of objects.", "Write an object with `@context` and a list of objects as `@graph`."),
+  NO_ROOT: content("No descriptor says which entity is the crate, or the one it names is not there.", "Add an entity `ro-crate-metadata.json` whose `about` names the crate, usually `./`, and describe that."),
+  ROOT_NOT_DATASET: content("The entity that the descriptor calls the crate is a file.", "Let `about` name the crate, a Dataset."),
+  UNKNOWN_CONTEXT: content("The metadata names a remote context that is not bundled.", "Use an RO-Crate context, and write further terms into `@context`."),
+  CONTEXT_INVALID: content("A `@context` breaks the rules of JSON-LD, so that nothing tells what the terms mean.", "Write a context of RO-Crate, and terms with an IRI each."),
+  INVALID_ID: content("An `@id` is not text, or leads out of the crate.", "Write a text that names something inside the crate, an ARK, or a URL."),
+  NAAN_NOT_ACCEPTED: content("An ARK's authority is not among ACCEPTED_NAANS.", "Use identifiers of an accepted authority, or relative ones."),
+  DUPLICATE_ENTITY: advice("Two entities have one identifier and were merged.", "Say all of an entity in one place."),
+  ID_MISSING: advice("An entity has no `@id`; one was made for it.", "Give the entity an `@id`, such as `#name`."),
+  ARK_MALFORMED: advice("An `@id` begins like an ARK and is none; an identifier was made for the entity.", "Write `ark:NAAN/name` with a NAAN of five digits."),
+  LOST_TERM: advice("No context explains a term.", "Define the term in `@context`, or use one of schema.org."),
+  FIELD_MISSING: advice("An entity lacks what its kind requires over the API.", "Add what is missing."),
+  FIELD_LENGTH: advice("A text is shorter or longer than its kind allows over the API; it is kept whole.", "Keep to the length."),
+  NESTED_ELSEWHERE: advice("A metadata file outside the crate's folder is kept as a plain file.", "Move the nested crate into the crate's folder."),
+  // What RO-Crate asks for
+  OLDER_LAYOUT: advice("The crate is one object with its own `@graph` and no descriptor, as tools wrote it before RO-Crate 1.0.", "Write a flat `@graph` with a descriptor."),
+  DESCRIPTOR_INCOMPLETE: advice("The descriptor is no CreativeWork, or does not say which RO-Crate it conforms to.", "Give it `@type` CreativeWork and a `conformsTo` of https://w3id.org/ro/crate/ and the version."),
+  CONTEXT_MISSING: advice("The metadata has no `@context`; its terms are kept under a vocabulary of the registry's own.", "Add the context of RO-Crate, https://w3id.org/ro/crate/1.1/context."),
+  CONTEXT_VERSION: advice("The context is of another version of RO-Crate than the descriptor conforms to.", "Name one version in both."),
+  ROOT_ID: advice("The crate's `@id` is neither `./` nor a URL or ARK.", "Call the crate `./`."),
+  ROOT_INCOMPLETE: advice("The crate lacks something that RO-Crate asks of it: `@type` Dataset, name, description, license, datePublished.", "Add what is missing."),
+  DATE_INVALID: advice("A datePublished is no date of ISO 8601.", "Write it like 2024-05-03 or 2024-05-03T08:00:00Z."),
+  TYPE_MISSING: advice("An entity has no `@type`.", "Say what it is, with a type of schema.org."),
+  NOT_FLATTENED: advice("An entity stands inside another one instead of in `@graph`; each becomes a record.", "List it in `@graph`, and refer to it by its `@id`."),
+  ID_NOT_URI: advice("An `@id` holds what a URI does not, such as a blank; it is kept with that percent-encoded.", "Percent-encode it, a blank as %20."),
+  NOT_PART: advice("A file or folder cannot be reached from the crate by hasPart.", "Name it in the `hasPart` of the crate or of one of its parts."),
+  FOLDER_AS_FILE: advice("An entity is called a File, and a folder has its name.", "Give a folder the type Dataset and a `/` at the end of its `@id`."),
+  JSONLD_INVALID: advice("A member of an entity breaks the rules of JSON-LD; it is kept in the document, and in the graph as a JSON literal.", "Write the member as JSON-LD has it."),
   // The files
-  FILE_MISSING: content("A file that the metadata describes is not in the archive."),
-  FILE_NOT_IN_ARCHIVE: content("A `contentUrl` points to a file that is not in the archive; the record has no content."),
-  SIZE_MISMATCH: content("A file has another size than its entity says."),
-  DIGEST_MISMATCH: content("A file has another digest than its entity says."),
+  FILE_MISSING: content("A file that the metadata describes is not in the archive.", "Add the file, or give the entity a `contentUrl` that says where it is."),
+  FILE_NOT_IN_ARCHIVE: advice("A `contentUrl` points to a file that is not in the archive; the record has no content.", "Add the file, or leave it as it is when it lies elsewhere."),
+  SIZE_MISMATCH: content("A file has another size than its entity says.", "Correct `contentSize`, or send the right file."),
+  DIGEST_MISMATCH: content("A file has another digest than its entity says.", "Correct the digest, or send the right file."),
   // The registry
-  CRATE_EXISTS: conflict("The crate's identifier exists and belongs to the uploader."),
-  IDENTIFIER_TAKEN: conflict("An identifier of the crate belongs to another record."),
-  INTAKE_TIMEOUT: limit("The intake took longer than INTAKE_TIMEOUT."),
-  OUT_OF_MEMORY: limit("The intake needed more memory than INTAKE_MEMORY."),
-  ARCHIVE_GONE: content("The uploaded archive is no longer stored."),
-  CANCELLED: conflict("The submission was cancelled."),
-  CRASHED_REPEATEDLY: content("The work was begun MAX_ATTEMPTS times and never came to an end."),
-  MORE_FINDINGS: content("More was found than is listed."),
-} as const satisfies Record<string, { status: 409 | 413 | 422; meaning: string }>;
+  CRATE_EXISTS: conflict("The crate's identifier exists and belongs to the uploader.", "Upload with `?update=true`, or give the crate another `@id`."),
+  IDENTIFIER_TAKEN: conflict("An identifier of the crate belongs to another record.", "Give the entity another `@id`, or leave it out and refer to the identifier."),
+  INTAKE_TIMEOUT: limit("The intake took longer than INTAKE_TIMEOUT.", "Send a smaller crate, or ask for the setting to be raised."),
+  OUT_OF_MEMORY: limit("The intake needed more memory than INTAKE_MEMORY.", "Send a smaller crate, or ask for the setting to be raised."),
+  ARCHIVE_GONE: content("The uploaded archive is no longer stored.", "Send the archive again."),
+  CANCELLED: conflict("The submission was cancelled.", "Send the archive again when it is wanted after all."),
+  CRASHED_REPEATEDLY: content("The work was begun MAX_ATTEMPTS times and never came to an end.", "Tell the operator; the log says more."),
+  MORE_FINDINGS: advice("More was found than is listed.", "Mend what is listed, then look again."),
+} as const satisfies Record<string, CodeEntry<Severity>>;
 
 export type FindingCode = keyof typeof FINDING_CODES;
+/** Codes of what refuses a crate. */
+export type RefusalCode = { [C in FindingCode]: (typeof FINDING_CODES)[C]["severity"] extends "REQUIRED" ? C : never }[FindingCode];
+/** Codes of what is told and taken in all the same. */
+export type AdviceCode = Exclude<FindingCode, RefusalCode>;

@@ -1,5 +1,5 @@
 import type { Finding } from "../../model/finding.js";
-import { FINDING_CODES, type FindingCode } from "./finding-codes.js";
+import { FINDING_CODES, type AdviceCode, type FindingCode, type RefusalCode } from "./finding-codes.js";
 
 /** Of one code; more would help nobody, fill the submissions table and hide the rest. */
 const MOST_OF_ONE = 200;
@@ -13,14 +13,23 @@ export class CrateError extends Error {
 }
 
 /** Where in the crate: member of the archive, JSON pointer inside it. */
-export interface Place { file?: string | null; pointer?: string | null }
+export interface Place { file?: string | null; pointer?: string | null; /** From 1, of text that is not JSON as it should be. */ line?: number; column?: number }
 
-export function finding(code: FindingCode, message: string, { file = null, pointer = null }: Place = {}): Finding {
-  return { file, pointer, message, code };
+export function finding(code: FindingCode, message: string, { file = null, pointer = null, line, column }: Place = {}): Finding {
+  return { file: file && shortened(file), pointer: pointer && bounded(pointer), message: shortened(message), code, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
 }
 
+/** Longer names and texts of a hostile crate would fill the screen and the submissions table. */
+const LONGEST = 1000;
+
+/** A text of the crate as findings quote it. */
+export const quoted = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+/** A pointer to what holds the place, when its own would be too long. */
+const bounded = (pointer: string): string => (pointer.length > LONGEST ? pointer.slice(0, pointer.lastIndexOf("/", LONGEST)) : pointer);
+
 /** A {@link CrateError} with one finding. */
-export function crateError(code: FindingCode, message: string, place?: Place): CrateError {
+export function crateError(code: RefusalCode, message: string, place?: Place): CrateError {
   return new CrateError([finding(code, message, place)]);
 }
 
@@ -29,12 +38,23 @@ export class Findings {
   private readonly errors = new FindingList();
   private readonly warnings = new FindingList();
 
-  error(code: FindingCode, message: string, place?: Place): void {
+  error(code: RefusalCode, message: string, place?: Place): void {
     this.errors.add(code, message, place);
   }
 
-  warn(code: FindingCode, message: string, place?: Place): void {
+  warn(code: AdviceCode, message: string, place?: Place): void {
     this.warnings.add(code, message, place);
+  }
+
+  /** Takes over what ended a part of the work, so that the rest is looked at too. */
+  take({ findings, warnings }: CrateError): void {
+    this.errors.append(findings);
+    this.warnings.append(warnings);
+  }
+
+  /** True when an error of this code was found. */
+  refuses(code: RefusalCode): boolean {
+    return this.errors.has(code);
   }
 
   /** @throws CrateError with all that was found, when an error is among it */
@@ -52,10 +72,22 @@ class FindingList {
   private readonly kept: Finding[] = [];
   private readonly counts = new Map<FindingCode, number>();
 
+  has(code: FindingCode): boolean {
+    return this.counts.has(code);
+  }
+
+  append(findings: readonly Finding[]): void {
+    for (const each of findings) this.count(each.code as FindingCode, () => each);
+  }
+
   add(code: FindingCode, message: string, place?: Place): void {
+    this.count(code, () => finding(code, message, place));
+  }
+
+  private count(code: FindingCode, make: () => Finding): void {
     const count = (this.counts.get(code) ?? 0) + 1;
     this.counts.set(code, count);
-    if (count <= MOST_OF_ONE) this.kept.push(finding(code, message, place));
+    if (count <= MOST_OF_ONE) this.kept.push(make());
   }
 
   all(): Finding[] {

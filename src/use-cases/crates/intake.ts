@@ -6,7 +6,7 @@ import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
 import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError } from "./findings.js";
+import { CrateError, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
 import { findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
@@ -43,13 +43,13 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { submission } = job;
   const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
   const records: CrateRecord[] = [];
-  const own = new Set<string>();
+  const own = new Map<string, Place>();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
     intend: (sha256s) => announce(deps, holder, sha256s),
     claim: async (claims) => {
       const found = await findConflicts(deps.records, claims, submission.user);
-      for (const ark of found.own) own.add(ark);
+      for (const [ark, place] of found.own) own.set(ark, place);
       return found.refusals;
     },
     records: (batch) => {

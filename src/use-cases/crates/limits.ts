@@ -1,4 +1,5 @@
 import type { Config } from "../../config.js";
+import type { CrateFormat } from "./run/protocol.js";
 
 /** Settings that bound what a crate may cost. */
 export type CrateLimits = Pick<
@@ -6,6 +7,12 @@ export type CrateLimits = Pick<
   | "MAX_CRATE_ENTRIES" | "MAX_CRATE_INFLATED_BYTES" | "MAX_CRATE_RATIO" | "MAX_MEMBER_NAME_BYTES"
   | "MAX_METADATA_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
 >;
+
+/** How many bytes of an upload are received. */
+export function uploadLimit(config: Config, format: CrateFormat): { limit: number; limitName: string } {
+  const limitName = format === "zip" ? "MAX_UPLOAD_BYTES" : "MAX_METADATA_BYTES";
+  return { limit: config[limitName], limitName };
+}
 
 const NAMES: (keyof CrateLimits)[] = [
   "MAX_CRATE_ENTRIES", "MAX_CRATE_INFLATED_BYTES", "MAX_CRATE_RATIO", "MAX_MEMBER_NAME_BYTES",

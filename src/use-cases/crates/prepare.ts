@@ -10,6 +10,7 @@ import type { CrateLimits } from "./limits.js";
 import { checkContexts } from "./metadata/check-context.js";
 import type { MetadataFile } from "./metadata/locate.js";
 import { readMetadata } from "./metadata/read.js";
+import { adviseOnCrate } from "./rules/advise.js";
 import type { Member } from "./zip/member.js";
 
 export interface MetadataBytes extends MetadataFile { bytes: Uint8Array }
@@ -30,7 +31,7 @@ export interface PreparedCrate {
   undescribed: CrateFile[];
   findings: Findings;
 }
-export interface PrepareSettings extends IdentifySettings { limits: CrateLimits; withoutFiles?: boolean }
+export interface PrepareSettings extends IdentifySettings { limits: CrateLimits; withoutFiles?: boolean; /** Errors are put off, so that all are found at once. */ toTheEnd?: boolean }
 
 /**
  * All that can be known of a crate without storing a byte: layout, identifiers, kinds, files.
@@ -42,6 +43,7 @@ export function prepareCrate(metadata: readonly MetadataBytes[], members: readon
     const value = readMetadata(file.bytes, file.file, settings.limits, findings);
     const description = value && readLayout(value, file, findings);
     if (description) checkContexts(description, findings);
+    if (description) adviseOnCrate(description, findings);
     return description ? [description] : [];
   });
   // Without the crate's own description nothing of the rest has a meaning.
@@ -49,14 +51,15 @@ export function prepareCrate(metadata: readonly MetadataBytes[], members: readon
   const count = descriptions.reduce((sum, { entities }) => sum + entities.length, 0);
   if (count > settings.limits.MAX_CRATE_ENTITIES)
     findings.error("TOO_MANY_ENTITIES", `The crate describes ${count} entities; MAX_CRATE_ENTITIES=${settings.limits.MAX_CRATE_ENTITIES}.`);
-  findings.throwIfErrors();
+  if (!settings.toTheEnd || count > settings.limits.MAX_CRATE_ENTITIES) findings.throwIfErrors();
 
   const identified = identify(descriptions, settings, findings);
   const tree = new FileTree(members, descriptions[0]!.folder);
   const roots = new Map(descriptions.map((description) => [description.root, description.file]));
   const entities = identified.map((entity) => prepareEntity(entity, tree, roots, settings, findings));
-  findings.throwIfErrors();
-  const root = entities.find(({ role }) => role === "root")!;
+  const root = entities.find(({ role }) => role === "root");
+  if (!settings.toTheEnd || !root) findings.throwIfErrors();
+  if (!root) throw new Error("a crate without root went on");
   const described = new Set([...metadata.map(({ file }) => file), ...entities.flatMap(({ file }) => (file ? [file.file.member] : []))]);
   return {
     root, entities: [root, ...entities.filter((entity) => entity !== root)],

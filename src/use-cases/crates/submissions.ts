@@ -9,6 +9,8 @@ import { authenticated, type Caller } from "../access/caller.js";
 import { announce } from "../objects/announce.js";
 import type { Deps } from "../deps.js";
 import type { CrateSubmissionInput } from "./intake.js";
+import { uploadLimit } from "./limits.js";
+import type { CrateFormat } from "./run/protocol.js";
 
 /** A submission as clients see it. `guid` and `transactionFolder` repeat its id for clients that read those. */
 export interface SubmissionView {
@@ -47,14 +49,17 @@ export function submissionView(submission: Submission, progress: Progress | null
   };
 }
 
+/** What is uploaded: an archive, or the metadata document of a crate alone. */
+export interface UploadedCrate { stream: Readable; name: string; format?: CrateFormat }
+
 /**
- * Takes an archive in: stores its bytes and queues its intake. The same archive by the same user gives the
+ * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same archive by the same user gives the
  * first submission again.
  * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, file: { stream: Readable; name: string }): Promise<Submission> {
+export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate): Promise<Submission> {
   const { user } = authenticated(caller);
-  const staged = await deps.objects.stage(file.stream, { limit: deps.config.MAX_UPLOAD_BYTES, limitName: "MAX_UPLOAD_BYTES" });
+  const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
   try {
     await announce(deps, { kind: "submission", id, attempt: 0 }, [staged.sha256]);
@@ -63,7 +68,7 @@ export async function submitCrate(deps: Deps, caller: Caller | null, file: { str
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name: file.name } satisfies CrateSubmissionInput, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }) } satisfies CrateSubmissionInput, at: Date.now() });
   if (existing) await deps.records.release({ kind: "submission", id });
   else await deps.jobs.enqueue(id);
   return submission;

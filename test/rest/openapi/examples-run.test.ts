@@ -16,7 +16,7 @@ const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
 /** Operations in an order in which each finds what the ones before it made. */
 const STORY = [
   "root_page", "page", "health", "docs_page", "openapi_json", "openapi_yaml",
-  "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status",
+  "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "validate_crate", "create_crate_metadata",
   "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "validate", "ontology",
   "search_basic", "search_semantic", "validate_table",
   "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
@@ -68,7 +68,7 @@ function bodyOfExample({ operationId, body = {} }: Operation, type: string): { h
   const form = new FormData();
   for (const [name, value] of Object.entries(example)) {
     if (typeof value !== "string") form.set(name, new Blob([JSON.stringify(value)], { type: "application/json" }));
-    else form.set(name, new Blob([operationId.startsWith("upload_crate") ? new Uint8Array(archive) : value]), name);
+    else form.set(name, new Blob([operationId.startsWith("upload_crate") || operationId === "validate_crate" ? new Uint8Array(archive) : value]), name);
   }
   return { body: form };
 }

@@ -21,20 +21,24 @@ describe.skipIf(!present)("real crates by others", () => {
   };
 
   const expected: [string, Record<string, number>, string[]][] = [
-    ["fs-cm4ai-release", { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 }, []],
-    ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, []],
-    ["fs-mds-reasoning", { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE"]],
-    ["fs-mds-zip-test-crate.zip", { rocrate: 1, dataset: 3, computation: 1 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE"]],
-    ["py-crate_with_subcrates", { rocrate: 4, datadownload: 4 }, []],
-    ["run-profile-ex-process", { rocrate: 1, software: 1, computation: 1, datadownload: 2, entity: 3 }, []],
-    ["run-profile-ex-provenance", { rocrate: 1, software: 4, computation: 6, datadownload: 3, entity: 18 }, []],
-    ["rb-crate-spec1.3", { rocrate: 1, datadownload: 2, entity: 1 }, []],
-    ["rb-zip-biobb_hpc_workflows-condapack.zip", { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 }, []],
+    ["fs-cm4ai-release", { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 }, ["CONTEXT_VERSION", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"]],
+    ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, ["CONTEXT_VERSION"]],
+    ["fs-mds-reasoning", { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "NOT_FLATTENED", "OLDER_LAYOUT", "ROOT_INCOMPLETE"]],
+    ["fs-mds-zip-test-crate.zip", { rocrate: 1, dataset: 3, computation: 1 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "OLDER_LAYOUT", "ROOT_INCOMPLETE"]],
+    ["py-crate_with_subcrates", { rocrate: 4, datadownload: 4 }, ["ROOT_INCOMPLETE"]],
+    ["run-profile-ex-process", { rocrate: 1, software: 1, computation: 1, datadownload: 2, entity: 3 }, ["ROOT_INCOMPLETE"]],
+    ["run-profile-ex-provenance", { rocrate: 1, software: 4, computation: 6, datadownload: 3, entity: 18 }, ["ROOT_INCOMPLETE"]],
+    ["rb-crate-spec1.3", { rocrate: 1, datadownload: 2, entity: 1 }, ["ROOT_INCOMPLETE"]],
+    ["rb-zip-biobb_hpc_workflows-condapack.zip", { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 }, ["NOT_PART"]],
     ["eln-kadi4mat-records.eln", { rocrate: 1, dataset: 1, datadownload: 4, entity: 10 }, ["LOST_TERM"]],
   ];
   for (const [name, kinds, warned] of expected) {
-    it(`${name} goes in, every entity under its kind`, async () => {
+    it(`${name} goes in, every entity under its kind, as a validation said before`, async () => {
+      const plan = await rig.plan((await realCrate(name))!);
+      expect(plan).toMatchObject({ conforms: true, refused: [], conflicting: [] });
+      expect(Object.fromEntries(plan.records.map(({ kind, count }) => [kind.toLowerCase(), count]))).toEqual(kinds);
       const submission = await upload(name);
+      expect(plan.warned.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`));
       expect(submission.error).toBeNull();
       expect(submission).toMatchObject({ status: "finished", identifiersMinted: Object.values(kinds).reduce((sum, count) => sum + count, 0) });
       expect(await counts()).toEqual(kinds);
@@ -55,6 +59,8 @@ describe.skipIf(!present)("real crates by others", () => {
 
   for (const [name, code] of [["BROKEN-rb-missing_file", "FILE_MISSING"], ["BROKEN-rb-not_json", "json_invalid"], ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"]] as const) {
     it(`${name} is refused, says why, and leaves no record`, async () => {
+      const plan = await rig.plan((await realCrate(name))!);
+      expect(plan).toMatchObject({ conforms: false, refused: [{ code, severity: "REQUIRED" }] });
       const submission = await upload(name);
       expect(submission.status).toBe("failed");
       expect(submission.error!.map((error) => error.code)).toEqual([code]);

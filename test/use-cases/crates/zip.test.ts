@@ -1,4 +1,7 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
+import yazl from "yazl";
 import { CrateError } from "../../../src/use-cases/crates/findings.js";
 import type { CrateLimits } from "../../../src/use-cases/crates/limits.js";
 import { Archive } from "../../../src/use-cases/crates/zip/archive.js";
@@ -35,6 +38,24 @@ describe("archive of a crate", () => {
     const flagged = await zip({ "über.txt": "x" });
     const archive = await open(forge(flagged, 0, (header) => header.writeUInt16LE(header.readUInt16LE(8) & ~0x800, 8)));
     expect(archive.members[0]!.name).toBe("über.txt");
+  });
+
+  it("reads archives that were written as a stream, in Zip64, and with a comment", async () => {
+    for (const [forceZip64Format, comment] of [[false, ""], [true, "packed by a notebook"]] as const) {
+      const packer = new yazl.ZipFile();
+      // Of unknown size: sizes come behind the data.
+      packer.addReadStream(Readable.from([Buffer.from("hel"), Buffer.from("lo")]), "a.txt", { forceZip64Format });
+      packer.addReadStream(Readable.from([Buffer.alloc(3_000_000, "xyz")]), "large.bin", { forceZip64Format, compress: false });
+      packer.addBuffer(Buffer.from(""), "empty", { forceZip64Format });
+      packer.end({ forceZip64Format, comment });
+      const contents = await readAll(await open(await buffer(packer.outputStream)));
+      expect(Object.entries(contents).map(([name, { length }]) => [name, length])).toEqual([["a.txt", 5], ["large.bin", 3_000_000], ["empty", 0]]);
+    }
+  });
+
+  it("passes over the packed folder itself, which some packers list", async () => {
+    const archive = await open(rename(await zip({ "xx/": null, "xx/a.txt": "x" }), "xx/", ".//"));
+    expect(archive.members.map(({ name }) => name)).toEqual(["a.txt"]);
   });
 
   it("refuses what is no zip, and says when one is cut off", async () => {

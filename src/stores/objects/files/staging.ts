@@ -10,7 +10,8 @@ type StageOptions = NonNullable<Parameters<ObjectStore["stage"]>[1]>;
 
 /** Streams a source into a temporary file while hashing; durable when it resolves. */
 export async function stageFile(folder: string, source: Readable | AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedObject> {
-  const path = join(folder, STAGING, randomUUID());
+  const place = randomUUID();
+  const path = join(folder, STAGING, place);
   let file: FileHandle | undefined;
   try {
     file = await open(path, "wx", 0o600).catch((error: unknown) => {
@@ -21,7 +22,7 @@ export async function stageFile(folder: string, source: Readable | AsyncIterable
     await file.close();
     const { sha256, ...further } = digests;
     return {
-      sha256, size, digests: further,
+      sha256, size, digests: further, place,
       publish: () => publish(folder, path, sha256),
       discard: () => removeFile(path),
     };

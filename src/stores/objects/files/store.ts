@@ -48,21 +48,11 @@ class FileObjects implements ObjectStore {
   }
 
   async reader(sha256: string): Promise<ObjectReader> {
-    const file = await this.file(sha256);
-    const { size } = await file.stat();
-    return {
-      size,
-      async read(buffer, position) {
-        let done = 0;
-        while (done < buffer.byteLength) {
-          const { bytesRead } = await file.read(buffer, done, buffer.byteLength - done, position + done);
-          if (bytesRead === 0) break;
-          done += bytesRead;
-        }
-        return done;
-      },
-      close: () => file.close(),
-    };
+    return readerOf(await this.file(sha256));
+  }
+
+  async readStaged(place: string): Promise<ObjectReader> {
+    return readerOf(await this.opened(/^[0-9a-f-]{36}$/.test(place) ? join(this.folder, STAGING, place) : undefined, place));
   }
 
   async remove(sha256: string): Promise<void> {
@@ -108,14 +98,35 @@ class FileObjects implements ObjectStore {
     }
   }
 
-  private async file(sha256: string): Promise<FileHandle> {
+  private file(sha256: string): Promise<FileHandle> {
+    return this.opened(isKey(sha256) ? fanOut(this.folder, sha256).file : undefined, sha256);
+  }
+
+  private async opened(path: string | undefined, name: string): Promise<FileHandle> {
     try {
-      if (isKey(sha256)) return await open(fanOut(this.folder, sha256).file, "r");
+      if (path !== undefined) return await open(path, "r");
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw asStoreError(error);
     }
-    throw new ServiceError("NOT_FOUND", `No object ${sha256.slice(0, 64)} is stored.`);
+    throw new ServiceError("NOT_FOUND", `No object ${name.slice(0, 64)} is stored.`);
   }
+}
+
+async function readerOf(file: FileHandle): Promise<ObjectReader> {
+  const { size } = await file.stat();
+  return {
+    size,
+    async read(buffer, position) {
+      let done = 0;
+      while (done < buffer.byteLength) {
+        const { bytesRead } = await file.read(buffer, done, buffer.byteLength - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return done;
+    },
+    close: () => file.close(),
+  };
 }
 
 async function foldersOf(path: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../model/field.js";
-import type { Findings, Place } from "../findings.js";
+import { quoted, type Findings, type Place } from "../findings.js";
 import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
 import { referencesIn } from "../json-path.js";
 import { typeNames } from "../kinds.js";
@@ -67,15 +67,17 @@ function missing({ scope, entity }: Part, tree: FileTree, findings: Findings, wi
   if (urls.includes(EMBARGOED)) return false;
   const id = scope.of(entity.id);
   const isFile = typeNames(entity.value, scope.description.context, entity.value["@context"]).some((type) => type === "File" || type === "MediaObject");
+  if (isFile && id.rule === "path" && id.path !== "" && tree.hasFolder(entity.id, scope.description.folder))
+    findings.warn("FOLDER_AS_FILE", `${quoted(entity.id)} is a folder of the archive and is called a File; give it the type Dataset.`, place);
   const elsewhere = [...urls, ...referencesIn(entity.value["url"])].some((url) => localPath(url) === undefined);
   if (isFile && id.rule === "path" && id.path !== "" && !elsewhere && !tree.hasFolder(entity.id, scope.description.folder)) {
-    if (withoutFiles) findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${entity.id} was not sent; the record has no content.`, place);
-    else findings.error("FILE_MISSING", `The file ${entity.id} is not in the archive; add it, or give it a contentUrl.`, place);
+    if (withoutFiles) findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${quoted(entity.id)} was not sent; the record has no content.`, place);
+    else findings.error("FILE_MISSING", `The file ${quoted(entity.id)} is not in the archive; add it, or give it a contentUrl.`, place);
     return true;
   }
   const local = urls.find((url) => localPath(url) !== undefined);
   if (local === undefined || id.rule === "path" && tree.hasFolder(entity.id, scope.description.folder)) return false;
-  findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${local.slice(0, 300)} is not in the archive; the record is kept without content.`, place);
+  findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${quoted(local)} is not in the archive; the record is kept without content.`, place);
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { parseArk } from "../../../identifiers/ark.js";
 import { mintArk } from "../../../identifiers/mint.js";
-import type { Findings } from "../findings.js";
+import { quoted, type Findings } from "../findings.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
 import { EntityIds, type EntityId } from "./entity-ids.js";
 import { IdScope } from "./scope.js";
@@ -19,6 +19,8 @@ export interface IdentifiedEntity {
   ark: string;
   /** The URL that the crate knows it by, when its `@id` is one. */
   url?: string;
+  /** Its `@id` is an ARK: no identifier was made for it. */
+  kept: boolean;
   role: "root" | "nestedRoot" | "member";
   /** Deepest nested crate first. */
   parts: Part[];
@@ -48,13 +50,13 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
       if (id.rule === "ark" && !isAccepted(id.naan, settings.acceptedNaans))
         findings.error("NAAN_NOT_ACCEPTED", `Identifiers of authority ${id.naan} are not accepted (ACCEPTED_NAANS=${settings.acceptedNaans}).`, place);
       if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
-        findings.warn("ARK_MALFORMED", `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ${id.ark}.`, place);
+        findings.warn("ARK_MALFORMED", `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ${quoted(id.ark)}.`, place);
       if (own.has(id.ark) && !entity.embedded)
-        findings.warn("DUPLICATE_ENTITY", `Another entity (${own.get(id.ark)!.pointer}) has the identifier ${id.ark}; both are merged.`, place);
+        findings.warn("DUPLICATE_ENTITY", `Another entity (${own.get(id.ark)!.pointer}) has the identifier ${quoted(id.ark)}; both are merged.`, place);
       if (!own.has(id.ark)) own.set(id.ark, entity);
       const known = entities.get(id.ark);
       if (known) known.parts.push({ scope, entity });
-      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), role: "member", parts: [{ scope, entity }] });
+      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), kept: id.rule === "ark", role: "member", parts: [{ scope, entity }] });
     }
     const root = scope.of(description.root.id);
     const found = root.rule === "refused" ? undefined : entities.get(root.ark);

@@ -7,6 +7,8 @@ export interface CrateDescription {
   /** Folder of the archive that relative paths start from: empty, or with `/` at the end. */
   folder: string;
   context: JsonValue | undefined;
+  /** Says which entity is the root; the older layout has none. */
+  descriptor?: CrateEntity;
   root: CrateEntity;
   /** The root is among them. */
   entities: CrateEntity[];

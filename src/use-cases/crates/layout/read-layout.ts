@@ -23,7 +23,7 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
       return undefined;
     }
     const described = entities.filter((entity) => bareId(entity.id) !== bareId(descriptor.id));
-    return { file, folder, context, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
+    return { file, folder, context, descriptor, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
   }
   if (!Object.keys(own).some((key) => key === "@id" || key === "@type" || !key.startsWith("@"))) {
     findings.error("NO_ROOT", "No entity with the `@id` ro-crate-metadata.json says which entity is the crate; add the descriptor.", { file, pointer: "" });

@@ -10,7 +10,7 @@ import type { CrateLimits } from "../limits.js";
 export function readMetadata(bytes: Uint8Array, file: string, limits: CrateLimits, findings: Findings): JsonObject | undefined {
   const { value, problems } = parseStrictJson(bytes, { maxDepth: limits.MAX_JSON_DEPTH });
   for (const { code, message, pointer, line, column } of problems)
-    findings.error(code, line === undefined ? message : `${message} (line ${line}, column ${column})`, { file, pointer });
+    findings.error(code, line === undefined ? message : `${message} (line ${line}, column ${column})`, { file, pointer, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) });
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     findings.error("METADATA_SHAPE", "The metadata is no JSON object; an RO-Crate has one with @context and @graph.", { file, pointer: "" });

@@ -12,19 +12,30 @@ export type CrateFormat = "zip" | "metadata";
 /** What a thread is started with. Holds no secret. */
 export interface IntakeInput {
   objects: ObjectsLocation;
-  archive: { sha256: string; name: string };
+  /** `staged` names bytes that are not stored under their key. */
+  archive: { sha256: string; name: string; staged?: string };
   format: CrateFormat;
   limits: CrateLimits;
   identify: IdentifySettings;
   baseUrl: string;
   /** ARK of the uploader. */
   owner: string;
-  /** Finds everything and stores nothing. */
+  /** Finds everything, to the end of the crate, and stores nothing. */
   dryRun?: boolean;
 }
 
 /** An identifier that the crate is about to take. */
-export interface Claim { ark: string; kind: KindName; root: boolean }
+export interface Claim {
+  ark: string;
+  kind: KindName;
+  root: boolean;
+  /** `@id` as the crate writes it. */
+  id: string;
+  /** The `@id` is an ARK and stays; otherwise one is minted. */
+  kept: boolean;
+  file: string;
+  pointer: string;
+}
 /** A claim that cannot be met, by its place in the list. */
 export interface Refusal { index: number; code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN"; message: string }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ObjectStore, StagedObject } from "../../../stores/objects/port.js";
+import { CrateError } from "../findings.js";
 import type { StoredFile } from "../files/check-claims.js";
 import type { Archive } from "../zip/archive.js";
 import type { Member } from "../zip/member.js";
@@ -50,15 +51,21 @@ export async function storeFiles({ archive, members, digests, objects, intend, o
   return stored;
 }
 
-/** The same without storing: sizes and digests only, to see what an upload would come to. */
-export async function hashFiles({ archive, members, digests, onStored }: Omit<StoreFiles, "objects" | "intend">): Promise<Map<string, StoredFile>> {
+/** The same without storing: sizes and digests only, to see what an upload would come to. What is wrong with a member is handed to `onBad`. */
+export async function hashFiles({ archive, members, digests, onStored, onBad }: Omit<StoreFiles, "objects" | "intend"> & { onBad: (error: CrateError) => void }): Promise<Map<string, StoredFile>> {
   const found = new Map<string, StoredFile>();
   for (const member of members) {
     const hashes = (["sha256", ...(digests.get(member.name) ?? [])] as const).map((name) => [name, createHash(name)] as const);
     let size = 0;
-    for await (const chunk of archive.read(member)) {
-      size += chunk.byteLength;
-      for (const [, hash] of hashes) hash.update(chunk);
+    try {
+      for await (const chunk of archive.read(member)) {
+        size += chunk.byteLength;
+        for (const [, hash] of hashes) hash.update(chunk);
+      }
+    } catch (error) {
+      if (!(error instanceof CrateError)) throw error;
+      onBad(error);
+      continue;
     }
     found.set(member.name, { size, ...(Object.fromEntries(hashes.map(([name, hash]) => [name, hash.digest("hex")])) as { sha256: string }) });
     onStored?.(size);

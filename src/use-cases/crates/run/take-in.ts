@@ -1,11 +1,12 @@
 import { ServiceError } from "../../../errors.js";
 import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
-import { buildRecords, placeOf, type GraphsOf } from "../build-records.js";
+import { buildRecords, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/check-claims.js";
 import { CrateError, Findings, crateError } from "../findings.js";
 import { locateMetadata } from "../metadata/locate.js";
 import { gatherMetadata } from "../metadata/read.js";
 import { prepareCrate, type MetadataBytes, type PreparedCrate } from "../prepare.js";
+import type { GraphsOf } from "../records/mend.js";
 import { Archive } from "../zip/archive.js";
 import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
 import { hashFiles, storeFiles } from "./store-files.js";
@@ -35,8 +36,8 @@ export async function takeIn(input: IntakeInput, objects: ObjectStore, host: Int
   }
 }
 
-async function openArchive({ archive }: IntakeInput, objects: ObjectStore): Promise<ObjectReader> {
-  return objects.reader(archive.sha256).catch((error: unknown) => {
+async function openArchive({ archive: { sha256, staged } }: IntakeInput, objects: ObjectStore): Promise<ObjectReader> {
+  return (staged === undefined ? objects.reader(sha256) : objects.readStaged(staged)).catch((error: unknown) => {
     throw error instanceof ServiceError && error.code === "NOT_FOUND" ? crateError("ARCHIVE_GONE", "The uploaded file is no longer stored; send it again.") : error;
   });
 }
@@ -50,23 +51,23 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
   const metadata: MetadataBytes[] = [];
   for (const { file, folder } of [located.root, ...located.nested])
     metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
-  const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits }, findings);
-  await claimIdentifiers(crate, host);
+  const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings);
+  await claimIdentifiers(crate, input, host);
 
   const total = files.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
   host.progress({ stage: "storing files", done, total, unit: "bytes" });
   const onStored = (bytes: number) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
   const work = { archive, members: files, digests: wantedDigests(crate), onStored };
-  const stored = input.dryRun ? await hashFiles(work) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
+  const stored = input.dryRun ? await hashFiles({ ...work, onBad: (error) => crate.findings.take(error) }) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
   return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
 }
 
 async function fromMetadata(input: IntakeInput, reader: ObjectReader, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
   host.progress({ stage: "reading metadata", done: 0, total: 1, unit: "files" });
   const bytes = await gatherMetadata(wholeOf(reader), ALONE, input.limits);
-  const crate = prepareCrate([{ file: ALONE, folder: "", bytes }], [], { ...input.identify, limits: input.limits, withoutFiles: true }, findings);
-  await claimIdentifiers(crate, host);
+  const crate = prepareCrate([{ file: ALONE, folder: "", bytes }], [], { ...input.identify, limits: input.limits, withoutFiles: true, toTheEnd: input.dryRun === true }, findings);
+  await claimIdentifiers(crate, input, host);
   return handOver(crate, new Map([[ALONE, { sha256: input.archive.sha256, size: reader.size }]]), { ...input, size: reader.size }, host, graphsOf);
 }
 
@@ -81,13 +82,13 @@ async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
 }
 
 /** Asks early, before anything is stored; the commit asks again. */
-async function claimIdentifiers({ entities, root, findings }: PreparedCrate, host: IntakeHost): Promise<void> {
+async function claimIdentifiers({ entities, root, findings }: PreparedCrate, { dryRun }: IntakeInput, host: IntakeHost): Promise<void> {
   for (let start = 0; start < entities.length; start += CLAIMED_AT_ONCE) {
     const batch = entities.slice(start, start + CLAIMED_AT_ONCE);
-    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root })));
+    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root, id: entity.parts[0]!.entity.id, kept: entity.kept, ...placeOf(entity) })));
     for (const { index, code, message } of refusals) findings.error(code, message, placeOf(batch[index]!));
   }
-  findings.throwIfErrors();
+  if (!dryRun) findings.throwIfErrors();
 }
 
 function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha512")[]> {
@@ -101,7 +102,8 @@ function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha51
 
 async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, input: IntakeInput & { size: number }, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
   for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
-  crate.findings.throwIfErrors();
+  // Without its context no entity can be read as JSON-LD.
+  if (!input.dryRun || crate.findings.refuses("UNKNOWN_CONTEXT")) crate.findings.throwIfErrors();
   const total = crate.entities.length;
   let done = 0;
   host.progress({ stage: "building records", done, total, unit: "records" });

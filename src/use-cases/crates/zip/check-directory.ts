@@ -35,7 +35,8 @@ export function checkDirectory(entries: readonly Entry[], directoryStart: number
     if (entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize > end)
       findings.error("MEMBER_OVERLAP", "The member reaches into the next one or into the archive's directory; pack the crate again.", place);
     total += entry.uncompressedSize;
-    members.push({ ...named, size: entry.uncompressedSize, entry, end });
+    // Some packers list the folder that they packed.
+    if (named.name !== "") members.push({ ...named, size: entry.uncompressedSize, entry, end });
   }
   if (total > limits.MAX_CRATE_INFLATED_BYTES)
     findings.error("INFLATED_TOO_LARGE", `The members together have ${total} bytes; MAX_CRATE_INFLATED_BYTES=${limits.MAX_CRATE_INFLATED_BYTES}.`);

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import yauzl, { type Entry } from "yauzl";
 
-/** Name of a member, or why it has none that can be used. */
+/** Name of a member, or why it has none that can be used. The archive's own folder (`./`) has an empty one. */
 export type NamedMember = { name: string; folder: boolean } | { refused: string };
 
 const UTF8_FLAG = 0x800;
@@ -18,7 +18,7 @@ export function memberName(entry: Entry): NamedMember {
   const refused = refusal(full);
   if (refused) return { refused };
   const parts = full.split("/").filter((part) => part !== "" && part !== ".");
-  return parts.length === 0 ? { refused: "is empty" } : { name: parts.join("/"), folder: full.endsWith("/") };
+  return parts.length === 0 && !/^\.\/+$/.test(full) ? { refused: "is empty" } : { name: parts.join("/"), folder: full.endsWith("/") };
 }
 
 function refusal(name: string): string | undefined {

@@ -1,0 +1,49 @@
+import { Readable } from "node:stream";
+import type { FileUpload } from "graphql-upload/processRequest.mjs";
+import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
+import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
+import { invalid } from "../errors.js";
+import type { CratePlan } from "../use-cases/crates/plan.js";
+import { planUpload } from "../use-cases/crates/plan-upload.js";
+import { submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
+import type { IncomingFile } from "../use-cases/files/staged-file.js";
+import type { Context } from "./context.js";
+import { CratePlanType } from "./types/crate-plan.js";
+import { SubmissionType } from "./types/submission.js";
+import { withUpload } from "./upload.js";
+import { countWrite } from "./write-rate.js";
+
+/** Ends nothing: over GraphQL a plan goes on when its client has left. */
+const UNTIL_DONE = new AbortController().signal;
+const METADATA = "ro-crate-metadata.json";
+
+/** Crates from their metadata alone, and what an upload would come to. */
+@Resolver()
+export class CratePlanResolver {
+  /** @throws ServiceError as {@link planUpload} */
+  plan(file: IncomingFile, context: Context, signal: AbortSignal = UNTIL_DONE): Promise<CratePlan> {
+    return planUpload(context.deps, context.caller, file, signal);
+  }
+  /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
+  async submitMetadata(stream: Readable, context: Context): Promise<SubmissionView> {
+    countWrite(context);
+    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" });
+    return submissionView(submission, context.deps.jobs.progress(submission.id));
+  }
+
+  @Mutation(() => CratePlanType, { description: "What an upload of this archive or metadata document would come to. Nothing of it is stored." })
+  planCrate(
+    @Arg("file", () => GraphQLUpload, { nullable: true, description: "An archive, or a metadata document (GraphQL multipart request; send the header apollo-require-preflight)." }) upload: Promise<FileUpload> | undefined,
+    @Arg("metadata", () => String, { nullable: true, description: "A metadata document as text, in place of a file." }) metadata: string | undefined,
+    @Ctx() context: Context,
+  ): Promise<CratePlan> {
+    if (metadata !== undefined && metadata !== null && !upload) return this.plan({ stream: Readable.from([Buffer.from(metadata)]), name: METADATA, mediaType: "application/ld+json" }, context);
+    if (!upload || (metadata !== undefined && metadata !== null)) throw invalid(["body", "file"], "Send either a file or metadata", upload ? "value_error" : "missing");
+    return withUpload(upload, context, (file) => this.plan(file, context));
+  }
+
+  @Mutation(() => SubmissionType, { description: "Makes a crate without files from its metadata document." })
+  uploadCrateMetadata(@Arg("metadata", () => String, { description: "The document as text." }) metadata: string, @Ctx() context: Context): Promise<SubmissionView> {
+    return this.submitMetadata(Readable.from([Buffer.from(metadata)]), context);
+  }
+}

@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../model/field.js";
+import { schemaRef } from "./operation.js";
+
+const nullable = (type: string, description: string): JsonObject => ({ type: [type, "null"], description });
+const list = (name: string, description: string): JsonObject => ({ type: "array", items: schemaRef(name), description });
+
+const FINDING: JsonObject = {
+  file: nullable("string", "Member of the archive; null for the archive itself."),
+  pointer: nullable("string", "JSON pointer (RFC 6901) inside the file."),
+  line: nullable("integer", "Of a JSON error, from 1."),
+  column: nullable("integer", "Of a JSON error, from 1."),
+  severity: { type: "string", enum: ["REQUIRED", "RECOMMENDED"], description: "`REQUIRED` refuses the crate; `RECOMMENDED` is advice." },
+  code: { type: "string", description: "Stable; docs/crates.md lists all." },
+  message: { type: "string" },
+  fix: { type: "string" },
+};
+const IDENTIFIER: JsonObject = {
+  entity: { type: "string", description: "`@id` as the crate writes it." },
+  identifier: { type: "string", description: "ARK of the record." },
+  kind: { type: "string", description: "The record's kind." },
+};
+
+/** Schemas of crates that are looked at before they are taken in. */
+export const CRATE_PLAN_SCHEMAS: JsonObject = {
+  CrateMetadata: {
+    type: "object", description: "An RO-Crate metadata document, 1.0 to 1.3, or one of the older layout.",
+    properties: { "@context": { description: "One of RO-Crate's, and further terms." }, "@graph": { type: "array", items: { type: "object" }, description: "Entities; the descriptor `ro-crate-metadata.json` names the crate." } }, additionalProperties: true,
+  },
+  PlanFinding: { type: "object", required: Object.keys(FINDING), properties: FINDING },
+  PlannedIdentifier: { type: "object", required: Object.keys(IDENTIFIER), properties: IDENTIFIER },
+  IdentifierConflict: { type: "object", required: [...Object.keys(IDENTIFIER), ...Object.keys(FINDING)], properties: { ...IDENTIFIER, ...FINDING } },
+  CratePlan: {
+    type: "object", description: "What an upload of a crate would come to. Lists of identifiers end at PLAN_LIST_LIMIT; `counts` are whole.",
+    required: ["conforms", "rocrateIdentifier", "records", "counts", "minted", "kept", "known", "conflicting", "warned", "refused"],
+    properties: {
+      conforms: { type: "boolean", description: "The upload would be taken in: nothing conflicts and nothing is refused." },
+      rocrateIdentifier: nullable("string", "Identifier of the crate; one that is minted is another at the upload. Null when the metadata cannot be read."),
+      records: {
+        type: "array", description: "Records that an upload would create, by kind.",
+        items: { type: "object", required: ["kind", "count"], properties: { kind: { type: "string" }, count: { type: "integer" } } },
+      },
+      counts: {
+        type: "object", required: ["minted", "kept", "known", "conflicting"],
+        properties: Object.fromEntries(["minted", "kept", "known", "conflicting"].map((name) => [name, { type: "integer" }])),
+      },
+      minted: list("PlannedIdentifier", "Identifiers that would be made."),
+      kept: list("PlannedIdentifier", "ARKs of the crate that would be taken as they are."),
+      known: list("PlannedIdentifier", "Records of the uploader that say the same already."),
+      conflicting: list("IdentifierConflict", "Identifiers that are taken."),
+      warned: list("PlanFinding", "Advice: the crate would be taken in all the same."),
+      refused: list("PlanFinding", "What the upload would be refused for, besides conflicts."),
+    },
+  },
+};

@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../model/field.js";
+import { KINDS } from "../../model/kinds/index.js";
+import { FINISHED } from "./crates.js";
+import { BODY_REFUSALS, WRITE_REFUSALS, json, schemaRef, type Content, type Operation } from "./operation.js";
+import { recordExample } from "./schemas.js";
+
+const ROOT = recordExample(KINDS.rocrate);
+/** The metadata document of a small crate. */
+const DOCUMENT: JsonObject = {
+  "@context": "https://w3id.org/ro/crate/1.1/context",
+  "@graph": [
+    { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
+    { "@id": "./", "@type": "Dataset", name: "Cell counts", description: "Counts of cells by plate.", license: { "@id": "https://spdx.org/licenses/CC-BY-4.0" }, datePublished: "2024-05-03", hasPart: [{ "@id": "https://example.org/counts.csv" }] },
+    { "@id": "https://example.org/counts.csv", "@type": "File", name: "Counts", encodingFormat: "text/csv" },
+  ],
+};
+const PLAN: JsonObject = {
+  conforms: true, rocrateIdentifier: "ark:99999/rocrate-cell-counts-8xq2n5s0b7", records: [{ kind: "ROCrate", count: 1 }, { kind: "DataDownload", count: 1 }],
+  counts: { minted: 2, kept: 0, known: 0, conflicting: 0 },
+  minted: [
+    { entity: "./", identifier: "ark:99999/rocrate-cell-counts-8xq2n5s0b7", kind: "ROCrate" },
+    { entity: "https://example.org/counts.csv", identifier: "ark:99999/rocrate-cell-counts-8xq2n5s0b7/entity/example-org-counts-csv-1f0c4a7d", kind: "DataDownload" },
+  ],
+  kept: [], known: [], conflicting: [],
+  warned: [{
+    file: "ro-crate-metadata.json", pointer: "/@graph/2", line: null, column: null, severity: "RECOMMENDED", code: "FIELD_MISSING",
+    message: "A DataDownload should have description.", fix: "Add what is missing.",
+  }],
+  refused: [],
+};
+const documents = (exampleName: string): Record<string, Content> =>
+  Object.fromEntries(["application/ld+json", "application/json"].map((type) => [type, { schema: schemaRef("CrateMetadata"), example: DOCUMENT, exampleName }]));
+
+export const CRATE_PLANS: readonly Operation[] = [
+  {
+    method: "post", path: "/rocrate/validate", operationId: "validate_crate", tag: "crates", summary: "See what an upload would come to",
+    description: [
+      "Runs the checks of an upload on an archive or on a metadata document alone, and stores nothing: no submission, no file, no record. A document may have MAX_METADATA_BYTES.",
+      "Findings are in the answer, whose status is 200; every code is in docs/crates.md. It needs a token because conflicts depend on who uploads, and because the bytes lie on disk while they are looked at.",
+    ].join(" "),
+    body: { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } }, ...documents("CrateMetadata") },
+    bodyLimit: "MAX_METADATA_BYTES",
+    answer: { description: "The plan.", content: json(schemaRef("CratePlan"), PLAN) },
+    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "BAD_REQUEST", ...BODY_REFUSALS, "SHUTTING_DOWN"],
+  },
+  {
+    method: "post", path: "/rocrate/metadata", operationId: "create_crate_metadata", tag: "crates", summary: "Make a crate without files",
+    description: "Takes the metadata document alone, as an upload takes an archive, and waits for the result. Files that it describes are not asked for. It may have MAX_METADATA_BYTES. What is wrong with the document is a 422 with items at `body` and the place in it; after UPLOAD_WAIT the running submission is answered.",
+    body: documents("CrateMetadata"),
+    bodyLimit: "MAX_METADATA_BYTES",
+    answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...ROOT, submission: FINISHED }) },
+    token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "SHUTTING_DOWN", "CRATE_EXISTS"],
+  },
+];

@@ -1,0 +1,39 @@
+import { ServiceError, ValidationError } from "../../errors.js";
+import { CratePlanResolver } from "../../resolvers/crate-plan-resolver.js";
+import { authenticated } from "../../use-cases/access/caller.js";
+import { bodyStream, hasBody, mediaType, pointerSegments } from "../body.js";
+import { takeFile } from "../multipart.js";
+import { sendJson } from "../reply.js";
+import type { Operations, RestRequest } from "../request.js";
+import { FIELDS, answerCrate } from "./crates.js";
+
+const plans = new CratePlanResolver();
+
+const noBody = () => new ValidationError([{ loc: ["body"], msg: "Field required", type: "missing" }]);
+
+/** Aborted when the client has left: nobody would see the answer. */
+function presence({ res }: RestRequest): AbortSignal {
+  const leaving = new AbortController();
+  res.once("close", () => leaving.abort(new ServiceError("BAD_REQUEST", "The client left before the answer.")));
+  return leaving.signal;
+}
+
+export const cratePlanOperations: Operations = {
+  validate_crate: async (request) => {
+    const { req, res, context } = request;
+    authenticated(context.caller);
+    if (!hasBody(req)) throw noBody();
+    const signal = presence(request);
+    const plan = mediaType(req) === "multipart/form-data"
+      ? await takeFile(req, FIELDS, (file) => plans.plan(file, context, signal))
+      : await plans.plan({ stream: bodyStream(req), name: "", mediaType: mediaType(req) }, context, signal);
+    sendJson(req, res, plan, { headers: { "Cache-Control": "no-store" } });
+  },
+  create_crate_metadata: async (request) => {
+    const { req, context } = request;
+    authenticated(context.caller);
+    if (!hasBody(req)) throw noBody();
+    const submitted = await plans.submitMetadata(bodyStream(req), context);
+    await answerCrate(request, submitted, ({ pointer }) => ["body", ...pointerSegments(pointer ?? "")]);
+  },
+};

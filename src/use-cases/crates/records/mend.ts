@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { FALLBACK_VOCABULARY } from "../../../rdf/iri.js";
+import type { GraphInput, RecordGraph } from "../../../rdf/record-graph.js";
+import type { Findings, Place } from "../findings.js";
+import { objectFrom, step } from "../json-path.js";
+
+/** Of `src/rdf/graph.ts`; injected, so that plans can be made without RDF. */
+export type GraphsOf = (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]>;
+export interface PlacedInput { input: GraphInput; place: Place }
+
+/**
+ * Graphs of entities that cannot be expanded together. A member that breaks JSON-LD costs its entity nothing else:
+ * it stays in the document as sent, stands in the graph as a JSON literal (JSON-LD 1.1, section 4.2.2) under the
+ * registry's fallback vocabulary, and is told. A context that breaks it is refused: nothing would say what terms mean.
+ * @param error of the expansion of all
+ * @throws CrateError when the shared context is at fault; `error`, or another fault, when the crate is not
+ */
+export async function mendedGraphs(error: unknown, context: JsonValue | undefined, entities: readonly PlacedInput[], graphsOf: GraphsOf, findings: Findings): Promise<RecordGraph[]> {
+  faultOf(error);
+  const { file = null } = entities[0]!.place;
+  if (await broken(graphsOf(context, []), findings, { file, pointer: "/@context" })) findings.throwIfErrors();
+  const graphs: RecordGraph[] = [];
+  for (const { input, place } of entities) {
+    const found = await graphsOf(context, [input]).catch((cause: unknown) => faultOf(cause) && undefined);
+    graphs.push(found?.[0] ?? (await mendedGraph(context, input, place, graphsOf, findings)));
+  }
+  return graphs;
+}
+
+/** Of entities that are refused: their records come to nothing. */
+const EMPTY: RecordGraph = { quads: "", links: [], lostTerms: [] };
+
+async function mendedGraph(context: JsonValue | undefined, input: GraphInput, place: Place, graphsOf: GraphsOf, findings: Findings): Promise<RecordGraph> {
+  const { "@context": own, ...members } = input.document;
+  const shared: JsonObject = own === undefined ? {} : { "@context": own };
+  const graphWith = async (document: JsonObject) => (await graphsOf(context, [{ ...input, document: { ...shared, ...document } }]))[0]!;
+  if (await broken(graphWith({}), findings, { ...place, pointer: `${place.pointer ?? ""}/@context` })) return EMPTY;
+  const wrong = new Map<string, string>();
+  for (const [key, value] of Object.entries(members)) {
+    if (key === "@id") continue;
+    const cause = await graphWith(objectFrom([[key, value]])).then(() => undefined, faultOf);
+    if (cause === undefined) continue;
+    if (cause.code === "UNKNOWN_CONTEXT") findings.error(cause.code, cause.message, { ...place, pointer: (place.pointer ?? "") + step(key) });
+    else wrong.set(key, cause.message);
+  }
+  // Members that are fine one by one and not together, as an alias of a keyword beside that keyword.
+  const together = () => objectFrom(Object.entries(members).map(([key, value]): [string, JsonValue] => (wrong.has(key) ? [FALLBACK_VOCABULARY + key, literal(value)] : [key, value])));
+  let graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
+  if (!("quads" in graph)) {
+    for (const key of Object.keys(members)) if (key !== "@id" && key !== "@type" && !wrong.has(key)) wrong.set(key, graph.message);
+    graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
+  }
+  // Too deep even for a literal, where MAX_JSON_DEPTH was raised that far: the document alone keeps it.
+  if (!("quads" in graph)) graph = await graphWith({});
+  for (const [key, message] of wrong)
+    findings.warn("JSONLD_INVALID", `${message} The member ${JSON.stringify(key.slice(0, 100))} is kept as it is, in the graph as a JSON literal; write it as JSON-LD has it.`, { ...place, pointer: (place.pointer ?? "") + step(key) });
+  return { ...graph, lostTerms: graph.lostTerms.filter((term) => !wrong.has(term)) };
+}
+
+const literal = (value: JsonValue): JsonObject => ({ "@type": "@json", "@value": value });
+
+/** True when a context is at fault, and tells of it. */
+async function broken(expansion: Promise<unknown>, findings: Findings, place: Place): Promise<boolean> {
+  const cause = await expansion.then(() => undefined, faultOf);
+  if (cause === undefined) return false;
+  findings.error(cause.code, cause.message, place);
+  return true;
+}
+
+/** @throws the error itself when it is no fault of the crate */
+function faultOf(error: unknown): { code: "UNKNOWN_CONTEXT" | "CONTEXT_INVALID"; message: string } {
+  const { name, message } = error as Error;
+  if (name === "UnknownContext") return { code: "UNKNOWN_CONTEXT", message };
+  if (name === "JsonLdError") return { code: "CONTEXT_INVALID", message };
+  // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond what can be expanded.
+  if (error instanceof RangeError) return { code: "CONTEXT_INVALID", message: "It nests deeper than can be expanded." };
+  throw error;
+}

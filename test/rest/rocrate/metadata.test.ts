@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/model/field.js";
+import { metadata, type Json } from "../../support/crates.js";
+import { startServer, type Person, type TestServer } from "../../support/server.js";
+
+let server: TestServer;
+let ada: Person;
+beforeAll(async () => {
+  server = await startServer({ MAX_BODY_BYTES: "2K" });
+  ada = await server.person("ada");
+});
+afterAll(() => server.stop());
+
+const send = (body: Json, type = "application/ld+json") =>
+  server.request<JsonObject>("POST", "/rocrate/metadata", { token: ada.token, headers: { "Content-Type": type }, body: typeof body === "string" ? body : JSON.stringify(body) });
+
+describe("POST /rocrate/metadata", () => {
+  it("makes a crate of its metadata document alone, however the body is typed, beyond what other bodies may have", async () => {
+    const people = Array.from({ length: 50 }, (_, n) => ({ "@id": `#p${n}`, "@type": "Person", name: `Person ${n}` }));
+    const { status, body, text } = await send(metadata([{ "@id": "data/a.csv", "@type": "File", name: "A" }, ...people], { name: "Alone", hasPart: [{ "@id": "data/a.csv" }] }));
+    expect(status, text).toBe(200);
+    expect(body).toMatchObject({ "@id": expect.stringMatching(/^ark:99999\/rocrate-alone-/), name: "Alone", submission: { status: "finished", identifiersMinted: 52, error: null } });
+    expect((body["submission"] as JsonObject)["warnings"]).toContainEqual(expect.objectContaining({ code: "FILE_NOT_IN_ARCHIVE", pointer: "/@graph/2" }));
+    expect((await server.request("GET", `/${body["@id"] as string}/data/a.csv`)).body).toMatchObject({ "@type": "File", name: "A" });
+    const [original] = await server.deps.records.objectsOf(body["@id"] as string, { role: "metadata" });
+    expect(original).toMatchObject({ mediaType: "application/ld+json", name: "ro-crate-metadata.json" });
+    expect((await send(metadata([], { name: "As JSON" }), "application/json")).status).toBe(200);
+  });
+
+  it("takes the same document again as the same crate", async () => {
+    const document = metadata([], { name: "Twice" });
+    const first = await send(document);
+    expect((await send(document)).body).toEqual(first.body);
+  });
+
+  it("answers what is wrong with its place in the body, and makes nothing", async () => {
+    const before = (await server.deps.records.list({ limit: 1000 })).items.length;
+    expect(await send('{"@graph": [')).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "@graph", 0], type: "json_invalid", msg: expect.stringContaining("line 1") }] } });
+    expect(await send(metadata([{ "@id": 5 }, { "@id": "#a", "@context": { x: 1 } }]))).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "@graph", 2, "@id"], type: "INVALID_ID" }] } });
+    expect(await send([])).toMatchObject({ status: 422, body: { detail: [{ loc: ["body"], type: "METADATA_SHAPE" }] } });
+    await send(metadata([], { "@id": "ark:59852/rocrate-alone" }));
+    expect(await send(metadata([], { "@id": "ark:59852/rocrate-alone", name: "changed" }))).toMatchObject({ status: 409, body: { code: "CRATE_EXISTS" } });
+    expect(await server.request("POST", "/rocrate/metadata", { json: {} })).toMatchObject({ status: 401 });
+    expect(await server.request("POST", "/rocrate/metadata", { token: ada.token })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body"], type: "missing" }] } });
+    expect(await send("x", "application/zip")).toMatchObject({ status: 415 });
+    expect((await server.deps.records.list({ limit: 1000 })).items.length).toBe(before + 1);
+    expect(server.faults).toEqual([]);
+  });
+
+  it("is uploadCrateMetadata over GraphQL", async () => {
+    const { body } = await server.graphql<{ uploadCrateMetadata: { status: string; sha256: string } }>("mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { status sha256 } }", { m: JSON.stringify(metadata([], { name: "By GraphQL" })) }, ada.token);
+    expect(body.data.uploadCrateMetadata).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+});

@@ -1,0 +1,174 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CratePlan } from "../../../src/use-cases/crates/plan.js";
+import { crate, metadata, zip, type Entity } from "../../support/crates.js";
+import { startServer, type Answer, type Person, type TestServer } from "../../support/server.js";
+
+let server: TestServer;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  server = await startServer({ MAX_UPLOAD_BYTES: "1M", MAX_METADATA_BYTES: "200K", PLAN_LIST_LIMIT: "3" });
+  [ada, bob] = await Promise.all([server.person("ada"), server.person("bob")]);
+});
+afterAll(() => server.stop());
+
+const form = (bytes: Uint8Array, field = "file", name = "crate.zip", type = "application/zip") => {
+  const body = new FormData();
+  body.set(field, new Blob([new Uint8Array(bytes)], { type }), name);
+  return body;
+};
+const validate = (body: FormData | string, { token = ada.token, type = "application/ld+json" } = {}): Promise<Answer<CratePlan>> =>
+  server.request("POST", "/rocrate/validate", { token, body, ...(typeof body === "string" ? { headers: { "Content-Type": type } } : {}) });
+const upload = async (archive: Uint8Array, person: Person) => {
+  const answer = await server.request<{ "@id": string }>("POST", "/rocrate/upload", { token: person.token, body: form(archive) });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body["@id"];
+};
+/** Every file that the registry keeps for objects, staged ones included, and how much is recorded. */
+const kept = async () => ({
+  files: (await readdir(join(server.deps.config.DATA_DIR, "objects"), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length,
+  records: (await server.deps.records.list({ limit: 1000 })).items.length,
+  submissions: (await server.deps.records.submissionsOf(null, { limit: 1000 })).items.length,
+});
+const codes = (findings: { code: string }[]) => [...new Set(findings.map(({ code }) => code))];
+
+describe("POST /rocrate/validate", () => {
+  it("tells of an archive what would be minted and kept, and stores nothing", async () => {
+    const before = await kept();
+    const answer = await validate(form(await crate([{ "@id": "a.csv", "@type": "File", name: "A", description: "Counts" }, { "@id": "ark:59852/d", "@type": "Dataset", name: "D", description: "Known" }], { "a.csv": "1" })));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const plan = answer.body;
+    const root = plan.rocrateIdentifier!;
+    expect(root).toMatch(/^ark:99999\/rocrate-a-crate-/);
+    expect(plan).toMatchObject({
+      conforms: true, counts: { minted: 2, kept: 1, known: 0, conflicting: 0 }, refused: [], conflicting: [],
+      records: [{ kind: "ROCrate", count: 1 }, { kind: "DataDownload", count: 1 }, { kind: "Dataset", count: 1 }],
+      minted: [{ entity: "./", identifier: root, kind: "ROCrate" }, { entity: "a.csv", identifier: `${root}/a.csv`, kind: "DataDownload" }],
+      kept: [{ entity: "ark:59852/d", identifier: "ark:59852/d", kind: "Dataset" }],
+    });
+    expect(plan.warned).toContainEqual(expect.objectContaining({ severity: "RECOMMENDED", code: "NOT_PART", file: "ro-crate-metadata.json", pointer: "/@graph/2", fix: expect.stringContaining("hasPart") }));
+    expect(await kept()).toEqual(before);
+  });
+
+  it("reads a metadata document as body in both media types, and as a file by its type or name", async () => {
+    const document = JSON.stringify(metadata([{ "@id": "#a", "@type": "Person", name: "A" }]));
+    const plans = await Promise.all([
+      validate(document), validate(document, { type: "application/json" }),
+      validate(form(Buffer.from(document), "crate", "x.bin", "application/ld+json")), validate(form(Buffer.from(document), "file", "ro-crate-metadata.json", "application/octet-stream")),
+    ]);
+    for (const { body } of plans) expect(body).toMatchObject({ conforms: true, records: [{ kind: "ROCrate", count: 1 }, { kind: "Entity", count: 1 }] });
+  });
+
+  it("gives the line and column of what is no JSON, with its weight, code and fix", async () => {
+    const { status, body } = await validate('{"@context": "https://w3id.org/ro/crate/1.1/context",\n  "@graph": [}');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ conforms: false, rocrateIdentifier: null, records: [], refused: [{ file: "ro-crate-metadata.json", pointer: "/@graph/0", line: 2, column: 14, severity: "REQUIRED", code: "json_invalid", fix: expect.stringMatching(/./) }] });
+  });
+
+  it("finds everything at once, where an upload stops at its first stage", async () => {
+    await upload(await crate([{ "@id": "ark:59852/taken", "@type": "Dataset", name: "secret name", description: "secret text" }]), bob);
+    const before = await kept();
+    const { body } = await validate(form(await crate([
+      { "@id": "gone.txt", "@type": "File" }, { "@id": "../out", "@type": "Dataset" }, { "@id": "ark:59852/taken", "@type": "Dataset" }, { "@id": "here.txt", "@type": "File", contentSize: 99 },
+      { "@id": "#odd", "@type": [{ no: "type" }] }, { "@id": "#ctx", "@context": { a: 5 }, "@type": "Person" },
+    ], { "here.txt": "x" })));
+    expect(body.conforms).toBe(false);
+    expect(codes(body.refused).toSorted()).toEqual(["CONTEXT_INVALID", "FILE_MISSING", "INVALID_ID", "SIZE_MISMATCH"]);
+    expect(body.conflicting).toMatchObject([{ entity: "ark:59852/taken", identifier: "ark:59852/taken", kind: "Dataset", severity: "REQUIRED", code: "IDENTIFIER_TAKEN", pointer: "/@graph/4", message: expect.stringContaining("a Dataset") }]);
+    expect(JSON.stringify(body)).not.toMatch(/secret|bob/);
+    expect(codes(body.warned)).toContain("JSONLD_INVALID");
+    for (const each of [...body.refused, ...body.warned, ...body.conflicting]) expect(each.fix.length).toBeGreaterThan(5);
+    expect(await kept()).toEqual(before);
+  });
+
+  it("knows what the uploader has already: the crate, its nested crates, and records that say the same", async () => {
+    const tool: Entity = { "@id": "ark:59852/plan-tool", "@type": "evi:Software", name: "Tool" };
+    const nested = (name: string, more: Entity[] = []) => zip({
+      "ro-crate-metadata.json": metadata([{ "@id": "sub/", "@type": "Dataset" }, tool, ...more], { "@id": `ark:59852/rocrate-${name}` }),
+      "sub/ro-crate-metadata.json": metadata([], { "@id": "ark:59852/rocrate-plan-sub", name: "Sub" }),
+    });
+    const archive = await nested("plan-one");
+    await upload(archive, ada);
+    const again = (await validate(form(archive))).body;
+    expect(again.conflicting.map(({ code, identifier }) => `${code} ${identifier}`)).toEqual(["CRATE_EXISTS ark:59852/rocrate-plan-one", "IDENTIFIER_TAKEN ark:59852/rocrate-plan-sub"]);
+    expect(again.known).toEqual([{ entity: "sub/", identifier: "ark:59852/rocrate-plan-one/sub", kind: "Dataset" }, { entity: "ark:59852/plan-tool", identifier: "ark:59852/plan-tool", kind: "Software" }]);
+    const other = await nested("plan-two");
+    const reused = (await validate(form(other))).body;
+    expect(reused.conflicting).toMatchObject([{ identifier: "ark:59852/rocrate-plan-sub", kind: "ROCrate", message: expect.stringMatching(/ark:59852\/rocrate-plan-sub is the identifier of a ROCrate that is here already.*refer to it/) }]);
+    // The upload says the same.
+    const refused = await server.request("POST", "/rocrate/upload", { token: ada.token, body: form(other) });
+    expect(refused).toMatchObject({ status: 409, body: { code: "DUPLICATE", detail: reused.conflicting[0]!.message } });
+    const changed = (await validate(form(await zip({ "ro-crate-metadata.json": metadata([{ ...tool, name: "Another" }], { "@id": "ark:59852/rocrate-plan-three" }) })))).body;
+    expect(changed).toMatchObject({ conforms: false, records: [], conflicting: [{ identifier: "ark:59852/plan-tool", kind: "Software", pointer: "/@graph/2", file: "ro-crate-metadata.json" }] });
+  });
+
+  it("lists so many identifiers and counts all", async () => {
+    const { body } = await validate(JSON.stringify(metadata(Array.from({ length: 8 }, (_, n) => ({ "@id": `#p${n}`, "@type": "Person" })))));
+    expect(body.minted).toHaveLength(3);
+    expect(body.counts.minted).toBe(9);
+    expect(body.records).toContainEqual({ kind: "Entity", count: 8 });
+  });
+
+  it("refuses what the request itself shows: no token, no body, another media type, too much", async () => {
+    const before = await kept();
+    expect(await server.request("POST", "/rocrate/validate", { body: form(Buffer.from("x")) })).toMatchObject({ status: 401, body: { code: "NOT_AUTHENTICATED" } });
+    expect(await server.request("POST", "/rocrate/validate", { token: ada.token })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body"], type: "missing" }] } });
+    const empty = new FormData();
+    empty.set("other", "text");
+    expect(await validate(empty)).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "file"], type: "missing" }] } });
+    expect(await validate("x", { type: "text/plain" })).toMatchObject({ status: 415 });
+    expect(await validate(form(Buffer.alloc(1_100_000)))).toMatchObject({ status: 413, body: { code: "TOO_LARGE", detail: expect.stringContaining("MAX_UPLOAD_BYTES") } });
+    expect(await validate(" ".repeat(300_000))).toMatchObject({ status: 413, body: { detail: expect.stringContaining("MAX_METADATA_BYTES") } });
+    // Without a length nothing is known before the bytes come.
+    const chunked = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) });
+    const answer = await fetch(`${server.url}/rocrate/validate`, { method: "POST", headers: { Authorization: `Bearer ${ada.token}`, "Content-Type": "application/json" }, body: chunked, duplex: "half" } as RequestInit);
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([413, "TOO_LARGE"]);
+    expect(await validate(form(Buffer.from("no zip")))).toMatchObject({ status: 200, body: { conforms: false, refused: [{ code: "NOT_A_ZIP", file: null }] } });
+    expect(await kept()).toEqual(before);
+    expect(server.faults).toEqual([]);
+  });
+
+  it("leaves nothing behind when the client leaves, while it sends and while it waits", async () => {
+    const before = await kept();
+    const { hostname, port } = new URL(server.url);
+    const large = JSON.stringify(metadata(Array.from({ length: 1500 }, (_, n) => ({ "@id": `#p${n}`, "@type": "Person", name: `P ${n}` }))));
+    for (const body of ['{"@context":', large]) {
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => undefined);
+      socket.write(`POST /rocrate/validate HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: ${body === large ? Buffer.byteLength(large) : 5000}\r\n\r\n${body}`);
+      for (let look = 0; look < 200 && (await kept()).files === before.files; look++) await sleep(5);
+      socket.destroy();
+      for (let look = 0; look < 400 && (await kept()).files !== before.files; look++) await sleep(20);
+      expect(await kept()).toEqual(before);
+    }
+    expect((await validate(JSON.stringify(metadata()))).body.conforms).toBe(true);
+    expect(server.faults).toEqual([]);
+  });
+});
+
+describe("planCrate over GraphQL", () => {
+  const plan = async (fields: string, argument: string) => (await server.graphql<{ planCrate: Partial<CratePlan> }>(`mutation ($metadata: String) { planCrate(${argument}) { ${fields} } }`, { metadata: JSON.stringify(metadata([{ "@id": "#a" }])) }, ada.token)).body;
+  it("answers the same for a metadata document", async () => {
+    const { data } = await plan("conforms records { kind count } counts { minted } minted { entity kind } warned { code severity pointer line fix } refused { code }", "metadata: $metadata");
+    expect(data.planCrate).toMatchObject({ conforms: true, records: [{ kind: "ROCrate", count: 1 }, { kind: "Entity", count: 1 }], counts: { minted: 2 }, minted: [{ entity: "./", kind: "ROCrate" }, { entity: "#a", kind: "Entity" }], refused: [] });
+    expect(data.planCrate.warned).toContainEqual(expect.objectContaining({ code: "TYPE_MISSING", severity: "RECOMMENDED", line: null }));
+  });
+  it("answers the same for an archive", async () => {
+    const body = new FormData();
+    body.set("operations", JSON.stringify({ query: "mutation ($file: Upload!) { planCrate(file: $file) { conforms refused { code file } } }", variables: { file: null } }));
+    body.set("map", JSON.stringify({ 0: ["variables.file"] }));
+    body.set("0", new Blob([new Uint8Array(await crate([{ "@id": "gone", "@type": "File" }]))]), "crate.eln");
+    const answer = await server.request("POST", "/graphql", { token: ada.token, body, headers: { "apollo-require-preflight": "true" } });
+    expect(answer.body).toMatchObject({ data: { planCrate: { conforms: false, refused: [{ code: "FILE_MISSING", file: "ro-crate-metadata.json" }] } } });
+  });
+  it("asks for one of both, and for a token", async () => {
+    for (const none of ["metadata: null", "file: null"]) expect((await server.graphql(`mutation { planCrate(${none}) { conforms } }`, {}, ada.token)).body.errors).toMatchObject([{ extensions: { code: "VALIDATION" } }]);
+    const open = await server.graphql("mutation { planCrate(metadata: \"{}\") { conforms } }");
+    expect(open.body.errors).toMatchObject([{ extensions: { code: "NOT_AUTHENTICATED" } }]);
+  });
+});
