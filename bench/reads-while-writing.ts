@@ -1,14 +1,11 @@
-import { Agent, get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";
 import { LoadGenerator } from "./support/load.js";
 import { median, percentile } from "./support/measure.js";
+import { reads } from "./support/reads.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
-
-/** ms between two reads. */
-const EACH = 20;
 
 /** How long a reader waits for a record: on a quiet registry, while many create records, while a large crate is taken in. */
 export const readsWhileWriting: Bench = async ({ sizes, folder }) => {
@@ -40,27 +37,3 @@ export const readsWhileWriting: Bench = async ({ sizes, folder }) => {
     await server.stop();
   }
 };
-
-/** Times, in ms, of one read each 20 ms until the work is done; a slow answer delays no later question. */
-async function reads(url: string, work: () => Promise<unknown>): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true });
-  const times: Promise<number>[] = [];
-  const clock = setInterval(() => times.push(read(url, agent)), EACH);
-  try {
-    await work();
-  } finally {
-    clearInterval(clock);
-  }
-  const all = await Promise.all(times);
-  agent.destroy();
-  return all;
-}
-
-function read(url: string, agent: Agent): Promise<number> {
-  const asked = performance.now();
-  return new Promise((resolve, reject) => {
-    get(url, { agent }, (answer) => {
-      answer.on("end", () => (answer.statusCode === 200 ? resolve(performance.now() - asked) : reject(new Error(`a read was answered ${answer.statusCode}`)))).resume();
-    }).on("error", reject);
-  });
-}

@@ -11,13 +11,14 @@ import { memory } from "./memory.js";
 import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
 import { resolve } from "./resolve.js";
+import { sparql } from "./sparql.js";
 import { readSizes, SIZES } from "./sizes.js";
 import { start } from "./start.js";
 import { tabular } from "./tabular.js";
 import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
-const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, evidence, resolve, graphql };
+const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, evidence, resolve, graphql, sparql };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
   names  ${Object.keys(BENCHES).join(", ")}; all without one

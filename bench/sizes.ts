@@ -12,6 +12,8 @@ export const SIZES = {
   writers: [64, 4, "creates at a time"],
   entities: [10_000, 60, "entities of the crate that is taken in"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
+  sparqlRecords: [5_000, 100, "records that SPARQL queries are about"],
+  cartesian: [10, 1, "seconds that a query without an end may run"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;

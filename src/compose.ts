@@ -4,12 +4,13 @@ import type { Config } from "./config.js";
 import { InProcessJobQueue } from "./jobs/in-process/job-queue.js";
 import { signingKey } from "./secret.js";
 import { openObjects } from "./stores/objects/location.js";
-import { OxigraphEngine } from "./stores/queries/oxigraph/index.js";
+import { OpenEngine, OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
-import { Turns } from "./use-cases/crates/turns.js";
+import { Turns } from "./use-cases/turns.js";
 import type { Deps, Log } from "./use-cases/deps.js";
 import { sweepObjects } from "./use-cases/objects/sweep.js";
+import { Penalties, QueryGuard } from "./use-cases/sparql/index.js";
 
 /** A registry without doors: its stores, open, and what runs in the background. */
 export interface Registry {
@@ -30,13 +31,23 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     openSqliteRecordStore({ file: join(config.DATA_DIR, "records.db"), log: (message) => log.error({}, message) }),
   ]);
   const queries = new OxigraphEngine({ openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
-  records.onCommit((sequence) => queries.advance(sequence));
+  const openQueries = new OpenEngine({
+    openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, timeout: config.SPARQL_TIMEOUT, maxRows: config.SPARQL_MAX_ROWS, maxBytes: config.SPARQL_MAX_BYTES,
+    memory: config.SPARQL_MEMORY, threads: config.SPARQL_THREADS, idle: config.SPARQL_IDLE, queue: config.SPARQL_QUEUE, queueWait: config.SPARQL_QUEUE_WAIT, log,
+  });
+  const guard = new QueryGuard(config);
+  records.onCommit((sequence) => {
+    queries.advance(sequence);
+    openQueries.advance(sequence);
+  });
   const jobs = new InProcessJobQueue({
     store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY,
     onFault: (submission, err) => log.error({ err, submission }, "an attempt at a submission failed"),
   });
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
-  const deps: Deps = { config, records, queries, objects, objectsLocation, jobs, planTurns, log, baseUrl, jwtSecret };
+  const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
+  const penalties = new Penalties(config.SPARQL_PENALTY);
+  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, planTurns, shapeTurns, log, baseUrl, jwtSecret };
 
   const stopping = new AbortController();
   const sweep = async () => {
@@ -59,8 +70,11 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       stopping.abort();
       clearInterval(timer);
       planTurns.close();
+      shapeTurns.close();
       await jobs.close(grace);
       await sweeping;
+      await guard.close();
+      await openQueries.close();
       await queries.close();
       await records.close();
     },

@@ -16,6 +16,10 @@ const size: Reader<number> = (raw) => {
   if (!match || !unit) throw new Error("a size such as 1048576, 512K or 5GiB");
   return Math.floor(Number(match[1]) * unit);
 };
+const sizeFrom = (least: number, shown: string): Reader<number> => (raw) => {
+  if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
+  return size(raw);
+};
 const duration: Reader<number> = (raw) => {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
   if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
@@ -84,6 +88,22 @@ export const SETTINGS = {
   SWEEP_INTERVAL: setting(duration, 3_600_000, "How often objects that nothing refers to are removed."),
   INDEX_WAIT: setting(duration, 2_000, "How long an answer from the graph waits for the latest commit."),
   QUERY_TIMEOUT: setting(duration, 30_000, "Longest time of one of the service's own graph queries."),
+  SPARQL_TIMEOUT: setting(duration, 30_000, "Longest time of a query to /sparql; one that takes longer is ended with its thread."),
+  SPARQL_MAX_ROWS: setting(whole(1, 100_000_000), 100_000, "Most rows, or statements, of an answer of /sparql; the rest is cut, and the answer says so."),
+  SPARQL_MAX_BYTES: setting(size, 64 * 2 ** 20, "Largest answer of /sparql; rows beyond are cut, a longer graph is refused."),
+  SPARQL_MEMORY: setting(sizeFrom(2 ** 29, "512MiB"), 2 * 2 ** 30, "Most memory of one thread that answers /sparql, up to 4GiB; a registry that does not fit needs a SPARQL endpoint of its own."),
+  SPARQL_THREADS: setting(whole(1, 16), 1, "Most threads that answer /sparql; each holds the whole graph, and a further one starts only when all are busy."),
+  SPARQL_IDLE: setting(duration, 600_000, "How long a thread of /sparql is kept without a query; the next query starts one."),
+  SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a thread of /sparql."),
+  SPARQL_QUEUE_WAIT: setting(duration, 40_000, "How long a query to /sparql waits for its turn, loading included."),
+  SPARQL_PENALTY: setting(duration, 60_000, "How long a caller waits whose queries ran into a limit twice in ten minutes; doubled each further time."),
+  SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
+  SPARQL_PARSE_TIMEOUT: setting(duration, 5_000, "Longest time for reading a SPARQL query before it is run."),
+  SPARQL_MAX_DEPTH: setting(whole(5, 100), 40, "Deepest nesting of brackets, of any kind, in a SPARQL query."),
+  SPARQL_MAX_PATTERNS: setting(whole(5, 200), 100, "Most triples, path steps, UNION arms, sub-queries and further parts of patterns in a SPARQL query."),
+  SPARQL_MAX_OPERATORS: setting(whole(5, 1_000), 500, "Most operators and function calls in a SPARQL query."),
+  SPARQL_MAX_VALUES: setting(whole(5, 100_000), 2_000, "Most terms in the VALUES blocks and IN lists of a SPARQL query."),
+  SPARQL_MAX_CLOSURES: setting(whole(1, 10), 2, "Deepest nesting of * and + in one property path."),
   VALIDATIONS_AT_ONCE: setting(whole(1, 64), 2, "How many checks by shapes run at a time."),
   VALIDATE_TIMEOUT: setting(duration, 60_000, "Longest time of one check by shapes."),
   VALIDATE_MEMORY: setting(size, 512 * 2 ** 20, "Heap of the thread that checks by shapes."),

@@ -4,6 +4,9 @@
  */
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: "The URL, a header or the GraphQL document is malformed." },
+  QUERY_SYNTAX: { status: 400, meaning: "The SPARQL query is malformed; `line` and `column` say where, counted from 1." },
+  QUERY_REFUSED: { status: 400, meaning: "The SPARQL query asks for what is not done here, such as SERVICE, or for more than the limit in the sentence." },
+  UPDATE_REFUSED: { status: 400, meaning: "A SPARQL update: /sparql answers queries only." },
   QUERY_TOO_COSTLY: { status: 400, meaning: "The GraphQL document nests deeper, repeats more or asks for more records than the limit in the sentence." },
   NOT_AUTHENTICATED: { status: 401, meaning: "The operation needs a token and none was sent." },
   INVALID_TOKEN: { status: 401, meaning: "The token is malformed, expired, or was ended by a password change." },
@@ -34,6 +37,9 @@ export const ERRORS = {
   BUSY: { status: 503, meaning: "As much of this work as the setting allows is going on, and more waits; see Retry-After." },
   VALIDATION_TIMEOUT: { status: 503, meaning: "The check ran into VALIDATE_TIMEOUT and was ended." },
   QUERY_TIMEOUT: { status: 503, meaning: "The query ran into its time limit and was ended." },
+  QUERY_MEMORY: { status: 503, meaning: "The SPARQL query needed more memory than its thread has and was ended." },
+  SPARQL_BUSY: { status: 503, meaning: "All threads of /sparql are busy and did not come to the query in time." },
+  SPARQL_NEEDS_ENDPOINT: { status: 503, meaning: "The graph is larger than SPARQL_MEMORY: the registry needs a SPARQL endpoint of its own." },
   STORE_UNAVAILABLE: { status: 503, meaning: "A store cannot be reached; nothing was changed." },
   NO_CONTAINER_ENGINE: { status: 503, meaning: "No container engine is configured; nothing was changed." },
   SHUTTING_DOWN: { status: 503, meaning: "The service is stopping and takes no new work." },

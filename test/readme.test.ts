@@ -56,6 +56,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(variables["ME"]).toMatch(/^ark:99999\/user-/);
     expect(printed).toContain('"conforms": true');
     expect(printed).toContain("generatedBy");
+    expect(printed).toMatch(/^source\r\nark:99999\//m);
     expect(printed).toContain('"name":"Plate 7"');
     expect(printed).toContain("@prefix schema: <https://schema.org/>");
   });

@@ -29,8 +29,8 @@ class ShapeReportType implements ShapeReport {
 @Resolver()
 export class ValidationResolver {
   /** @throws as {@link validateShapes} */
-  validate(document: JsonValue | undefined, kind: string | undefined, { deps }: Context): Promise<ShapeReport> {
-    return validateShapes(deps, document, kind);
+  validate(document: JsonValue | undefined, kind: string | undefined, { deps }: Context, signal = new AbortController().signal): Promise<ShapeReport> {
+    return validateShapes(deps, document, kind, signal);
   }
 
   @Query(() => ShapeReportType, { name: "validate", description: "Checks a record by the SHACL shape of its kind and stores nothing. Only an @id: what is stored under it; of a crate also its members." })

@@ -9,7 +9,7 @@ import type { Config, SettingName } from "../config.js";
 export interface BodyLimits { MAX_BODY_BYTES: Config["MAX_BODY_BYTES"]; MAX_JSON_DEPTH: Config["MAX_JSON_DEPTH"] }
 
 /** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
-export type BodyForm = "json" | "form" | "multipart" | "either";
+export type BodyForm = "json" | "form" | "multipart" | "either" | "sparql";
 /** Settings that bound a JSON body. */
 export type BodyLimit = Extract<SettingName, "MAX_BODY_BYTES" | "MAX_METADATA_BYTES">;
 export interface ExpectedBody { form: BodyForm; /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit }
@@ -19,8 +19,14 @@ export interface ExpectedBody { form: BodyForm; /** `MAX_BODY_BYTES` unless the 
  * @param types its media types
  */
 export function expectedBody(types: readonly string[], limit: BodyLimit = "MAX_BODY_BYTES"): ExpectedBody | undefined {
-  if (types.includes(FORM_DATA)) return { form: types.some(isJson) ? "either" : "multipart", limit };
-  return types.includes(URL_ENCODED) ? { form: "form", limit } : types.length > 0 ? { form: "json", limit } : undefined;
+  if (types.length === 0) return undefined;
+  return { form: formOf(types), limit };
+}
+
+function formOf(types: readonly string[]): BodyForm {
+  if (types.includes(FORM_DATA)) return types.some(isJson) ? "either" : "multipart";
+  if (types.includes(SPARQL_QUERY)) return "sparql";
+  return types.includes(URL_ENCODED) ? "form" : "json";
 }
 
 export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
@@ -33,12 +39,11 @@ export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["co
 export function checkBodyHeaders(req: IncomingMessage, { form, limit: jsonLimit }: ExpectedBody, limits: BodyLimits & Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>): void {
   if (!hasBody(req)) return;
   const type = mediaType(req);
-  const isForm = type === FORM_DATA && (form === "multipart" || form === "either");
-  if (!isForm && (form === "multipart" || !isJson(type)) && (form !== "form" || type !== URL_ENCODED)) {
+  if (!reads(form, type)) {
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
   }
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a file that is small enough.
-  const [limit, room, setting] = isForm ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits[jsonLimit], 0, jsonLimit];
+  const [limit, room, setting] = type === FORM_DATA ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits[jsonLimit], 0, jsonLimit];
   if (Number(req.headers["content-length"] ?? 0) > limit + room) throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
 }
 
@@ -74,8 +79,19 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
 export const mediaType = (req: IncomingMessage): string => (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
-const FORMS: Readonly<Record<BodyForm, string>> = { json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA, either: `${FORM_DATA}, application/json or application/ld+json` };
+const SPARQL_QUERY = "application/sparql-query";
+const FORMS: Readonly<Record<BodyForm, string>> = {
+  json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA, either: `${FORM_DATA}, application/json or application/ld+json`,
+  sparql: `queries only, as ${URL_ENCODED} or ${SPARQL_QUERY}`,
+};
 const isJson = (type: string): boolean => type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
+
+/** Whether a body of this media type is one of the form. */
+function reads(form: BodyForm, type: string): boolean {
+  if (type === FORM_DATA) return form === "multipart" || form === "either";
+  if (form === "sparql") return type === SPARQL_QUERY || type === URL_ENCODED;
+  return form !== "multipart" && (isJson(type) || (form === "form" && type === URL_ENCODED));
+}
 
 /**
  * A JSON body; `undefined` when it is empty.

@@ -2,9 +2,11 @@ import type { Config } from "../config.js";
 import type { JobQueue } from "../jobs/port.js";
 import type { ObjectsLocation } from "../stores/objects/location.js";
 import type { ObjectStore } from "../stores/objects/port.js";
+import type { OpenQueries } from "../stores/queries/open-port.js";
 import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
-import type { Turns } from "./crates/turns.js";
+import type { Penalties, QueryGuard } from "./sparql/index.js";
+import type { Turns } from "./turns.js";
 
 /** What use cases log through: pino's shape, nothing more. */
 export interface Log {
@@ -19,12 +21,18 @@ export interface Deps {
   readonly config: Config;
   readonly records: RecordStore;
   readonly queries: QueryEngine;
+  /** Answers queries of strangers, behind the guard. */
+  readonly openQueries: OpenQueries;
+  readonly guard: QueryGuard;
+  readonly penalties: Penalties;
   readonly objects: ObjectStore;
   /** Where {@link objects} is, for threads. */
   readonly objectsLocation: ObjectsLocation;
   readonly jobs: JobQueue;
   /** Crates that are looked at without being taken in wait here for their turn. */
   readonly planTurns: Turns;
+  /** Checks by shapes. */
+  readonly shapeTurns: Turns;
   readonly log: Log;
   /** Public address without a slash at the end. Known once the server listens. */
   readonly baseUrl: () => string;

@@ -25,6 +25,7 @@ const PAGES: Readonly<Record<string, TextPage>> = {
     title: "Interfaces",
     body: () => `<ul><li><a href="/graphql">GraphQL</a>: the whole object model, linked, with paging and history.</li>
 <li><a href="/docs">REST</a>: every operation with examples; the contract as <a href="/openapi.yaml">YAML</a> and <a href="/openapi.json">JSON</a>.</li>
+<li><a href="/sparql">SPARQL</a>: queries over everything that is public, and a page to write them in.</li>
 <li>The resolver: <code>/ark:…</code> for any record of any kind.</li></ul>
 <p>Refusals carry one sentence and a stable code; broken rules of a body come all at once, each with its place.</p>`,
   },

@@ -16,6 +16,7 @@ export function rootPage(baseUrl: string): string {
 <section class="cards">
 <a href="/docs"><h2>REST</h2><p>Every operation, with examples to try.</p></a>
 <a href="/graphql"><h2>GraphQL</h2><p>The object model, linked. Send queries to this address.</p></a>
+<a href="/sparql"><h2>SPARQL</h2><p>Any question about what came from what.</p></a>
 <a href="/rocrate"><h2>Crates</h2><p>The research-object crates registered here.</p></a>
 <a href="/dataset"><h2>Datasets</h2><p>All datasets, as JSON.</p></a>
 <a href="/healthz"><h2>Health</h2><p>State of the stores behind the service.</p></a>

@@ -19,6 +19,7 @@ import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
 import { SEARCH } from "./search.js";
 import { SERVICE } from "./service.js";
+import { SPARQL } from "./sparql.js";
 import { TABLES } from "./tables.js";
 
 /** Version of the interface; the contract states it. */
@@ -27,7 +28,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SPARQL, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
   ...SEARCH, ...TABLES,
 ];
 

@@ -50,6 +50,7 @@ export const TAGS = {
   publication: "Whether content is open.",
   identifiers: "Any record by its identifier.",
   evidence: "Provenance.",
+  sparql: "Queries over all that is public.",
   search: "Search in all records.",
 } as const;
 export type Tag = keyof typeof TAGS;
@@ -62,6 +63,8 @@ export const HEADERS = {
   "X-Publication-Status": { description: "Whether the content is open to anyone.", schema: { type: "string", enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] } },
   "Content-Location": { description: "The stored form of the identifier, when the path spelled it otherwise.", schema: { type: "string" } },
   "Content-Range": { description: "Which bytes the answer holds.", schema: { type: "string" } },
+  "X-Truncated": { description: "There only when the answer was cut: the setting that cut it, with its value.", schema: { type: "string" } },
+  "X-As-Of": { description: "Commit that the answer is as of; no write that was answered before the request is missing.", schema: { type: "integer" } },
   "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
 } as const satisfies Record<string, JsonObject>;
 export type HeaderName = keyof typeof HEADERS;

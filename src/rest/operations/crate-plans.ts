@@ -1,22 +1,16 @@
-import { ServiceError, ValidationError } from "../../errors.js";
+import { ValidationError } from "../../errors.js";
 import { CratePlanResolver } from "../../resolvers/crate-plan-resolver.js";
 import { authenticated } from "../../use-cases/access/caller.js";
 import { bodyStream, hasBody, mediaType, pointerSegments } from "../body.js";
 import { takeFile } from "../multipart.js";
+import { presence } from "../presence.js";
 import { sendJson } from "../reply.js";
-import type { Operations, RestRequest } from "../request.js";
+import type { Operations } from "../request.js";
 import { FIELDS, answerCrate } from "./crates.js";
 
 const plans = new CratePlanResolver();
 
 const noBody = () => new ValidationError([{ loc: ["body"], msg: "Field required", type: "missing" }]);
-
-/** Aborted when the client has left: nobody would see the answer. */
-function presence({ res }: RestRequest): AbortSignal {
-  const leaving = new AbortController();
-  res.once("close", () => leaving.abort(new ServiceError("BAD_REQUEST", "The client left before the answer.")));
-  return leaving.signal;
-}
 
 export const cratePlanOperations: Operations = {
   validate_crate: async (request) => {

@@ -14,6 +14,7 @@ import { allRecordOperations, projectOperations, resolverOperations } from "./re
 import { schemaOperations } from "./schemas.js";
 import { searchOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
+import { sparqlOperations } from "./sparql.js";
 import { validationOperations } from "./validation.js";
 
 /**
@@ -24,7 +25,7 @@ export function operations(contract: object): Operations {
   return {
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...cratePlanOperations, ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
-    ...validationOperations, ...ontologyOperations,
+    ...sparqlOperations, ...validationOperations, ...ontologyOperations,
     ...searchOperations, ...schemaOperations,
   };
 }

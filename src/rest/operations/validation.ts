@@ -1,5 +1,6 @@
 import { ValidationResolver } from "../../resolvers/validation-resolver.js";
 import { readJson } from "../body.js";
+import { presence } from "../presence.js";
 import { sendBytes, sendJson } from "../reply.js";
 import { preferred } from "../representations/negotiate.js";
 import { shapeReportTurtle } from "../representations/shape-report.js";
@@ -9,9 +10,10 @@ const validation = new ValidationResolver();
 const HEADERS = { "Cache-Control": "no-store", Vary: "Accept" };
 
 export const validationOperations: Operations = {
-  validate: async ({ req, res, query, context }) => {
+  validate: async (request) => {
+    const { req, res, query, context } = request;
     const type = preferred(req.headers.accept, ["application/json", "text/turtle"]);
-    const report = await validation.validate(await readJson(req, context.deps.config), query["kind"], context);
+    const report = await validation.validate(await readJson(req, context.deps.config), query["kind"], context, presence(request));
     if (type === "text/turtle") sendBytes(req, res, Buffer.from(shapeReportTurtle(report)), { type: "text/turtle; charset=utf-8", headers: HEADERS });
     else sendJson(req, res, report, { headers: HEADERS });
   },

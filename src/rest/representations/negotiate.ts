@@ -42,6 +42,6 @@ export function preferred<F extends string>(accept: string | undefined, formats:
     const fit = fitOf(format, ranges);
     if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
   }
-  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`);
+  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`, {}, { Vary: "Accept" });
   return best.format;
 }

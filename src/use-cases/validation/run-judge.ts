@@ -15,13 +15,16 @@ export interface JudgeLimits {
 
 /**
  * Judges records in a thread of its own, batch after batch, and ends it.
- * @throws ServiceError `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
+ * @throws the signal's reason; ServiceError `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
  */
-export async function runJudge(batches: AsyncIterable<Judged[]> | Iterable<Judged[]>, limits: JudgeLimits): Promise<ShapeReport> {
+export async function runJudge(batches: AsyncIterable<Judged[]> | Iterable<Judged[]>, limits: JudgeLimits, signal: AbortSignal): Promise<ShapeReport> {
   const worker = new Worker(threadModule("src/use-cases/validation/thread"), { name: "shapes", env: {}, resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)) } });
   const report: ShapeReport = { conforms: true, results: [], checked: 0, truncated: false };
   let timer: NodeJS.Timeout | undefined;
+  let leave = () => {};
   const ended = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", leave, { once: true });
     timer = setTimeout(() => reject(new ServiceError("VALIDATION_TIMEOUT", `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer records at a time.`)), limits.timeout);
     worker.on("error", (error: NodeJS.ErrnoException) => reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? new ServiceError("TOO_LARGE", `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`) : error));
     worker.on("exit", (code) => reject(new Error(`the thread that judges records ended with code ${code}`)));
@@ -45,6 +48,7 @@ export async function runJudge(batches: AsyncIterable<Judged[]> | Iterable<Judge
     return report;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", leave);
     await worker.terminate();
   }
 }

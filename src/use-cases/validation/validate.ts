@@ -9,11 +9,9 @@ import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { statementsOf } from "../records/state.js";
 import { kindOfTypes, typeNames } from "../crates/kinds.js";
-import { Turns } from "../turns.js";
 import type { Judged, ShapeReport } from "./report.js";
 import { runJudge } from "./run-judge.js";
 
-const turns = new WeakMap<Deps, Turns>();
 /** Records read and judged together. */
 const BATCH = 100;
 /** Stands for the identifier that a document does not have yet. */
@@ -23,15 +21,14 @@ const UNNAMED = "ark:99999/unnamed";
  * Checks a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a document, as it
  * would be sent to create it, or, where only `@id` is given, what is stored under it; of a crate also its members.
  * @param kind the kind a document is to be checked as; else its `@type` tells it
+ * @param signal ends it, because nobody waits for the answer any more
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `BUSY`, `VALIDATION_TIMEOUT`
  */
-export async function validateShapes(deps: Deps, input: JsonValue | undefined, kind?: string): Promise<ShapeReport> {
+export async function validateShapes(deps: Deps, input: JsonValue | undefined, kind: string | undefined, signal: AbortSignal): Promise<ShapeReport> {
   const document = objectOf(input);
   const batches = Object.keys(document).every((key) => key === "@id") ? await stored(deps, document["@id"]) : [[await documentToJudge(document, kindOf(document, kind))]];
-  const { VALIDATE_TIMEOUT: timeout, VALIDATE_MEMORY: memory, VALIDATE_MAX_RESULTS: results, VALIDATIONS_AT_ONCE } = deps.config;
-  let turn = turns.get(deps);
-  if (!turn) turns.set(deps, (turn = new Turns(VALIDATIONS_AT_ONCE, "VALIDATIONS_AT_ONCE")));
-  return turn.take(() => runJudge(batches, { timeout, memory, results }));
+  const { VALIDATE_TIMEOUT: timeout, VALIDATE_MEMORY: memory, VALIDATE_MAX_RESULTS: results } = deps.config;
+  return deps.shapeTurns.run(signal, (either) => runJudge(batches, { timeout, memory, results }, either));
 }
 
 function objectOf(input: JsonValue | undefined): JsonObject {

@@ -1,4 +1,4 @@
-import { Store, namedNode } from "oxigraph";
+import { Store, namedNode, type NamedNode } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { QuadDigest } from "./quad-digest.js";
@@ -60,6 +60,32 @@ export class GraphStore {
    */
   query(query: string, format: string): string {
     return this.#store.query(query, { results_format: format, use_default_graph_as_union: true }) as string;
+  }
+
+  /**
+   * A query over chosen graphs; FROM and FROM NAMED in it do not count then.
+   * @throws as {@link query}
+   */
+  ask(query: string, format: string, base: string, dataset?: { default: readonly string[]; named: readonly string[] }): string {
+    const names: NamedNode[] = [];
+    const nodes = (iris: readonly string[]) => iris.map((iri) => {
+      const node = namedNode(iri);
+      names.push(node);
+      return node;
+    });
+    try {
+      return this.#store.query(query, {
+        results_format: format, base_iri: base,
+        ...(dataset ? { default_graph: nodes(dataset.default), named_graphs: nodes(dataset.named) } : { use_default_graph_as_union: true }),
+      }) as string;
+    } finally {
+      for (const node of names) (node as unknown as { free(): void }).free();
+    }
+  }
+
+  /** True when a graph of this name holds something. */
+  holds(graph: string): boolean {
+    return (JSON.parse(this.query(`ASK { GRAPH ${iriTerm(graph)} { ?s ?p ?o } }`, "json")) as { boolean: boolean }).boolean;
   }
 
   /** IRIs of all graphs that hold something, known or not. */

@@ -2,16 +2,18 @@ import { Worker, type MessagePort } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import type { EngineLog } from "./log.js";
-import type { ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
+import type { AskRequest, ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
 
 /** A query or a digest on its way through a thread. */
 export interface Job {
-  ask: { op: "query"; query: string; format: string } | { op: "digest" };
+  ask: { op: "query"; query: string; format: string } | { op: "digest" } | ({ op: "ask" } & AskRequest);
   /** ms it may run once it is its turn; a digest is taken in slices between others and has no turn. */
   timeout?: number;
+  /** Name of the setting that `timeout` comes from, for who is told of it. */
+  setting?: string;
   /** Threads that were lost while it waited in them. */
   attempts: number;
-  resolve(reply: Extract<ThreadReply, { op: "answer" | "digested" }>): void;
+  resolve(reply: Extract<ThreadReply, { op: "answer" | "digested" | "asked" }>): void;
   reject(error: Error): void;
 }
 
@@ -50,9 +52,11 @@ export class ThreadHandle {
   readonly #jobs = new Map<number, Job>();
   readonly #worker: Worker;
 
-  constructor(feed: MessagePort, pageSize: number, private readonly events: ThreadEvents, private readonly log: EngineLog) {
-    this.#worker = new Worker(threadModule("src/stores/queries/oxigraph/thread"), {
-      workerData: { feed, pageSize } satisfies ThreadData, transferList: [feed],
+  /** @param memory bytes that its engine may hold */
+  constructor(feed: MessagePort, pageSize: number, private readonly events: ThreadEvents, private readonly log: EngineLog, memory?: number) {
+    this.#worker = new Worker(threadModule(`src/stores/queries/oxigraph/${memory === undefined ? "thread" : "open/thread"}`), {
+      workerData: { feed, pageSize, ...(memory !== undefined && { memory }) } satisfies ThreadData, transferList: [feed],
+      ...(memory !== undefined && { name: "sparql", env: {}, resourceLimits: { stackSizeMb: 8 } }),
     });
     this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
     this.#worker.on("error", (error) => this.#lose(error.message, false));
@@ -120,14 +124,14 @@ export class ThreadHandle {
       }
     }
     if (this.#retiring && this.#jobs.size === 0) void this.end();
-    if (reply.op === "refused") job.reject(new ServiceError("BAD_REQUEST", `The query was refused: ${reply.message}`));
+    if (reply.op === "refused") job.reject(new ServiceError(reply.code ?? "BAD_REQUEST", reply.code ? reply.message : `The query was refused: ${reply.message}`, reply.extra));
     else job.resolve(reply);
   }
 
   #wind(job: Job): void {
     this.#running = job;
     this.#clock = setTimeout(() => {
-      job.reject(new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${job.timeout} ms and was ended; ask for less at a time.`, {}, { "Retry-After": "1" }));
+      job.reject(new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${job.timeout} ms${job.setting ? ` (${job.setting})` : ""} and was ended; ask for less at a time.`, {}, { "Retry-After": "1" }));
       this.#lose(`a query ran longer than ${job.timeout} ms`, true);
     }, job.timeout);
     this.#clock.unref();

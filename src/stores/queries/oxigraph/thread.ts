@@ -45,6 +45,18 @@ async function digest(id: number): Promise<void> {
   reply({ op: "digested", id, digest: sum.digest, quads: sum.quads, sequence });
 }
 
+/** The code for strangers is not loaded where only the service asks. */
+async function answerStranger({ id, ...request }: Extract<ThreadRequest, { op: "ask" }>): Promise<void> {
+  const { answer, refusal } = await import("./open/answer.js");
+  try {
+    const { bytes, truncated } = answer(store, request);
+    main.postMessage({ op: "asked", id, bytes, truncated, sequence: follower.sequence } satisfies ThreadReply, [bytes.buffer]);
+  } catch (error) {
+    rethrowFatal(error);
+    reply({ op: "refused", id, ...refusal(error as Error) });
+  }
+}
+
 main.on("message", (request: ThreadRequest) => {
   if (request.op === "advance") {
     void follower.advance(request.sequence);
@@ -53,6 +65,8 @@ main.on("message", (request: ThreadRequest) => {
       if (digesting === mine) digesting = undefined;
     });
     digesting = mine;
+  } else if (request.op === "ask") {
+    void answerStranger(request);
   } else {
     try {
       reply({ op: "answer", id: request.id, text: store.query(request.query, request.format), sequence: follower.sequence });

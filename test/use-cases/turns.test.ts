@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../../src/use-cases/crates/turns.js";
+import { Turns } from "../../src/use-cases/turns.js";
 
 const never = new AbortController().signal;
 
@@ -32,6 +32,17 @@ describe("turns", () => {
     end();
     await expect(first).rejects.toThrow("broken");
     expect(await third).toBe("third");
+  });
+
+  it("refuse those who come when the line is full, and only those", async () => {
+    const turns = new Turns(1, 1);
+    let end = () => {};
+    const first = turns.run(never, () => new Promise<void>((resolve) => { end = resolve; }));
+    const second = turns.run(never, async () => "second");
+    await expect(turns.run(never, async () => "third")).rejects.toMatchObject({ code: "BUSY", headers: { "Retry-After": "2" } });
+    end();
+    await first;
+    expect(await second).toBe("second");
   });
 
   it("end with the registry, those that run and those that wait", async () => {

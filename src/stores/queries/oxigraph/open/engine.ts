@@ -1,0 +1,164 @@
+import { ServiceError } from "../../../../errors.js";
+import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../../open-port.js";
+import { silent } from "../log.js";
+import { REBUILD_AFTER_REWRITES } from "../options.js";
+import { Lane, type LaneLoss } from "./lane.js";
+import type { OpenOptions } from "./options.js";
+
+interface Waiting { question: OpenQuestion; asker: Asker; resolve(answer: OpenAnswer): void; reject(error: Error): void; settle(): void }
+
+/** ms before a graph that did not fit is tried again, and before one whose truth could not be read. */
+const OUTGROWN_FOR = 300_000;
+const UNREADABLE_FOR = 2_000;
+const MOST_CALLERS = 10_000;
+
+/**
+ * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free, ended when idle.
+ * Who waits, waits here and not in a thread, and loses nothing but time by what ends one.
+ */
+export class OpenEngine implements OpenQueries {
+  readonly #options: Required<OpenOptions>;
+  readonly #lanes = new Set<Lane>();
+  readonly #waiting = new Set<Waiting>();
+  /** The turn at which each caller was served last, oldest first. */
+  readonly #served = new Map<string, number>();
+  #turns = 0;
+  #sequence = 0;
+  #closed = false;
+  #barred: { until: number; error: ServiceError } | undefined;
+
+  constructor(options: OpenOptions) {
+    this.#options = { log: silent, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
+  }
+
+  ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
+    const { signal } = asker;
+    const refused = this.#refuses();
+    if (refused) return Promise.reject(refused);
+    return new Promise((resolve, reject) => {
+      const drop = (error: Error) => {
+        waiting.settle();
+        reject(error);
+      };
+      const abort = () => drop(signal!.reason as Error);
+      const clock = setTimeout(() => drop(this.#late()), this.#options.queueWait);
+      const waiting: Waiting = {
+        question, asker, resolve, reject: drop,
+        settle: () => {
+          clearTimeout(clock);
+          signal?.removeEventListener("abort", abort);
+          this.#waiting.delete(waiting);
+        },
+      };
+      if (signal?.aborted) return abort();
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#waiting.add(waiting);
+      this.#serve();
+    });
+  }
+
+  advance(sequence: number): void {
+    this.#sequence = Math.max(this.#sequence, sequence);
+    for (const lane of this.#lanes) lane.advance(this.#sequence);
+  }
+
+  state(): { threads: number; waiting: number } {
+    return { threads: this.#lanes.size, waiting: this.#waiting.size };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const stopping = new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    for (const { reject } of this.#waiting) reject(stopping);
+    await Promise.all([...this.#lanes].map((lane) => lane.end(stopping)));
+    this.#lanes.clear();
+  }
+
+  #refuses(): ServiceError | undefined {
+    if (this.#closed) return new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
+    if (this.#waiting.size >= this.#options.queue) return new ServiceError("SPARQL_BUSY", `More than ${this.#options.queue} queries wait for a thread (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "5" });
+    return undefined;
+  }
+
+  #late(): ServiceError {
+    const wait = `SPARQL_QUEUE_WAIT=${this.#options.queueWait} ms`;
+    const loading = [...this.#lanes].find((lane) => !lane.loaded);
+    if (!loading) return new ServiceError("SPARQL_BUSY", `All threads for queries were busy for ${wait}; try again shortly.`, {}, { "Retry-After": "5" });
+    const { done, total } = loading.progress;
+    return new ServiceError("INDEX_LOADING", `The graph is being loaded (${done} of ${total} records) and was not ready within ${wait}; try again shortly.`, { done, total }, { "Retry-After": "5" });
+  }
+
+  /** Gives waiting queries to free threads, and starts one when none can take them. */
+  #serve(): void {
+    if (this.#closed) return;
+    for (;;) {
+      const lane = [...this.#lanes].find(({ free }) => free);
+      const waiting = lane && this.#next();
+      if (!waiting) break;
+      lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => this.#freed(lane));
+    }
+    const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
+    if (this.#waiting.size > loading && this.#lanes.size < this.#options.threads) this.#start();
+  }
+
+  /** Of the caller who was served longest ago, the longest waiting query that may still be answered. */
+  #next(): Waiting | undefined {
+    for (;;) {
+      let next: Waiting | undefined;
+      const turnOf = ({ asker }: Waiting) => this.#served.get(asker.caller ?? "") ?? 0;
+      for (const waiting of this.#waiting) if (!next || turnOf(waiting) < turnOf(next)) next = waiting;
+      if (!next) return undefined;
+      try {
+        next.asker.admit?.();
+      } catch (error) {
+        next.reject(error as Error);
+        continue;
+      }
+      next.settle();
+      const { caller = "" } = next.asker;
+      this.#served.delete(caller);
+      if (this.#served.size >= MOST_CALLERS) this.#served.delete(this.#served.keys().next().value!);
+      this.#served.set(caller, ++this.#turns);
+      return next;
+    }
+  }
+
+  #start(): void {
+    try {
+      this.#lanes.add(new Lane(this.#options, { onFree: () => this.#serve(), onLost: (lane, loss) => this.#lost(lane, loss) }, this.#options.log));
+    } catch (error) {
+      this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), (error as Error).message);
+    }
+  }
+
+  #freed(lane: Lane): void {
+    if (this.#lanes.has(lane) && lane.worn) {
+      this.#lanes.delete(lane);
+      void lane.end();
+    } else {
+      lane.advance(this.#sequence);
+    }
+    this.#serve();
+  }
+
+  #lost(lane: Lane, { reason, timedOut, loaded }: LaneLoss): void {
+    if (!this.#lanes.delete(lane) || reason === "idle") return;
+    if (loaded) {
+      this.#options.log.warn({ reason }, `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`);
+    } else if (/feed/.test(reason)) {
+      this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), reason);
+    } else {
+      const message = `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this registry needs a SPARQL endpoint of its own, or a higher setting.`;
+      this.#bar(OUTGROWN_FOR, new ServiceError("SPARQL_NEEDS_ENDPOINT", message, {}, { "Retry-After": "300" }), reason);
+    }
+    this.#serve();
+  }
+
+  /** Nothing can be answered for a while: those who wait are told now. */
+  #bar(time: number, error: ServiceError, reason: string): void {
+    this.#options.log.error({ reason }, "open queries cannot be answered");
+    this.#barred = { until: Date.now() + time, error };
+    for (const { reject } of this.#waiting) reject(error);
+  }
+}

@@ -1,0 +1,27 @@
+import type { MessagePort } from "node:worker_threads";
+import type { EngineLog } from "../log.js";
+
+export interface OpenOptions {
+  /** Opens a feed of the truth; called for every thread that is started. */
+  openFeed: () => MessagePort;
+  /** SPARQL_TIMEOUT, ms. */
+  timeout: number;
+  /** SPARQL_MAX_ROWS and SPARQL_MAX_BYTES. */
+  maxRows: number;
+  maxBytes: number;
+  /** SPARQL_MEMORY, bytes a thread. */
+  memory: number;
+  /** SPARQL_THREADS. */
+  threads: number;
+  /** SPARQL_IDLE, ms. */
+  idle: number;
+  /** SPARQL_QUEUE and SPARQL_QUEUE_WAIT, ms. */
+  queue: number;
+  queueWait: number;
+  /** INDEX_WAIT, ms. */
+  indexWait: number;
+  log?: EngineLog;
+  /** Graphs rewritten before a thread is replaced, and graphs read at a time. */
+  rebuildAfter?: number;
+  pageSize?: number;
+}

@@ -1,0 +1,53 @@
+import { ServiceError } from "../../errors.js";
+import type { Config } from "../../config.js";
+import type { GraphFormat, OpenAnswer, OpenQueries, ResultFormat } from "../../stores/queries/open-port.js";
+import type { RecordStore } from "../../stores/records/port.js";
+import { datasetOf, type GraphNames } from "./dataset.js";
+import type { Checked } from "./guard/check.js";
+import type { QueryGuard } from "./guard/index.js";
+import type { Penalties } from "./penalties.js";
+
+export interface SparqlDeps {
+  records: Pick<RecordStore, "sequence">;
+  openQueries: OpenQueries;
+  guard: QueryGuard;
+  penalties: Penalties;
+  config: Pick<Config, "SPARQL_MAX_ROWS">;
+  baseUrl: () => string;
+}
+
+export interface SparqlRequest {
+  query: string;
+  /** Graphs that the protocol names; they take the place of FROM. */
+  dataset: GraphNames;
+  /** Whose query it is, for penalties. */
+  caller: string;
+  /** Chooses the form of the answer once the form of the query is known. @throws ServiceError `NOT_ACCEPTABLE` */
+  formatFor(form: Checked["form"]): ResultFormat | GraphFormat;
+  /** Ends the wait of a caller who has gone. */
+  signal?: AbortSignal;
+}
+
+/** What a caller's query may run into again and again. */
+const STRIKES: ReadonlySet<string> = new Set(["QUERY_TIMEOUT", "QUERY_MEMORY"]);
+
+/**
+ * Answers a query of anyone about what is public. Every write that was answered before the query came is seen.
+ * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
+ */
+export async function answerQuery({ query, dataset, caller, formatFor, signal }: SparqlRequest, deps: SparqlDeps): Promise<OpenAnswer> {
+  deps.penalties.check(caller);
+  const base = `${deps.baseUrl()}/sparql`;
+  const guarded = await deps.guard.check(query, base);
+  const format = formatFor(guarded.form);
+  const graphs = datasetOf(dataset, guarded.from, deps.baseUrl());
+  const sequence = await deps.records.sequence();
+  const text = guarded.form === "SELECT" ? guarded.bounded(deps.config.SPARQL_MAX_ROWS + 1) : guarded.text;
+  const graph = guarded.form === "CONSTRUCT" || guarded.form === "DESCRIBE";
+  try {
+    return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, { caller, admit: () => deps.penalties.check(caller), ...(signal && { signal }) });
+  } catch (error) {
+    if (error instanceof ServiceError && STRIKES.has(error.code)) deps.penalties.strike(caller);
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import { Worker } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { threadModule } from "../../../package-root.js";
+import type { Config } from "../../../config.js";
+import { boundRows } from "./bound-rows.js";
+import type { Checked, CheckLimits } from "./check.js";
+import type { GuardReply, GuardRequest } from "./protocol.js";
+import { scan, type ScanLimits } from "./scan.js";
+
+export type GuardLimits = ScanLimits & CheckLimits & Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
+
+/** A query that may be run. */
+export interface GuardedQuery extends Checked {
+  text: string;
+  /** The same with at most so many rows; for SELECT. */
+  bounded(rows: number): string;
+}
+
+interface Waiting { request: GuardRequest; resolve(checked: Checked): void; reject(error: Error): void }
+
+/**
+ * Stands before the query engine: a pass over the characters first, which nothing hurts, then a parser in a thread
+ * of its own, started at the first query and ended when idle.
+ */
+export class QueryGuard {
+  #worker: Worker | undefined;
+  #running: Waiting | undefined;
+  #clock: NodeJS.Timeout | undefined;
+  #closed = false;
+  readonly #waiting: Waiting[] = [];
+
+  constructor(private readonly limits: GuardLimits) {}
+
+  /**
+   * @param base IRI that relative ones are resolved against
+   * @throws ServiceError `TOO_LARGE`, `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`, `UPDATE_REFUSED`, `SPARQL_BUSY`
+   */
+  async check(query: string, base: string): Promise<GuardedQuery> {
+    const scanned = scan(query, this.limits);
+    const checked = await this.#parsed({ text: scanned.text, base });
+    return { ...checked, text: scanned.text, bounded: (rows) => boundRows(scanned, rows) };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const stopping = new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    for (const { reject } of this.#waiting.splice(0)) reject(stopping);
+    await this.#end(stopping);
+  }
+
+  #parsed(request: GuardRequest): Promise<Checked> {
+    if (this.#closed) return Promise.reject(new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back."));
+    if (this.#waiting.length >= this.limits.SPARQL_QUEUE) return Promise.reject(new ServiceError("SPARQL_BUSY", `More than ${this.limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "2" }));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#running || this.#closed) return;
+    clearTimeout(this.#clock);
+    const next = this.#waiting.shift();
+    if (!next) {
+      this.#clock = setTimeout(() => void this.#end(), this.limits.SPARQL_IDLE).unref();
+      return;
+    }
+    this.#running = next;
+    const { SPARQL_PARSE_TIMEOUT: limit } = this.limits;
+    this.#clock = setTimeout(() => this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`), limit).unref();
+    this.#thread().postMessage(next.request);
+  }
+
+  #thread(): Worker {
+    if (this.#worker) return this.#worker;
+    const { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } = this.limits;
+    const worker = new Worker(threadModule("src/use-cases/sparql/guard/thread"), {
+      workerData: { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } satisfies CheckLimits,
+      name: "sparql-guard", env: {}, resourceLimits: { maxOldGenerationSizeMb: 256, stackSizeMb: 8 },
+    });
+    const current = (act: () => void) => {
+      if (worker === this.#worker) act();
+    };
+    worker.on("message", (reply: GuardReply) => current(() => this.#answered(reply)));
+    worker.on("error", () => current(() => this.#lost("is more than its parser can hold")));
+    worker.on("exit", () => current(() => this.#lost("ended its parser")));
+    return (this.#worker = worker);
+  }
+
+  #answered(reply: GuardReply): void {
+    const asked = this.#running;
+    this.#running = undefined;
+    clearTimeout(this.#clock);
+    if ("checked" in reply) asked?.resolve(reply.checked);
+    else asked?.reject(new ServiceError(reply.refusal.code, reply.refusal.message, reply.refusal.extra));
+    this.#next();
+  }
+
+  /** The query that was being read is refused; the others get a new thread. */
+  #lost(why: string): void {
+    void this.#end(new ServiceError("QUERY_REFUSED", `The query ${why}; write it shorter.`));
+    this.#next();
+  }
+
+  async #end(reason?: Error): Promise<void> {
+    const worker = this.#worker;
+    const running = this.#running;
+    this.#worker = undefined;
+    this.#running = undefined;
+    clearTimeout(this.#clock);
+    if (reason) running?.reject(reason);
+    await worker?.terminate();
+  }
+}

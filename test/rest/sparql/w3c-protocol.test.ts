@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OpenEngine } from "../../../src/stores/queries/oxigraph/index.js";
+import { MemoryFeed } from "../../support/memory-feed.js";
+import { startServer, type TestServer } from "../../support/server.js";
+
+/** The suite of w3c/rdf-tests as facts; it lies beside a checkout and is no part of the product. */
+const SUITE = fileURLToPath(new URL("../../../../shared/data/sparql11-protocol/", import.meta.url));
+const present = existsSync(join(SUITE, "tests.json"));
+if (!present) process.stderr.write(`SKIPPED: the W3C protocol tests are not at ${SUITE}\n`);
+
+interface Sent { method: string; path: string; headers: [string, string][]; body?: string; body_charset?: string; expect: { expectedStatus: string[]; expectedBoolean?: string[]; expectedFormat?: string[] } }
+interface Case { id: string; preload: { graph: string; file: string }[]; requests: Sent[] }
+const cases = present ? (JSON.parse(readFileSync(join(SUITE, "tests.json"), "utf8")) as Case[]) : [];
+const updates = cases.filter(({ id }) => id.startsWith("update_"));
+const queries = cases.filter((test) => !updates.includes(test));
+
+/** What the suite calls data0: it expects the endpoint to know a graph that it does not describe. */
+const DATA0 = "http://kasei.us/2009/09/sparql/data/data0.rdf";
+
+describe.skipIf(!present)("the W3C tests of the SPARQL 1.1 Protocol", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+    const feed = new MemoryFeed();
+    const files = new Map(cases.flatMap(({ preload }) => preload).map(({ graph, file }) => [graph, readFileSync(join(SUITE, file), "utf8")]));
+    files.set(DATA0, `<${DATA0}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://xmlns.com/foaf/0.1/Document> .\n`);
+    feed.commit(Object.fromEntries([...files].map(([graph, text]) => [graph, text.replaceAll(/\.$/gm, `<${graph}> .`)])));
+    const { openQueries } = server.deps;
+    Object.assign(server.deps, { openQueries: new OpenEngine({ openFeed: feed.open, timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, memory: 2 ** 29, threads: 1, idle: 60_000, queue: 9, queueWait: 10_000, indexWait: 5_000 }) });
+    await openQueries.close();
+  });
+  afterAll(async () => {
+    await server?.deps.openQueries.close();
+    await server?.stop();
+  });
+
+  const send = ({ method, path, headers, body, body_charset: charset }: Sent) => server.request(method, path.replace(/^\/sparql\//, "/sparql"), {
+    headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body: new Uint8Array(charset === "UTF-16" ? Buffer.from(`\ufeff${body}`, "utf16le") : Buffer.from(body)) }),
+  });
+
+  it("are all there", () => expect([queries.length, updates.length]).toEqual([27, 7]));
+
+  it.each(queries.map((test) => [test.id, test] as const))("%s", async (_id, { requests }) => {
+    for (const request of requests) {
+      const { status, text, headers } = await send(request);
+      const { expectedStatus, expectedBoolean, expectedFormat } = request.expect;
+      expect(expectedStatus, text).toContain(`StatusCode${Math.floor(status / 100)}xx`);
+      if (expectedBoolean) expect(text).toContain(`"boolean":${expectedBoolean[0]!}`);
+      if (expectedFormat) expect(headers.get("content-type")).toMatch(expectedFormat[0] === "RDF" ? /^text\/turtle/ : /^application\/sparql-results\+json/);
+    }
+  });
+
+  it.each(updates.map((test) => [test.id, test] as const))("%s is refused: nothing is written here", async (_id, { requests }) => {
+    const { status, body } = await send(requests[0]!);
+    expect([[415, "UNSUPPORTED_MEDIA_TYPE"], [400, "UPDATE_REFUSED"]]).toContainEqual([status, body["code"]]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { Penalties, network } from "../../../src/use-cases/sparql/index.js";
+
+const MINUTE = 60_000;
+
+describe("penalties for queries that run into limits", () => {
+  it("let the first pass, and double with every further one", () => {
+    const penalties = new Penalties(MINUTE);
+    const waits = (now: number) => {
+      try {
+        penalties.check("mallory", now);
+        return 0;
+      } catch (error) {
+        return Number((error as { headers: Record<string, string> }).headers["Retry-After"]);
+      }
+    };
+    penalties.strike("mallory", 0);
+    expect(waits(1)).toBe(0);
+    penalties.strike("mallory", 1000);
+    expect(waits(1000)).toBe(60);
+    expect(waits(31_000)).toBe(30);
+    expect(waits(61_000)).toBe(0);
+    penalties.strike("mallory", 62_000);
+    expect(waits(62_000)).toBe(120);
+    expect(() => penalties.check("grace", 62_000)).not.toThrow();
+  });
+
+  it("are forgotten in time", () => {
+    const penalties = new Penalties(MINUTE);
+    penalties.strike("ada", 0);
+    penalties.strike("ada", 12 * MINUTE);
+    expect(() => penalties.check("ada", 12 * MINUTE)).not.toThrow();
+  });
+
+  it("count a network of IPv6 as one caller", () => {
+    expect(network("2001:db8:1:2:3:4:5:6")).toBe(network("2001:db8:1:2:ffff::1"));
+    expect(network("2001:db8:1:2:3:4:5:6")).not.toBe(network("2001:db8:1:3:3:4:5:6"));
+    expect(network("192.0.2.1")).toBe("192.0.2.1");
+    expect(network("::ffff:192.0.2.1")).toBe("::ffff:192.0.2.1");
+  });
+});
