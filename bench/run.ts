@@ -3,10 +3,12 @@ import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMet, type Bench } from "./bench.js";
+import { crateLimits } from "./crate-limits.js";
 import { creates } from "./creates.js";
 import { evidence } from "./evidence.js";
 import { graphql } from "./graphql.js";
 import { intake } from "./intake.js";
+import { crateMemory, crateRate } from "./large-crates.js";
 import { memory } from "./memory.js";
 import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
@@ -18,7 +20,9 @@ import { tabular } from "./tabular.js";
 import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
-const BENCHES: Readonly<Record<string, Bench>> = { start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, evidence, resolve, graphql, sparql };
+const BENCHES: Readonly<Record<string, Bench>> = {
+  start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, evidence, resolve, graphql, sparql,
+};
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
   names  ${Object.keys(BENCHES).join(", ")}; all without one

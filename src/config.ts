@@ -77,8 +77,10 @@ export const SETTINGS = {
   MAX_MEMBER_NAME_BYTES: setting(whole(1, 65_535), 1024, "Longest name of a member of an archive."),
   MAX_METADATA_BYTES: setting(size, 256 * 2 ** 20, "Largest crate metadata file."),
   MAX_CRATE_ENTITIES: setting(whole(1, 10_000_000), 100_000, "Most entities of a crate, sub-crates included."),
+  MAX_ENTITY_BYTES: setting(size, 16 * 2 ** 20, "Largest entity in the metadata of a crate."),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Longest time one attempt at a crate may take."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that takes in a crate."),
+  COMMIT_LIMIT: setting(duration, 30_000, "Longest time that the commit of one crate may keep other writes waiting; a crate that needs more is refused."),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
   PLAN_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are validated without being taken in at a time; others wait for their turn."),
   PLAN_LIST_LIMIT: setting(whole(1, 100_000), 1000, "Most entries in each list of identifiers that a validation answers."),
@@ -124,6 +126,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_DEPTH: setting(whole(3, 100), 15, "Deepest nesting of a GraphQL document."),
   GRAPHQL_MAX_COST: setting(whole(100, 10_000_000), 50_000, "Most records a GraphQL document may ask for; page sizes multiply."),
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(whole(1, 10_000), 20, "Most operations open at a time on one WebSocket."),
+  MAX_EVENT_STREAMS: setting(whole(1, 100_000), 1000, "Most streams of server-sent events over REST that are open at a time."),
+  EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 

@@ -5,6 +5,7 @@ import { ServiceError } from "./errors.js";
 import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
 import { refuse } from "./graphql/websocket.js";
 import { contractRouter } from "./rest/backend.js";
+import { EventStreams } from "./rest/event-streams.js";
 import { sendError } from "./rest/errors.js";
 import { restHandler } from "./rest/handler.js";
 import { operations } from "./rest/operations/index.js";
@@ -24,7 +25,8 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; endStream
   const authenticator = new Authenticator(deps);
   // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
   const contract = openApiDocument();
-  const rest = restHandler(deps, await contractRouter(contract, operations(contract)), authenticator);
+  const streams = new EventStreams();
+  const rest = restHandler(deps, await contractRouter(contract, operations(contract, streams)), authenticator);
   const graphql = await graphqlDoor(deps, authenticator);
 
   const app = express();
@@ -56,7 +58,11 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; endStream
   server.headersTimeout = 30_000;
   server.requestTimeout = 0;
   server.keepAliveTimeout = 65_000;
-  return { server, endStreams: graphql.endStreams, stop: graphql.stop };
+  const endStreams = async () => {
+    streams.close();
+    await graphql.endStreams();
+  };
+  return { server, endStreams, stop: graphql.stop };
 }
 
 /** What of GraphQL a request target asks for, with its query string; under `/api` too, as everything. */

@@ -25,9 +25,9 @@ export class CratePlanResolver {
     return planUpload(context.deps, context.caller, file, signal);
   }
   /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
-  async submitMetadata(stream: Readable, context: Context): Promise<SubmissionView> {
+  async submitMetadata(stream: Readable, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
     countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" });
+    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, options);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }
 
@@ -43,7 +43,10 @@ export class CratePlanResolver {
   }
 
   @Mutation(() => SubmissionType, { description: "Makes a crate without files from its metadata document." })
-  uploadCrateMetadata(@Arg("metadata", () => String, { description: "The document as text." }) metadata: string, @Ctx() context: Context): Promise<SubmissionView> {
-    return this.submitMetadata(Readable.from([Buffer.from(metadata)]), context);
+  uploadCrateMetadata(
+    @Arg("metadata", () => String, { description: "The document as text." }) metadata: string, @Ctx() context: Context,
+    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date; its files stay." }) update: boolean,
+  ): Promise<SubmissionView> {
+    return this.submitMetadata(Readable.from([Buffer.from(metadata)]), { update }, context);
   }
 }

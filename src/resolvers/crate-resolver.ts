@@ -4,6 +4,9 @@ import type { Readable } from "node:stream";
 import { Arg, Args, Ctx, ID, Mutation, Query, Resolver, Root, Subscription } from "type-graphql";
 import type { ObjectReference } from "../stores/records/objects-port.js";
 import type { KindName } from "../model/kind.js";
+import type { CrateArchive } from "../use-cases/crates/export/crate-archive.js";
+import { readCrateArchive, readCrateMetadata, type CrateMetadata } from "../use-cases/crates/export/read-crate.js";
+import { crateSummary, type CrateSummary } from "../use-cases/crates/export/summary.js";
 import { followSubmission } from "../use-cases/crates/follow.js";
 import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
@@ -17,15 +20,35 @@ import { countWrite } from "./write-rate.js";
 @Resolver()
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
-  async submit(file: { stream: Readable; name: string }, context: Context): Promise<SubmissionView> {
+  async submit(file: { stream: Readable; name: string }, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
     countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, file);
+    const submission = await submitCrate(context.deps, context.caller, file, options);
     return submissionView(submission, context.deps.jobs.progress(submission.id));
   }
   /** Waits for the end of a submission, at most UPLOAD_WAIT. */
   async settled(id: string, context: Context): Promise<SubmissionView> {
     const { deps } = context;
     return submissionView(await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT), deps.jobs.progress(id));
+  }
+  /** RO-Crate metadata of a crate as it is now. @throws as {@link readCrateMetadata} */
+  metadata(id: string, context: Context): Promise<CrateMetadata> {
+    return readCrateMetadata(context.deps, id);
+  }
+  /** The crate as an archive, made anew. @throws as {@link readCrateArchive} */
+  archive(id: string, context: Context): Promise<CrateArchive> {
+    return readCrateArchive(context.deps, id, context.caller);
+  }
+  /** @throws as {@link crateSummary} */
+  summary(id: string, page: { limit: number; after?: string }, context: Context): Promise<CrateSummary> {
+    return crateSummary(context.deps, id, page);
+  }
+  /** A page of the caller's submissions. @throws as {@link listSubmissions} */
+  list(page: { limit: number; after?: string }, context: Context): ReturnType<typeof listSubmissions> {
+    return listSubmissions(context.deps, page, context.caller);
+  }
+  /** A submission now and after each change. @throws as {@link followSubmission} */
+  follow(id: string, context: Context): Promise<AsyncIterable<SubmissionView>> {
+    return followSubmission(context.deps, id, context.caller);
   }
   content(id: string, options: { kind?: KindName; role?: ObjectReference["role"] }, context: Context): Promise<Content> {
     return contentOf(context.deps, id, context.caller, options);
@@ -39,7 +62,7 @@ export class CrateResolver {
   @Query(() => SubmissionConnection, { description: "Your submissions, newest first; everybody's for administrators." })
   async submissions(@Args(() => PageArguments) page: PageArguments, @Ctx() context: Context): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
-    const { items, positions, next } = await listSubmissions(context.deps, checked, context.caller);
+    const { items, positions, next } = await this.list(checked, context);
     return pageOf(items, positions, next !== undefined, checked.after);
   }
 
@@ -57,7 +80,10 @@ export class CrateResolver {
   }
 
   @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
-  uploadCrate(@Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<SubmissionView> {
-    return withUpload(upload, context, (file) => this.submit(file, context));
+  uploadCrate(
+    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context,
+    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date: its root's @id is the ARK of that crate." }) update: boolean,
+  ): Promise<SubmissionView> {
+    return withUpload(upload, context, (file) => this.submit(file, { update }, context));
   }
 }

@@ -47,7 +47,8 @@ export async function streamJsonArray(req: IncomingMessage, res: ServerResponse,
   res.end(separator === "[" ? "[]" : "]");
 }
 
-function drained(res: ServerResponse): Promise<void> {
+/** Resolves when more may be written, or nothing more will be. */
+export function drained(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       res.off("drain", done).off("close", done);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ServiceError, ValidationError } from "../errors.js";
+import { ServiceError, ValidationError, invalid } from "../errors.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import type { Context } from "../resolvers/context.js";
 
@@ -61,4 +61,14 @@ export function readQuery(query: string): Record<string, string | undefined> {
     if (!(name in values)) values[name] = value;
   }
   return values;
+}
+
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, t: true, yes: true, y: true, on: true, 1: true, false: false, f: false, no: false, n: false, off: false, 0: false };
+
+/** A query parameter that is true or false; false when it is absent. @throws ValidationError */
+export function readFlag(query: RestRequest["query"], name: string): boolean {
+  const value = query[name]?.toLowerCase();
+  if (value === undefined) return false;
+  if (!Object.hasOwn(FLAGS, value)) throw invalid(["query", name], "Input should be a valid boolean, unable to interpret input", "bool_parsing");
+  return FLAGS[value]!;
 }

@@ -59,8 +59,15 @@ function facts(base: string, { record, keywords, license, authorNames, authors }
 }
 
 function contentSection(base: string, record: StoredRecord, object: ObjectReference | undefined): string {
-  if (!object) return "";
-  return `<section><h2>Content</h2><p><a class="button" href="${escapeHtml(contentAddress(base, record))}">Download</a> ${escapeHtml(object.name)}, ${object.size} bytes, ${escapeHtml(object.mediaType)}<br><small>SHA-256 <code>${object.sha256}</code></small></p></section>`;
+  const whole = record.kind === "rocrate" ? wholeCrate(record.ark) : "";
+  if (!object) return whole;
+  return `${whole}<section><h2>Content</h2><p><a class="button" href="${escapeHtml(contentAddress(base, record))}">Download</a> ${escapeHtml(object.name)}, ${object.size} bytes, ${escapeHtml(object.mediaType)}<br><small>SHA-256 <code>${object.sha256}</code></small></p></section>`;
+}
+
+/** The crate as it is now; its archive is that of the upload. */
+function wholeCrate(ark: string): string {
+  const address = escapeHtml(encodeURI(ark));
+  return `<section><h2>The whole crate</h2><p><a href="/rocrate/${address}?format=jsonld">Its metadata</a> · <a href="/rocrate/summary/${address}">what it consists of</a> · <a href="/rocrate/${address}?format=zip">an archive as it is now</a>.</p></section>`;
 }
 
 function linkSection(title: string, links: { predicate: string; ark: string }[], names: ReadonlyMap<string, string>, more: boolean): string {

@@ -11,7 +11,7 @@ import { inTurns, median, percentile } from "../../bench/support/measure.js";
 import { packageRoot } from "../../src/package-root.js";
 
 const run = promisify(execFile);
-const BENCHES = ["start", "tabular", "memory", "creates", "reads-while-writing", "intake", "evidence", "resolve", "graphql", "sparql"];
+const BENCHES = ["start", "tabular", "memory", "creates", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "evidence", "resolve", "graphql", "sparql"];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from "vitest";
 import type { RecordStore } from "../../src/stores/records/port.js";
 import { accountsConform } from "./records/accounts.js";
 import { commitsConform } from "./records/commits.js";
+import { crateUsesConform } from "./records/crate-uses.js";
 import { feedConforms } from "./records/feed.js";
 import type { Opened, Setting } from "./records/fixtures.js";
 import { linksConform } from "./records/links.js";
@@ -26,6 +27,6 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
     });
     afterEach(() => opened.destroy());
     const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
-    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, searchConforms, modelConforms]) part(setting);
+    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms]) part(setting);
   });
 }

@@ -15,7 +15,7 @@ export type Entity = { [key: string]: Json };
 
 export const LIMITS: CrateLimits = {
   MAX_CRATE_ENTRIES: 1000, MAX_CRATE_INFLATED_BYTES: 100 * 2 ** 20, MAX_CRATE_RATIO: 200, MAX_MEMBER_NAME_BYTES: 1024,
-  MAX_METADATA_BYTES: 20 * 2 ** 20, MAX_JSON_DEPTH: 200, MAX_CRATE_ENTITIES: 100_000,
+  MAX_METADATA_BYTES: 20 * 2 ** 20, MAX_ENTITY_BYTES: 2 ** 20, MAX_JSON_DEPTH: 200, MAX_CRATE_ENTITIES: 100_000,
 };
 
 /** Metadata of RO-Crate 1.1 with a root `./` and further entities. */

@@ -48,6 +48,11 @@ export class RegistryProcess extends RegistryClient {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  /** Resolves when it has ended, whoever ended it. */
+  async ended(): Promise<void> {
+    await this.gone();
+  }
+
   get log(): string {
     return this.output.stderr;
   }

@@ -44,7 +44,7 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
     async upload(archive, { user = UPLOADER, input = {} } = {}) {
       const staged = await objects.stage(Readable.from([archive]));
       await staged.publish();
-      const { submission } = await records.submit({ id: randomUUID(), type: "crate", user, sha256: staged.sha256, input: { ...input }, at: Date.now() });
+      const { submission } = await records.submit({ id: randomUUID(), type: "crate", user, sha256: staged.sha256, input: { ...input }, update: input.update === true, at: Date.now() });
       await jobs.enqueue(submission.id);
       for await (const _ of jobs.watch(submission.id)) void _;
       if (faults.length > 0) throw faults[0];

@@ -2,6 +2,7 @@ import { ServiceError } from "../../errors.js";
 import type { Finding } from "../../model/finding.js";
 import type { Submission, SubmissionStore } from "../../stores/records/submissions-port.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
+import { reached } from "../moments.js";
 import { JobAborted, cancelled, crashed } from "./endings.js";
 import { Watchers } from "./watchers.js";
 
@@ -113,6 +114,7 @@ export class InProcessJobQueue implements JobQueue {
         return this.changed(id, await this.options.store.submission(id));
       }
       if (countedAttempts(submission) > this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
+      reached({ submission: id, moment: "attempt begun" });
       this.changed(id, submission);
       await handler({ submission, signal: abort.signal, report: this.reporter(submission, abort) });
       const after = await this.options.store.submission(id);
@@ -149,6 +151,7 @@ export class InProcessJobQueue implements JobQueue {
     let stored: Promise<unknown> = Promise.resolve();
     return (progress) => {
       this.progresses.set(submission.id, progress);
+      reached({ submission: submission.id, moment: progress.stage, done: progress.done });
       this.watchers.notify(submission.id);
       if (progress.stage === stage) return;
       const next = (stage = progress.stage);

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../model/field.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { FINISHED } from "./crates.js";
 import { BODY_REFUSALS, WRITE_REFUSALS, json, schemaRef, type Content, type Operation } from "./operation.js";
+import { query } from "./parameters.js";
 import { recordExample } from "./schemas.js";
 
 const ROOT = recordExample(KINDS.rocrate);
@@ -46,9 +47,10 @@ export const CRATE_PLANS: readonly Operation[] = [
   {
     method: "post", path: "/rocrate/metadata", operationId: "create_crate_metadata", tag: "crates", summary: "Make a crate without files",
     description: "Takes the metadata document alone, as an upload takes an archive, and waits for the result. Files that it describes are not asked for. It may have MAX_METADATA_BYTES. What is wrong with the document is a 422 with items at `body` and the place in it; after UPLOAD_WAIT the running submission is answered.",
+    parameters: [query("update", "Brings a crate of yours that is here already up to date, as an upload does; the files that it has stay.", { type: "boolean", default: false })],
     body: documents("CrateMetadata"),
     bodyLimit: "MAX_METADATA_BYTES",
     answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...ROOT, submission: FINISHED }) },
-    token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "SHUTTING_DOWN", "CRATE_EXISTS"],
+    token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "SHUTTING_DOWN", "CRATE_EXISTS", "CHANGED_MEANWHILE"],
   },
 ];

@@ -10,7 +10,7 @@ const EXAMPLE = recordExample(KINDS.datadownload);
 const ARK = EXAMPLE["@id"] as string;
 
 /** Bytes in the media type that the record names. */
-const BYTES: Record<string, Content> = { "*/*": { schema: {}, example: "image,cells\nfov-001.tif,214\n" } };
+export const BYTES: Record<string, Content> = { "*/*": { schema: {}, example: "image,cells\nfov-001.tif,214\n" } };
 export const CONTENT_HEADERS: readonly HeaderName[] = ["ETag", "Accept-Ranges"];
 export const CONTENT_REFUSALS: readonly ErrorCode[] = ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", "GONE", "CONTENT_DELETED", "RANGE_NOT_SATISFIABLE"];
 

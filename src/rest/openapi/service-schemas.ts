@@ -69,6 +69,29 @@ export const SERVICE_SCHEMAS: JsonObject = {
       sha256: nullable("string", "Of the archive, lower-case hex."),
     },
   },
+  WholeCrate: {
+    type: "object", description: "RO-Crate 1.2 metadata: the descriptor first, then the crate and every entity of it. Identifiers are those of the records; an entity that its crate knows by a URL has that.",
+    required: ["@context", "@graph"], properties: { "@context": {}, "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } } },
+  },
+  CrateSummary: {
+    type: "object", required: ["@id", "name", "total", "counts", "members", "undescribed"],
+    properties: {
+      "@id": { type: "string" }, name: nullable("string", "Of the crate."),
+      total: { type: "integer", description: "Records beside the crate's own." },
+      counts: { type: "object", description: "How many records there are of each kind.", additionalProperties: { type: "integer" } },
+      members: { type: "array", items: { ...schemaRef("Reference"), required: ["kind", "name"], properties: { kind: { type: "string" }, name: nullable("string", "As its metadata says.") }, additionalProperties: true } },
+      undescribed: {
+        type: "object", description: "Files that no entity describes: they have no record.", required: ["total", "files"],
+        properties: {
+          total: { type: "integer" },
+          files: { type: "array", items: {
+            type: "object", required: ["name", "contentUrl", "contentSize", "encodingFormat", "sha256"],
+            properties: { name: { type: "string", description: "Path in the crate." }, contentUrl: { type: "string" }, contentSize: { type: "string", description: "Bytes." }, encodingFormat: { type: "string" }, sha256: { type: "string" } },
+          } },
+        },
+      },
+    },
+  },
   UploadedCrate: {
     description: "The crate's record with its submission; the submission alone while it still runs.",
     type: "object", required: ["submission"], properties: { "@id": { type: "string" }, submission: schemaRef("Submission") }, additionalProperties: true,

@@ -5,7 +5,7 @@ import { bodyStream, hasBody, mediaType, pointerSegments } from "../body.js";
 import { takeFile } from "../multipart.js";
 import { presence } from "../presence.js";
 import { sendJson } from "../reply.js";
-import type { Operations } from "../request.js";
+import { readFlag, type Operations } from "../request.js";
 import { FIELDS, answerCrate } from "./crates.js";
 
 const plans = new CratePlanResolver();
@@ -27,7 +27,7 @@ export const cratePlanOperations: Operations = {
     const { req, context } = request;
     authenticated(context.caller);
     if (!hasBody(req)) throw noBody();
-    const submitted = await plans.submitMetadata(bodyStream(req), context);
+    const submitted = await plans.submitMetadata(bodyStream(req), { update: readFlag(request.query, "update") }, context);
     await answerCrate(request, submitted, ({ pointer }) => ["body", ...pointerSegments(pointer ?? "")]);
   },
 };

@@ -8,18 +8,21 @@ import type { SubmissionView } from "../../use-cases/crates/submissions.js";
 import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
 import { sendJson } from "../reply.js";
-import type { Operations, RestRequest } from "../request.js";
+import { readFlag, type Operations, type RestRequest } from "../request.js";
 
 const crates = new CrateResolver();
 
 /** Existing clients send the archive as `file`, or as `crate`. */
 export const FIELDS = ["file", "crate"];
 
-async function submit({ req, context }: RestRequest): Promise<SubmissionView> {
+async function submit({ req, query, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, context));
+  const update = readFlag(query, "update");
+  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, { update }, context));
 }
 
+/** Conflicts that have a code of their own; the others are about identifiers. */
+const CONFLICTS = ["CRATE_EXISTS", "CHANGED_MEANWHILE"] as const;
 const inArchive = ({ file, pointer }: Finding): (string | number)[] => ["body", "file", file ?? "", pointer ?? ""];
 
 /** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */
@@ -28,7 +31,7 @@ function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   const status = statusOfFindings(errors);
   const first = errors.find((error) => statusOfFindings([error]) === status);
   if (status === 413) return new ServiceError("TOO_LARGE", first!.message, { submission: view });
-  if (status === 409) return new ServiceError(first!.code === "CRATE_EXISTS" ? "CRATE_EXISTS" : "DUPLICATE", first!.message, { submission: view });
+  if (status === 409) return new ServiceError(CONFLICTS.find((code) => code === first!.code) ?? "DUPLICATE", first!.message, { submission: view });
   return new ValidationError(errors.map((error) => ({ loc: locOf(error), msg: error.message, type: error.code })));
 }
 
@@ -49,7 +52,4 @@ export const crateOperations: Operations = {
     sendJson(request.req, request.res, await submit(request));
   },
   upload_crate: async (request) => answerCrate(request, await submit(request)),
-  upload_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await crates.submission(params["submissionUUID"]!, context), { headers: { "Cache-Control": "no-store" } });
-  },
 };

@@ -2,11 +2,13 @@ import { ServiceError } from "../../errors.js";
 import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
+import { CrateResolver } from "../../resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import { RecordResolver } from "../../resolvers/record-resolver.js";
 import { listParameters } from "../../use-cases/records/list.js";
 import { revisionParameter } from "../../use-cases/records/read.js";
 import { parseDocument, readBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
+import type { Content } from "../../use-cases/files/content.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { SAFE_HEADERS, streamJsonArray } from "../reply.js";
@@ -14,8 +16,10 @@ import { sendRecord } from "../representations/send.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
 import { sendWritten } from "../written.js";
 import { authenticated } from "../../use-cases/access/caller.js";
+import { sendContent } from "./files.js";
 
 const records = new RecordResolver();
+const crates = new CrateResolver();
 
 /** List, create, update, fetch and delete of one kind; the same five for every kind with a path. */
 export function recordOperations(kind: KindName): Operations {
@@ -49,12 +53,15 @@ export function recordOperations(kind: KindName): Operations {
       authenticated(request.context.caller);
       sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps.config), expectedRevision(request.req), request.context));
     },
-    [`get_${kind}`]: async (request) => {
-      const view = await viewAsked(request, arkOf(request), kind);
-      await sendRecord(request, view, locationOf(request, view));
-    },
+    [`get_${kind}`]: (request) => getRecord(request, kind),
     [`delete_${kind}`]: (request) => remove(request, kind),
   };
+}
+
+/** The record itself, in the form that is asked for. */
+export async function getRecord(request: RestRequest, kind: KindName): Promise<void> {
+  const view = await viewAsked(request, arkOf(request), kind);
+  await sendRecord(request, view, locationOf(request, view.record.ark));
 }
 
 async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<Uint8Array[]> {
@@ -81,8 +88,8 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
 }
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
-function locationOf(request: RestRequest, view: RecordView): string | undefined {
-  return request.path.endsWith(`/${view.record.ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(view.record.ark));
+export function locationOf(request: RestRequest, ark: string): string | undefined {
+  return request.path.endsWith(`/${ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
@@ -93,15 +100,26 @@ function globalResolver({ params, context, path }: RestRequest): string | undefi
   return `${GLOBAL_RESOLVER}/${ark.split("/").map(encodeURIComponent).join("/").replace(/^ark%3A/, "ark:")}`;
 }
 
+/** A file of a crate that no entity describes: the identifier of the crate and its path. */
+async function undescribedFile(request: RestRequest): Promise<Content | undefined> {
+  return crates.content(arkOf(request), {}, request.context).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  });
+}
+
 /** The resolver: any kind, any accepted spelling. */
 export const resolverOperations: Operations = {
   resolve_ark: async (request) => {
     const { res } = request;
     try {
       const view = await viewAsked(request, arkOf(request));
-      await sendRecord(request, view, locationOf(request, view));
+      await sendRecord(request, view, locationOf(request, view.record.ark));
     } catch (error) {
-      const elsewhere = error instanceof ServiceError && error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
+      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
+      const file = await undescribedFile(request);
+      if (file) return sendContent(request, file);
+      const elsewhere = globalResolver(request);
       if (elsewhere === undefined) throw error;
       res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
     }
@@ -115,7 +133,7 @@ export const resolverOperations: Operations = {
 };
 
 /** Kinds that come from archives and files have fewer of the five. */
-const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = { rocrate: ["list", "get", "delete"], datadownload: ["get"], entity: [] };
+const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = { rocrate: ["list", "delete"], datadownload: ["get"], entity: [] };
 
 /** What each kind offers. */
 export const allRecordOperations: Operations = Object.fromEntries(Object.values(KINDS).flatMap(({ name }) =>

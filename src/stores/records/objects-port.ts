@@ -20,7 +20,7 @@ export interface ObjectBookkeeping {
   /** Ends the intents of a holder (its commit ended them already when it succeeded). */
   release(holder: { kind: "submission" | "upload"; id: string }): Promise<void>;
   /** Objects of a record; `revision` absent means now. */
-  objectsOf(ark: string, options?: { role?: ObjectReference["role"]; revision?: number }): Promise<ObjectReference[]>;
+  objectsOf(ark: string, options?: { role?: ObjectReference["role"]; /** Only those of this name. */ name?: string; revision?: number }): Promise<ObjectReference[]>;
   /** True when content of this role was once stored for the record and has been removed. */
   contentWasDeleted(ark: string): Promise<boolean>;
   /** In one transaction: those that neither a record nor a live intent nor an unfinished submission names are marked as being removed, and answered. */

@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { KindName } from "../../model/kind.js";
 import type { Link } from "../../model/link.js";
 import type { AccountChange, AccountStore } from "./accounts-port.js";
+import type { CrateBookkeeping, CrateUses } from "./crates-port.js";
 import type { ObjectReference, ObjectBookkeeping } from "./objects-port.js";
 import type { SearchStore } from "./search-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
@@ -87,7 +88,9 @@ export type RecordWrite =
       /** Takes the objects so far from earlier revisions too, so that their bytes may go; `objects` are those that are new. */
       dropObjects?: boolean;
       /** Brings a deleted record back as its next revision; without it a deleted one is `GONE`. */
-      revive?: boolean } & RecordState)
+      revive?: boolean;
+      /** The crate that it counts as minted for from now on; absent: as before. */
+      crate?: string } & RecordState)
   | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** Takes its objects from earlier revisions too. */ dropObjects?: boolean }
   /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
   | { op: "publish"; ark: string; /** As for the others, where it is given. */ ifRevision?: number; status: PublicationStatus; embargoedUntil: string | null };
@@ -99,8 +102,12 @@ export interface Commit {
   at: number;
   records: RecordWrite[];
   account?: AccountChange;
+  /** What a crate uses after this commit. */
+  uses?: CrateUses;
   /** Guards the commit by `running AND attempt = mine`, and ends the submission in the same step. */
   submission?: SubmissionClose;
+  /** Most ms that others may be kept waiting for it; past that it is undone and refused with `TOO_LARGE`. Default: no limit. */
+  within?: number;
 }
 export interface Committed { sequence: number; records: { ark: string; revision: number }[] }
 
@@ -108,12 +115,12 @@ export interface Committed { sequence: number; records: { ark: string; revision:
  * The truth. Reads are always current; a write is one {@link Commit}.
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark, kind of the
- * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
+ * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
  * (extra: revision), `FORBIDDEN` when what the account change spends was spent already, from lists `BAD_REQUEST` for a position they did not give, and from any call
  * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
  * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
  */
-export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, SearchStore {
+export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, CrateBookkeeping, SearchStore {
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */

@@ -46,8 +46,9 @@ export interface SubmissionStore {
   /**
    * Stores a new queued submission; when the same user has one for the same `sha256` and `type` that is
    * queued, running, or finished with its crate not deleted, answers that one instead and stores nothing.
+   * An update is the same as an unfinished update only: what it would change depends on what is stored now.
    */
-  submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; at: number }): Promise<{ submission: Submission; existing: boolean }>;
+  submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; update?: boolean; at: number }): Promise<{ submission: Submission; existing: boolean }>;
   submission(id: string): Promise<Submission | undefined>;
   /** Newest first; everybody's for null. `positions[i]` is where to go on after `items[i]`. */
   submissionsOf(user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage>;

@@ -54,12 +54,16 @@ export async function mayChange(records: RecordStore, caller: Caller | null, rec
 
 /** Bytes are open when the record is published, else for those who may change it. @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
 export async function assertMayReadContent(records: RecordStore, caller: Caller | null, record: StoredRecord, now = Date.now()): Promise<void> {
-  if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record))) return;
-  const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && (instantOf(record.embargoedUntil) ?? Infinity) <= now;
-  if (embargoOver && (await crateIsPublished(records, record))) return;
+  if (await mayReadContent(records, caller, record, now)) return;
   const state = `The content of ${record.ark} is ${record.publicationStatus}`;
   if (!caller) throw new ServiceError("NOT_AUTHENTICATED", `${state}: it is readable with the token of someone who may change the record.`);
   throw new ServiceError("FORBIDDEN", `${state}: until it is PUBLISHED it is readable by those who may change the record only.`);
+}
+
+export async function mayReadContent(records: RecordStore, caller: Caller | null, record: StoredRecord, now = Date.now()): Promise<boolean> {
+  if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record))) return true;
+  const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && (instantOf(record.embargoedUntil) ?? Infinity) <= now;
+  return embargoOver && crateIsPublished(records, record);
 }
 
 /** The end of an embargo publishes a crate's member only when the crate itself is published. */

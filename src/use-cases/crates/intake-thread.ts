@@ -1,19 +1,24 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { graphsOf } from "../../rdf/graph.js";
 import { openObjects } from "../../stores/objects/location.js";
+import type { ObjectStore } from "../../stores/objects/port.js";
 import type { CrateRecord } from "./build-records.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
+import type { GraphsOf } from "./records/mend.js";
 import { takeIn } from "./run/take-in.js";
 
 // A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the event loop.
 const port = parentPort!;
+type Answer = Extract<ToThread, { id: number }>;
+const waiting = new Map<number, (answer: Answer) => void>();
+/** Aborted when nobody waits for the result any more. */
+const stopping = new AbortController();
+const STOPPED = "told to stop";
 const input = workerData as IntakeInput;
-const waiting = new Map<number, (answer: ToThread) => void>();
 let asked = 0;
 
 const send = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
-function ask(message: { type: "intend"; sha256s: string[] } | { type: "claim"; claims: Extract<FromThread, { type: "claim" }>["claims"] }): Promise<ToThread> {
+function ask(message: { type: "intend"; sha256s: string[] } | { type: "claim"; claims: Extract<FromThread, { type: "claim" }>["claims"] }): Promise<Answer> {
   const id = ++asked;
   return new Promise((resolve, reject) => {
     waiting.set(id, (answer) => (answer.fault === undefined ? resolve(answer) : reject(new Error(answer.fault))));
@@ -21,6 +26,11 @@ function ask(message: { type: "intend"; sha256s: string[] } | { type: "claim"; c
   });
 }
 port.on("message", (answer: ToThread) => {
+  if ("stop" in answer) {
+    stopping.abort(new Error(STOPPED));
+    for (const tell of waiting.values()) tell({ id: 0, fault: STOPPED });
+    return port.close();
+  }
   waiting.get(answer.id)?.(answer);
   waiting.delete(answer.id);
 });
@@ -38,8 +48,23 @@ const host: IntakeHost = {
   records: (records) => send({ type: "records", records: input.dryRun ? records.map(documentOnly) : records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
 };
 
+/** What is being written when the thread is told to stop fails, and is removed with that. */
+async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    stopping.signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+/** Loaded when it is needed: by then the files are stored. */
+const graphsOf: GraphsOf = async (context, inputs) => (await import("../../rdf/graph.js")).graphsOf(context, inputs);
+
 try {
-  send({ type: "result", result: await takeIn(input, await openObjects(input.objects), host, graphsOf) });
+  const objects = await openObjects(input.objects);
+  const stoppable: ObjectStore = Object.assign(Object.create(objects) as ObjectStore, {
+    stage: (source: AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1]) => objects.stage(untilStopped(source), options),
+  });
+  send({ type: "result", result: await takeIn(input, stoppable, host, graphsOf) });
 } catch (error) {
   send({ type: "fault", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 } finally {

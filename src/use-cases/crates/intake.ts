@@ -1,16 +1,18 @@
 import type { Config } from "../../config.js";
 import { ServiceError } from "../../errors.js";
+import { reached } from "../../jobs/moments.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
 import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError, type Place } from "./findings.js";
+import { CrateError, finding, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
-import { findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
+import { changedAtCommit, findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
+import { CrateUpdate, type CrateWrites } from "./run/update.js";
 
 /** Input of a submission of type `crate`. */
 export interface CrateSubmissionInput {
@@ -18,10 +20,12 @@ export interface CrateSubmissionInput {
   format?: CrateFormat;
   /** Name of the uploaded file. */
   name?: string;
+  /** What the uploader has of the crate is brought up to date. */
+  update?: boolean;
 }
 
 export interface IntakeDeps {
-  records: Pick<RecordStore, "findMany" | "commit" | "closeSubmission" | "intend" | "release">;
+  records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "commit" | "closeSubmission" | "intend" | "release">;
   objects: ObjectsLocation;
   config: Config;
   /** Public address without a slash at the end. */
@@ -44,10 +48,17 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
   const records: CrateRecord[] = [];
   const own = new Map<string, Place>();
+  const { update: isUpdate, format } = submission.input as CrateSubmissionInput;
+  const update = isUpdate === true ? new CrateUpdate(deps.records, submission.user, format === "metadata") : undefined;
+  let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
-    intend: (sha256s) => announce(deps, holder, sha256s),
+    intend: async (sha256s) => {
+      await (announcing = announce(deps, holder, sha256s));
+      reached({ submission: submission.id, moment: "files announced" });
+    },
     claim: async (claims) => {
+      if (update) return update.claim(claims);
       const found = await findConflicts(deps.records, claims, submission.user);
       for (const [ark, place] of found.own) own.set(ark, place);
       return found.refusals;
@@ -65,39 +76,52 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     const result = await runThread(inputOf(job, deps), host, job.signal, { timeout: deps.config.INTAKE_TIMEOUT, memory: deps.config.INTAKE_MEMORY });
     if ("errors" in result) return await fail(result.errors, result.warnings);
     job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
-    const { writes, errors } = await withoutKnown(deps.records, records, own);
+    const { errors, ...planned } = update ? await update.plan(records) : await asNew(deps, records, own, result.root);
     if (errors.length > 0) return await fail(errors, result.warnings);
     job.signal.throwIfAborted();
-    const refused = await commit(job, deps, writes, result, now());
+    const refused = await commit(job, deps, planned, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
-    if (!(error instanceof CrateError)) throw error;
-    await fail(error.findings, error.warnings);
+    if (error instanceof CrateError) return await fail(error.findings, error.warnings);
+    // What was stored is nobody's any more; an announcement on its way is waited for, or it would outlive this.
+    if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled") await announcing.catch(() => {}).then(() => deps.records.release(holder));
+    throw error;
   }
 }
 
+/** A crate that nobody has yet; records that the uploader has already and that say the same stay as they are. */
+async function asNew({ records }: IntakeDeps, built: readonly CrateRecord[], own: ReadonlyMap<string, Place>, root: string): Promise<CrateWrites> {
+  const { writes, errors } = await withoutKnown(records, built, own);
+  const written = new Set(writes.map(({ ark }) => ark));
+  return { writes, errors, uses: { crate: root, arks: [...own.keys()].filter((ark) => !written.has(ark)) } };
+}
+
 function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {
-  const { format = "zip", name } = submission.input as CrateSubmissionInput;
+  const { format = "zip", name, update } = submission.input as CrateSubmissionInput;
   return {
     objects, format, limits: crateLimits(config),
     archive: { sha256: submission.sha256!, name: name ?? "crate.zip" },
     identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS },
-    baseUrl: baseUrl(), owner: submission.user,
+    baseUrl: baseUrl(), owner: submission.user, ...(update ? { update } : {}),
   };
 }
 
 /** Everything in one step with the end of the submission. Answers the finding when an identifier was taken meanwhile. */
-async function commit({ submission }: Job, { records }: IntakeDeps, writes: CrateRecord[], { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
+async function commit({ submission }: Job, { records, config }: IntakeDeps, { writes, uses }: Omit<CrateWrites, "errors">, { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
   try {
     await records.commit({
-      by: submission.user, at, records: writes,
-      submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.length, rocrateIdentifier: root },
+      by: submission.user, at, records: writes, uses, within: config.COMMIT_LIMIT,
+      submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.filter(({ op }) => op === "create").length, rocrateIdentifier: root },
     });
+    reached({ submission: submission.id, moment: "committed" });
     return undefined;
   } catch (error) {
     // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
     if ((error as Error).name === "FenceLost") return undefined;
+    if (error instanceof ServiceError && error.code === "TOO_LARGE")
+      return finding("COMMIT_TOO_LONG", `Making its ${writes.length} records visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ask for the setting to be raised.`);
     if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
+    if (error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || error.code === "GONE")) return changedAtCommit(error);
     throw error;
   }
 }

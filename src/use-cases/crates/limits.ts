@@ -5,7 +5,7 @@ import type { CrateFormat } from "./run/protocol.js";
 export type CrateLimits = Pick<
   Config,
   | "MAX_CRATE_ENTRIES" | "MAX_CRATE_INFLATED_BYTES" | "MAX_CRATE_RATIO" | "MAX_MEMBER_NAME_BYTES"
-  | "MAX_METADATA_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
+  | "MAX_METADATA_BYTES" | "MAX_ENTITY_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
 >;
 
 /** How many bytes of an upload are received. */
@@ -16,7 +16,7 @@ export function uploadLimit(config: Config, format: CrateFormat): { limit: numbe
 
 const NAMES: (keyof CrateLimits)[] = [
   "MAX_CRATE_ENTRIES", "MAX_CRATE_INFLATED_BYTES", "MAX_CRATE_RATIO", "MAX_MEMBER_NAME_BYTES",
-  "MAX_METADATA_BYTES", "MAX_JSON_DEPTH", "MAX_CRATE_ENTITIES",
+  "MAX_METADATA_BYTES", "MAX_ENTITY_BYTES", "MAX_JSON_DEPTH", "MAX_CRATE_ENTITIES",
 ];
 
 /** The limits alone: what is handed to a thread holds no secret. */

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import type { Finding } from "../../model/finding.js";
+import { reached } from "../../jobs/moments.js";
 import type { Progress } from "../../jobs/port.js";
 import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
@@ -55,20 +56,25 @@ export interface UploadedCrate { stream: Readable; name: string; format?: CrateF
 /**
  * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same archive by the same user gives the
  * first submission again.
+ * @param options.update brings what the caller has of the crate up to date; the same archive is then looked at again
  * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate): Promise<Submission> {
+export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update = false }: { update?: boolean } = {}): Promise<Submission> {
   const { user } = authenticated(caller);
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
   try {
+    reached({ submission: id, moment: "archive received" });
     await announce(deps, { kind: "submission", id, attempt: 0 }, [staged.sha256]);
+    reached({ submission: id, moment: "archive announced" });
     await staged.publish();
+    reached({ submission: id, moment: "archive stored" });
   } catch (error) {
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }) } satisfies CrateSubmissionInput, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}) } satisfies CrateSubmissionInput, update, at: Date.now() });
+  reached({ submission: submission.id, moment: "submission accepted" });
   if (existing) await deps.records.release({ kind: "submission", id });
   else await deps.jobs.enqueue(id);
   return submission;

@@ -6,6 +6,7 @@ import type { StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
 import { assertMayReadContent } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { findUndescribed } from "../crates/undescribed.js";
 import { findLive } from "../records/find.js";
 
 /** Stored bytes of a record, not yet opened. */
@@ -17,12 +18,19 @@ export interface Content {
 }
 
 /**
- * The content of a record: its file, or a crate's archive.
+ * The content of a record: its file, or a crate's archive. A file that no entity of its crate describes is found by
+ * the crate's identifier and its path.
  * @throws ServiceError `NOT_FOUND`, `GONE`, `CONTENT_DELETED`, `NOT_AUTHENTICATED`, `FORBIDDEN`
  */
 export async function contentOf(deps: Deps, id: string, caller: Caller | null, options: { kind?: KindName; role?: ObjectReference["role"] } = {}): Promise<Content> {
-  const record = await findLive(deps, id, options.kind);
+  const found = await findLive(deps, id, options.kind).catch(async (error: unknown) => {
+    const file = error instanceof ServiceError && error.code === "NOT_FOUND" && options.kind === undefined ? await findUndescribed(deps, id) : undefined;
+    if (!file) throw error;
+    return file;
+  });
+  const record = "object" in found ? found.crate : found;
   await assertMayReadContent(deps.records, caller, record);
+  if ("object" in found) return { record, object: found.object, open: (range) => deps.objects.open(found.object.sha256, range) };
   const role = options.role ?? (record.kind === "rocrate" ? "archive" : "content");
   const [object] = await deps.records.objectsOf(record.ark, { role });
   if (!object) {

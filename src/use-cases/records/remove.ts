@@ -43,11 +43,13 @@ export async function removeRecord(deps: Deps, id: string, caller: Caller | null
   }
 }
 
+/** What was minted for a crate; what another crate has too stays, and is that crate's from then on. */
 async function* membersOf(deps: Deps, crate: string): AsyncGenerator<{ ark: string; ifRevision: number }> {
   let after: string | undefined;
   do {
     const page = await deps.records.list({ crate, limit: PAGE, ...(after === undefined ? {} : { after }) });
-    for (const member of page.items) if (member.ark !== crate) yield { ark: member.ark, ifRevision: member.revision };
+    const kept = new Set(await deps.records.usedElsewhere(page.items.map(({ ark }) => ark), crate));
+    for (const { ark, revision } of page.items) if (ark !== crate && !kept.has(ark)) yield { ark, ifRevision: revision };
     after = page.next;
   } while (after !== undefined);
 }

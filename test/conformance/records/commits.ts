@@ -32,6 +32,16 @@ export function commitsConform({ store, reopen }: Setting): void {
       expect(await store().find(A)).toMatchObject({ record: { revision: 2 } });
     });
 
+    test("that would keep others waiting for longer than it may is refused, changes nothing, and leaves those of others alone", async () => {
+      const large = { ...commitOf(Array.from({ length: 50 }, (_, i) => create(`ark:99999/large-${i}`))), within: 0 };
+      const [refused, other] = await Promise.allSettled([store().commit(large), write(store(), create(A))]);
+      expect(refused).toMatchObject({ status: "rejected", reason: { code: "TOO_LARGE", status: 413, extra: { setting: "COMMIT_LIMIT" } } });
+      expect(other.status).toBe("fulfilled");
+      expect(await store().count({})).toBe(1);
+      await store().commit({ ...large, within: 60_000 });
+      expect(await store().count({})).toBe(51);
+    });
+
     test("is all or nothing, and leaves those of others in the same moment alone", async () => {
       await write(store(), create("ark:99999/taken"));
       const results = await Promise.allSettled(Array.from({ length: 40 }, (_, i) =>

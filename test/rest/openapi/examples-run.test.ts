@@ -16,8 +16,8 @@ const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
 /** Operations in an order in which each finds what the ones before it made. */
 const STORY = [
   "root_page", "page", "health", "docs_page", "openapi_json", "openapi_yaml",
-  "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "validate_crate", "create_crate_metadata",
-  "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
+  "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "validate_crate", "create_crate_metadata",
+  "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "summarize_crate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
   "search_basic", "search_semantic", "validate_table",
   "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
   "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
@@ -25,7 +25,7 @@ const STORY = [
   "delete_datadownload", "delete_ark", ...of("delete"), "delete_rocrate", "delete_user",
 ];
 /** What an operation answers here although its example is right. */
-const STATUS: Readonly<Record<string, number>> = { execute_computation: 503 };
+const STATUS: Readonly<Record<string, number>> = { execute_computation: 503, cancel_upload: 409 };
 /** Answers that another parameter asks for, with Accept or without. */
 const ROWS = "?query=SELECT%20*%20%7B%7D";
 const BY_QUERY: Readonly<Record<string, string>> = {
@@ -111,7 +111,7 @@ describe("the examples, sent to a registry,", () => {
 async function remember(id: string, body: JsonObject): Promise<void> {
   if (id === "token") token = body["access_token"] as string;
   if (id === "create_user") await server.request("POST", "/user", { json: { "@id": MEMBER, name: "Grace Example", email: "grace@example.org", password: PASSWORD } });
-  if (id === "upload_crate_async") told["upload_status submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "upload_crate_async") told["upload_status submissionUUID"] = told["cancel_upload submissionUUID"] = body["submissionUUID"] as string;
   if (id === "create_software") {
     const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);
     await storeContent(server.deps, record!, "print('segment')");

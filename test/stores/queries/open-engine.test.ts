@@ -78,7 +78,7 @@ describe("The engine for strangers", () => {
   it("keeps a queue of a certain length, drops who has gone, and sends away who waited too long", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
-    open(feed, { queue: 2, queueWait: 3_000 });
+    open(feed, { queue: 2, queueWait: 5_000 });
     expect(await count()).toBe(30);
     void ask(ENDLESS).catch(() => {});
     const leaving = new AbortController();

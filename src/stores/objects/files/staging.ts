@@ -3,6 +3,7 @@ import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
+import { spendBuffers } from "../../../memory.js";
 import type { ObjectStore, StagedObject } from "../port.js";
 import { STAGING, asStoreError, codeOf, fanOut } from "./layout.js";
 
@@ -48,6 +49,7 @@ async function write(file: FileHandle, source: AsyncIterable<Uint8Array | string
       throw new ServiceError("TOO_LARGE", `The content is larger than ${limitName}=${limit} bytes; send less, or ask for the setting to be raised.`, { limit, setting: limitName });
     for (const hash of Object.values(hashes)) hash.update(bytes);
     for (let done = 0; done < bytes.byteLength; ) done += (await file.write(bytes, done)).bytesWritten;
+    spendBuffers(bytes.byteLength);
   }
   const digests = Object.fromEntries(Object.entries(hashes).map(([name, hash]) => [name, hash.digest("hex")]));
   return { size, digests: digests as { sha256: string } & StagedObject["digests"] };

@@ -1,5 +1,6 @@
 import type { Commit, Committed } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
+import { CrateUseWrites } from "./crate-uses.js";
 import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./link-writes.js";
 import { ObjectWrites } from "./object-writes.js";
@@ -10,11 +11,15 @@ import type { Step } from "./step.js";
 import { SubmissionWrites } from "./submission-writes.js";
 import { TextWrites } from "./text-writes.js";
 
+/** Share of {@link Commit.within} for the records and their links; the search index and the disk take the rest. */
+const SHARE = 2 / 3;
+
 /** Applies commits inside a transaction that the caller holds. */
 export class Committer {
   readonly accounts: AccountWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
+  readonly #uses: CrateUseWrites;
   /** Written by the caller before the transaction ends. */
   readonly tail: GroupTail;
   readonly #projection: Projection;
@@ -29,6 +34,7 @@ export class Committer {
     this.accounts = new AccountWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
+    this.#uses = new CrateUseWrites(connection);
     this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection, this.tail);
@@ -53,12 +59,14 @@ export class Committer {
   }
 
   apply(commit: Commit): Committed {
-    const { at, by, submission } = commit;
+    const { at, by, submission, within = Infinity } = commit;
     if (submission) this.submissions.guard(submission);
-    const step: Step = { sequence: this.#sequence + 1, at, by, changed: new Set(), links: [], arrived: [] };
+    const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [] };
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
     this.#links.apply(step);
+    for (const write of commit.records) if (write.op === "delete") this.#uses.end(write.ark);
+    if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
     if (submission) {
       this.submissions.close(submission, at);

@@ -1,12 +1,14 @@
 import type { MessagePort } from "node:worker_threads";
 import type { KindName } from "../../../model/kind.js";
 import type { Account } from "../accounts-port.js";
+import type { CrateBookkeeping } from "../crates-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
+import { CrateUseReads } from "./crate-uses.js";
 import { Feed } from "./feed.js";
 import { lockFile } from "./file-lock.js";
 import { LinkReads } from "./link-reads.js";
@@ -28,6 +30,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #accounts;
   readonly #submissions;
   readonly #objects;
+  readonly #uses;
 
   constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly searches: Search, private readonly unlock: () => void) {
     this.#records = new RecordReads(connection);
@@ -36,6 +39,7 @@ class SqliteRecordStore implements RecordStore {
     this.#accounts = new AccountReads(connection);
     this.#submissions = new SubmissionReads(connection);
     this.#objects = new ObjectReads(connection);
+    this.#uses = new CrateUseReads(connection);
   }
 
   find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
@@ -72,11 +76,15 @@ class SqliteRecordStore implements RecordStore {
 
   intend = async (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
   release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
-  objectsOf = async (ark: string, options?: { role?: ObjectReference["role"]; revision?: number }): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
+  objectsOf = async (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
   contentWasDeleted = async (ark: string): Promise<boolean> => read(() => this.#objects.contentWasDeleted(ark));
   claimUnreferenced = async (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
   removed = async (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
   referenced = async (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
+
+  usesOf = async (crate: string): Promise<string[]> => read(() => this.#uses.of(crate));
+  usedElsewhere = async (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
+  stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
 
   health = async (): Promise<void> => {
     this.writer.health();

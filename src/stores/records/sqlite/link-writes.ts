@@ -2,7 +2,7 @@ import type { KindName } from "../../../model/kind.js";
 import { type Connection, textArray } from "./statement.js";
 import type { GroupTail } from "./group-tail.js";
 import type { Projection } from "./projection.js";
-import type { LinkChange, Step } from "./step.js";
+import { checkDeadline, type LinkChange, type Step } from "./step.js";
 
 /**
  * Keeps the links of a commit's records. Runs after all its records are written, so that a link finds its
@@ -41,7 +41,10 @@ export class LinkWrites {
 
   apply(step: Step): void {
     const arrivals = this.#meetWaiting(step);
-    for (const change of step.links) this.#write(change, step.sequence);
+    for (const change of step.links) {
+      checkDeadline(step);
+      this.#write(change, step.sequence);
+    }
     for (const { source, quads, links, state } of step.links) {
       if (quads !== null) this.projection.project(state, quads, links);
       arrivals.delete(source);

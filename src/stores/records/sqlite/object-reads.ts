@@ -10,9 +10,9 @@ export class ObjectReads {
   readonly #referenced;
 
   constructor(connection: Connection) {
-    const select = "SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = ?1 AND (?2 IS NULL OR o.role = ?2) AND o.dropped = 0";
+    const select = "SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = ?1 AND (?2 IS NULL OR o.role = ?2) AND (?3 IS NULL OR o.name = ?3) AND o.dropped = 0";
     this.#now = connection.prepare<ReferenceRow>(`${select} AND o.until IS NULL ORDER BY o.id`);
-    this.#then = connection.prepare<ReferenceRow>(`${select} AND o.since <= ?3 AND (o.until IS NULL OR o.until > ?3) ORDER BY o.id`);
+    this.#then = connection.prepare<ReferenceRow>(`${select} AND o.since <= ?4 AND (o.until IS NULL OR o.until > ?4) ORDER BY o.id`);
     this.#deleted = connection.prepare<[number]>(`SELECT max(o.until IS NOT NULL) AND NOT max(o.until IS NULL) FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = ? AND o.role = 'content'`);
     this.#referenced = connection.prepare<[string]>(`SELECT sha256 FROM (
         SELECT DISTINCT sha256 FROM object_ref WHERE dropped = 0 AND sha256 > ?1
@@ -20,9 +20,9 @@ export class ObjectReads {
       ORDER BY sha256 LIMIT ?2`);
   }
 
-  of(ark: string, { role, revision }: { role?: ObjectReference["role"]; revision?: number } = {}): ObjectReference[] {
-    if (!isStorableText(ark)) return [];
-    const rows = revision === undefined ? this.#now.all([ark, role ?? null]) : this.#then.all([ark, role ?? null, revision]);
+  of(ark: string, { role, name, revision }: Parameters<ObjectBookkeeping["objectsOf"]>[1] = {}): ObjectReference[] {
+    if (!isStorableText(ark) || (name !== undefined && !isStorableText(name))) return [];
+    const rows = revision === undefined ? this.#now.all([ark, role ?? null, name ?? null]) : this.#then.all([ark, role ?? null, name ?? null, revision]);
     return rows.map(([sha256, size, mediaType, name, is]) => ({ sha256, size, mediaType, name, role: is as ObjectReference["role"] }));
   }
 

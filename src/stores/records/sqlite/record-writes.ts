@@ -6,9 +6,9 @@ import { fold, indexable } from "./fold.js";
 import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./object-writes.js";
 import type { Projection } from "./projection.js";
-import { packQuads } from "./quads-codec.js";
+import { packedQuads } from "./packed.js";
 import type { Connection } from "./statement.js";
-import type { Step } from "./step.js";
+import { checkDeadline, type Step } from "./step.js";
 import type { TextWrites } from "./text-writes.js";
 
 type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
@@ -33,7 +33,7 @@ export class RecordWrites {
     this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE ark = ?");
     this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, 0, ?)`);
-    this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9,
+    this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate),
       deleted_at = NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
     this.#delete = connection.prepare("UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4, delete_reason = ?5, successor = ?6 WHERE id = ?1");
     this.#publish = connection.prepare("UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5 WHERE id = ?1");
@@ -51,7 +51,10 @@ export class RecordWrites {
   apply(writes: readonly RecordWrite[], step: Step): { ark: string; revision: number }[] {
     const newArks = writes.filter((write) => write.op === "create").map(({ ark }) => ark).toSorted();
     const ids = new Map(newArks.map((ark) => [ark, ++this.#newestId]));
-    return writes.map((write) => ({ ark: write.ark, revision: this.#apply(write, step, ids) }));
+    return writes.map((write) => {
+      checkDeadline(step);
+      return { ark: write.ark, revision: this.#apply(write, step, ids) };
+    });
   }
 
   /** Call after a rollback: what was numbered ahead is read again from what is stored. */
@@ -125,7 +128,7 @@ export class RecordWrites {
   #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step, kindChanged: boolean): void {
     const state = this.#addState(write);
     const owner = write.owner;
-    this.#replace.put([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state]);
+    this.#replace.put([id, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner), step.at, revision, state, write.crate ?? null]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
     this.text.replace(id, write, kindChanged);
     if (write.dropObjects) this.objects.end(id, revision, true);
@@ -135,7 +138,7 @@ export class RecordWrites {
 
   #addState(state: RecordState): number {
     const id = this.#nextState++;
-    this.#state.put([id, state.document, packQuads(state.quads)]);
+    this.#state.put([id, state.document, packedQuads(state)]);
     return id;
   }
 

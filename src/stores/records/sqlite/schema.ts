@@ -135,8 +135,15 @@ CREATE INDEX intent_holder ON intent (holder, holder_kind);
 CREATE TABLE object_removal (sha256 TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
+/** `crate_use`: records that a crate describes and that were not minted for it; rows of deleted crates are gone. */
+const VERSION_2 = `
+CREATE TABLE crate_use (crate TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (crate, record)) STRICT, WITHOUT ROWID;
+CREATE INDEX crate_use_record ON crate_use (record, crate);
+ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what is stored already is brought up to date
+`;
+
 /** Each brings the schema one version further. Only ever add to the end. */
-const MIGRATIONS: readonly string[] = [VERSION_1];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks a file as ours in its header ("Arkg"), so that another program's database is not taken for an empty one. */

@@ -1,3 +1,4 @@
+import { ServiceError } from "../../../errors.js";
 import type { Link } from "../../../model/link.js";
 import type { KindName } from "../../../model/kind.js";
 
@@ -7,12 +8,18 @@ export interface Step {
   readonly sequence: number;
   readonly at: number;
   readonly by: string | null;
+  /** On the clock of `performance.now()`: past this the commit is given up. */
+  readonly deadline: number;
   /** Rows of records whose graph or administration changed: the change log of this commit. */
   readonly changed: Set<number>;
   /** Records whose links are to be brought up to date once every record of the commit is there. */
   readonly links: LinkChange[];
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
+}
+/** @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may */
+export function checkDeadline({ deadline }: Step): void {
+  if (performance.now() > deadline) throw new ServiceError("TOO_LARGE", "Writing all of it in one step would keep others waiting for too long.", { setting: "COMMIT_LIMIT" });
 }
 /** The links a record states from now on; none for a deleted one. */
 export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; quads: string | null; state: number }

@@ -16,12 +16,12 @@ export class SubmissionWrites {
 
   constructor(connection: Connection) {
     this.#byId = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission WHERE id = ?`);
-    // A finished one counts while its crate is not deleted.
+    // A finished one counts while its crate is not deleted; for an update none does.
     this.#same = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission AS s WHERE sha256 = ?1 AND user = ?2 AND type = ?3 AND (
-      (status IN ('queued', 'running') AND cancelled = 0)
-      OR (status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
-    this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled)
-      VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0)`);
+      (status IN ('queued', 'running') AND cancelled = 0 AND updates = ?4)
+      OR (?4 = 0 AND status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
+    this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled, updates)
+      VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0, ?)`);
     this.#begin = connection.prepare("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, ?2) WHERE id = ?1 AND status IN ('queued', 'running') AND cancelled = 0");
     this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = ? AND attempt = ? AND status = 'running'");
     this.#stage = connection.prepare("UPDATE submission SET stage = ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running'");
@@ -36,10 +36,10 @@ export class SubmissionWrites {
   }
 
   submit(submission: Parameters<SubmissionStore["submit"]>[0]): { submission: Submission; existing: boolean } {
-    const { id, type, user, sha256, input, at } = submission;
-    const same = sha256 === null ? undefined : this.#same.get([sha256, user, type]);
+    const { id, type, user, sha256, input, update = false, at } = submission;
+    const same = sha256 === null ? undefined : this.#same.get([sha256, user, type, update ? 1 : 0]);
     if (same) return { submission: submissionOf(same), existing: true };
-    this.#insert.run([id, type, user, at, sha256, JSON.stringify(input)]);
+    this.#insert.run([id, type, user, at, sha256, JSON.stringify(input), update ? 1 : 0]);
     return { submission: this.#get(id)!, existing: false };
   }
 

@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import { GroupCommit } from "./group-commit.js";
+import { packAhead } from "./packed.js";
 import type { Commit, RecordWrite } from "../port.js";
 import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 import { migrate } from "./schema.js";
@@ -55,6 +56,9 @@ function serve(): void {
         const before = parts.get(id);
         if (before) before.push(...part);
         else parts.set(id, part);
+        packAhead(part);
+        // What came before the part is not kept waiting for the next one.
+        break;
       } else for (const task of next.message.tasks) waiting.push(whole(task));
       next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port) as { message: WriterRequest } | undefined;
     }

@@ -82,7 +82,7 @@ function missing({ scope, entity }: Part, tree: FileTree, findings: Findings, wi
 }
 
 /** Path of a `contentUrl` that means a file of the crate: relative, or `file:` with up to three slashes. */
-function localPath(url: string): string | undefined {
+export function localPath(url: string): string | undefined {
   const file = /^file:\/{0,3}(.*)$/i.exec(url);
   if (file) return file[1];
   return url === "" || url === EMBARGOED || /^[a-zA-Z][a-zA-Z0-9+.-]+:/.test(url) || url.startsWith("//") ? undefined : url;

@@ -2,13 +2,17 @@ import type { JsonObject } from "../../../model/field.js";
 import { parseStrictJson } from "../../../model/json/strict-json.js";
 import { type Findings, crateError } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
+import { scanMetadata } from "./scan.js";
 
 /**
  * Reads a metadata file strictly. Everything that is wrong with it is found at once; what can still be read
  * is given back, so that the rest of the crate is looked at too.
+ * @throws CrateError for what is too large to be read at all
  */
 export function readMetadata(bytes: Uint8Array, file: string, limits: CrateLimits, findings: Findings): JsonObject | undefined {
-  const { value, problems } = parseStrictJson(bytes, { maxDepth: limits.MAX_JSON_DEPTH });
+  const { tooDeep } = scanMetadata(bytes, file, limits);
+  // Cut behind the bracket that is one too many: nothing behind it needs to be read to say so.
+  const { value, problems } = parseStrictJson(tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1), { maxDepth: limits.MAX_JSON_DEPTH });
   for (const { code, message, pointer, line, column } of problems)
     findings.error(code, line === undefined ? message : `${message} (line ${line}, column ${column})`, { file, pointer, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) });
   if (value === undefined) return undefined;

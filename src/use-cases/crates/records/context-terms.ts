@@ -3,7 +3,7 @@ import { bundledContext } from "../../../rdf/contexts.js";
 import { isObject, listOf } from "../json-path.js";
 
 /** What the service's own additions to a document mean, where the crate's context does not say. */
-const ADDED: Readonly<Record<string, string>> = {
+export const ADDED_TERMS: Readonly<Record<string, string>> = {
   sha256: "https://schema.org/sha256",
   contentSize: "https://schema.org/contentSize",
   contentUrl: "https://schema.org/contentUrl",
@@ -13,8 +13,8 @@ const ADDED: Readonly<Record<string, string>> = {
 
 /** Definitions of those of `keys` that no context explains, or undefined when all are explained. */
 export function missingTerms(keys: Iterable<string>, contexts: readonly (JsonValue | undefined)[]): JsonObject | undefined {
-  const missing = [...keys].filter((key) => Object.hasOwn(ADDED, key) && !contexts.some((context) => listOf(context).some((part) => defines(part, key))));
-  return missing.length === 0 ? undefined : Object.fromEntries(missing.map((key) => [key, ADDED[key]!]));
+  const missing = [...keys].filter((key) => Object.hasOwn(ADDED_TERMS, key) && !contexts.some((context) => listOf(context).some((part) => defines(part, key))));
+  return missing.length === 0 ? undefined : Object.fromEntries(missing.map((key) => [key, ADDED_TERMS[key]!]));
 }
 
 function defines(context: JsonValue, term: string): boolean {

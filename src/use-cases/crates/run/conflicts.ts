@@ -4,6 +4,8 @@ import { KINDS } from "../../../model/kinds/index.js";
 import type { RecordStore, StoredRecord } from "../../../stores/records/port.js";
 import type { CrateRecord } from "../build-records.js";
 import { finding, quoted, type Place } from "../findings.js";
+import { changedPointers } from "../../records/changed.js";
+import { parseDocument } from "../../records/view.js";
 import type { Finding } from "../../../model/finding.js";
 import type { Claim, Refusal } from "./protocol.js";
 
@@ -16,6 +18,7 @@ const BATCH = 500;
  */
 export async function findConflicts(records: Pick<RecordStore, "findMany">, claims: readonly Claim[], user: string): Promise<{ refusals: Refusal[]; own: Map<string, Place> }> {
   const refusals: Refusal[] = [];
+  const holders = new OwnerKinds(records, user);
   const own = new Map<string, Place>();
   for (let start = 0; start < claims.length; start += BATCH) {
     const found = await records.findMany(claims.slice(start, start + BATCH).map(({ ark }) => ark));
@@ -23,10 +26,10 @@ export async function findConflicts(records: Pick<RecordStore, "findMany">, clai
       if (!record) continue;
       const index = start + offset;
       const claim = claims[index]!;
-      if (claim.root && record.owner === user && record.ark === claim.ark) refusals.push({ index, ...crateExists(record) });
+      if (claim.root && record.owner === user && record.ark === claim.ark && record.kind === "rocrate") refusals.push({ index, ...crateExists(record) });
       // The uploader's own record of the same kind may say the same; known when the crate's is built.
       else if (isOwn(record, claim, user)) own.set(claim.ark, { file: claim.file, pointer: claim.pointer });
-      else refusals.push({ index, ...taken(claim.ark, record.kind, record.tombstone !== null) });
+      else refusals.push({ index, ...taken(claim.ark, record.kind, record.tombstone !== null, await holders.of(record)) });
     }
   }
   return { refusals, own };
@@ -51,7 +54,7 @@ export async function withoutKnown(records: Pick<RecordStore, "findMany">, write
     const found = await records.findMany(batch.map(({ ark }) => ark));
     for (const [index, write] of batch.entries()) {
       const record = found[index];
-      if (record && Buffer.compare(record.document, write.document) === 0) same.add(write.ark);
+      if (record && saysTheSame(record.document, write.document)) same.add(write.ark);
       else if (record) {
         const { code, message } = taken(write.ark, record.kind, record.tombstone !== null);
         errors.push(finding(code, message, own.get(write.ark)));
@@ -68,11 +71,37 @@ export function takenAtCommit(error: ServiceError, root: string): Finding {
   return finding(code, message);
 }
 
-function taken(ark: string, kind: KindName | undefined, deleted: boolean): { code: "IDENTIFIER_TAKEN"; message: string } {
-  const holder = kind ? `${/^[AEIOU]/.test(KINDS[kind].typeName) ? "an" : "a"} ${KINDS[kind].typeName}` : "another record";
-  const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already, and a crate is taken in once" : " that says something else";
+/** The commit's refusal of a record that was changed since the crate was compared with it. */
+export function changedAtCommit(error: ServiceError): Finding {
+  const { ark = "A record of the crate" } = error.extra as { ark?: string };
+  return finding("CHANGED_MEANWHILE", `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.`);
+}
+
+/** Key order aside: a crate that was edited and packed again writes it otherwise. */
+export const saysTheSame = (before: Uint8Array, after: Uint8Array): boolean => Buffer.compare(before, after) === 0 || changedPointers(parseDocument(before), parseDocument(after)).length === 0;
+
+/** @param owner kind of another's owner, which is all that is told of it */
+export function taken(ark: string, kind: KindName | undefined, deleted: boolean, owner?: KindName): { code: "IDENTIFIER_TAKEN"; message: string } {
+  const holder = `${kind ? withArticle(kind) : "another record"}${owner ? ` of another ${KINDS[owner].typeName}` : ""}`;
+  const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already, and a crate is taken in once" : owner ? "" : " that says something else";
   const fix = kind === "rocrate" && !deleted ? "give the nested crate another @id, or leave it out and refer to it" : "give the entity another @id";
   return { code: "IDENTIFIER_TAKEN", message: `${quoted(ark)} is the identifier of ${holder}${why}; ${fix}.` };
+}
+
+const withArticle = (kind: KindName): string => `${/^[AEIOU]/.test(KINDS[kind].typeName) ? "an" : "a"} ${KINDS[kind].typeName}`;
+
+/** Kinds of those who own records that are not the uploader's. */
+export class OwnerKinds {
+  private readonly known = new Map<string, KindName | undefined>();
+
+  constructor(private readonly records: Pick<RecordStore, "findMany">, private readonly user: string) {}
+
+  /** Undefined for the uploader's own records, and for those without an owner. */
+  async of({ owner }: StoredRecord): Promise<KindName | undefined> {
+    if (owner === null || owner === this.user) return undefined;
+    if (!this.known.has(owner)) this.known.set(owner, (await this.records.findMany([owner]))[0]?.kind);
+    return this.known.get(owner);
+  }
 }
 
 function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; message: string } {

@@ -20,6 +20,8 @@ export interface IntakeInput {
   baseUrl: string;
   /** ARK of the uploader. */
   owner: string;
+  /** Sent to bring a crate up to date. */
+  update?: boolean;
   /** Finds everything, to the end of the crate, and stores nothing. */
   dryRun?: boolean;
 }
@@ -60,4 +62,4 @@ export type FromThread =
   /** A fault that is not the crate's: trying again may help. */
   | { type: "fault"; message: string };
 /** Main side to thread. */
-export type ToThread = { id: number; refusals?: Refusal[]; fault?: string };
+export type ToThread = { id: number; refusals?: Refusal[]; fault?: string } | { stop: true };

@@ -1,4 +1,6 @@
 import { ServiceError } from "../../../errors.js";
+import { looksLikeArk } from "../../../identifiers/ark.js";
+import { collectAll } from "../../../memory.js";
 import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
 import { buildRecords, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/check-claims.js";
@@ -13,6 +15,8 @@ import { hashFiles, storeFiles } from "./store-files.js";
 
 /** Identifiers asked about in one message: few enough not to hold up the side that answers. */
 const CLAIMED_AT_ONCE = 2000;
+/** Members or entities whose reading leaves more garbage than a collection costs. */
+const MANY = 2000;
 /** Name under which a metadata file that came alone is known. */
 const ALONE = "ro-crate-metadata.json";
 
@@ -53,6 +57,9 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
     metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
   const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings);
   await claimIdentifiers(crate, input, host);
+  // The texts of the metadata, and what reading a long directory left.
+  metadata.length = 0;
+  if (files.length > MANY || crate.entities.length > MANY) collectAll();
 
   const total = files.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
@@ -104,6 +111,8 @@ async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, Stored
   for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
   // Without its context no entity can be read as JSON-LD.
   if (!input.dryRun || crate.findings.refuses("UNKNOWN_CONTEXT")) crate.findings.throwIfErrors();
+  if (input.update && crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id)))
+    crate.findings.warn("ROOT_WITHOUT_ARK", "The crate's root has no ARK that says which crate to update, so this became a new crate; give the root the ARK of the crate as its `@id`.", placeOf(crate.root));
   const total = crate.entities.length;
   let done = 0;
   host.progress({ stage: "building records", done, total, unit: "records" });

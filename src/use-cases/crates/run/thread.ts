@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { threadModule } from "../../../package-root.js";
 import { CrateError, crateError } from "../findings.js";
 import type { FromThread, IntakeHost, IntakeInput, IntakeResult, ToThread } from "./protocol.js";
+
+/** How long (ms) a thread that is told to stop may take for it. */
+const LAST_WORDS = 1000;
 
 export interface ThreadLimits {
   /** Setting INTAKE_TIMEOUT in ms. */
@@ -18,9 +22,11 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
   signal.throwIfAborted();
   const worker = new Worker(threadModule("src/use-cases/crates/intake-thread"), {
     workerData: input, name: "intake", env: {},
-    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)), stackSizeMb: 16 },
+    resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)), stackSizeMb: 16 },
   });
   let end = () => {};
+  let told = false;
+  const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   try {
     return await new Promise<IntakeResult>((resolve, reject) => {
       const timer = setTimeout(() => reject(crateError("INTAKE_TIMEOUT", `The intake took longer than INTAKE_TIMEOUT=${limits.timeout} ms; send a smaller crate, or ask for the setting to be raised.`)), limits.timeout);
@@ -31,7 +37,10 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
         signal.removeEventListener("abort", abort);
       };
       worker.on("message", (message: FromThread) => {
-        if (message.type === "result") resolve(message.result);
+        if (message.type === "result") {
+          told = true;
+          resolve(message.result);
+        }
         else if (message.type === "fault") reject(new Error(message.message));
         else handle(message, host, (answer) => worker.postMessage(answer), reject);
       });
@@ -41,6 +50,11 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
     });
   } finally {
     end();
+    if (!told) {
+      // So that it removes what it is writing; what goes on computing is ended as it is.
+      worker.postMessage({ stop: true } satisfies ToThread);
+      await Promise.race([ended, sleep(LAST_WORDS, undefined, { ref: false })]);
+    }
     await worker.terminate();
   }
 }

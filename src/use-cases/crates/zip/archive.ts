@@ -1,10 +1,10 @@
-import yauzl, { type Entry, type ZipFile } from "yauzl";
+import yauzl, { type ZipFile } from "yauzl";
 import type { ObjectReader } from "../../../stores/objects/port.js";
 import { CrateError, crateError } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
 import { checkDirectory } from "./check-directory.js";
 import { inflateMember } from "./inflate.js";
-import type { Member } from "./member.js";
+import { directoryEntry, type DirectoryEntry, type Member } from "./member.js";
 import { ObjectAccess } from "./object-access.js";
 
 /** A zip archive whose directory has been checked. Closing it closes the reader. */
@@ -20,9 +20,9 @@ export class Archive {
     if (zip.entryCount > limits.MAX_CRATE_ENTRIES)
       throw crateError("TOO_MANY_ENTRIES", `The archive has ${zip.entryCount} members; MAX_CRATE_ENTRIES=${limits.MAX_CRATE_ENTRIES}.`);
     const directoryStart = Number(zip.readEntryCursor);
-    const entries: Entry[] = [];
+    const entries: DirectoryEntry[] = [];
     try {
-      for await (const entry of zip.eachEntry()) entries.push(entry);
+      for await (const entry of zip.eachEntry()) entries.push(directoryEntry(entry));
     } catch (error) {
       throw crateError("CORRUPT_ARCHIVE", `The archive's directory cannot be read: ${(error as Error).message}.`);
     }

@@ -1,8 +1,7 @@
-import type { Entry } from "yauzl";
 import { Findings, type Place } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
-import type { Member } from "./member.js";
-import { foldName, memberName, shown } from "./member-name.js";
+import type { DirectoryEntry, Member } from "./member.js";
+import { foldName, shown } from "./member-name.js";
 
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const FILE_TYPE = 0o170000;
@@ -15,15 +14,15 @@ const LINK = 0o120000;
  * @param directoryStart offset of the central directory: data ends there
  * @throws CrateError with all that was found
  */
-export function checkDirectory(entries: readonly Entry[], directoryStart: number, limits: CrateLimits): Member[] {
+export function checkDirectory(entries: readonly DirectoryEntry[], directoryStart: number, limits: CrateLimits): Member[] {
   const findings = new Findings();
   const members: Member[] = [];
   const ends = endsOf(entries, directoryStart);
   let total = 0;
   for (const entry of entries) {
-    const named = memberName(entry);
+    const { named } = entry;
     if ("refused" in named) {
-      const raw = entry.fileNameRaw.toString("latin1");
+      const { raw } = named;
       findings.error("BAD_MEMBER_NAME", `The name of member ${shown(raw)} ${named.refused}; rename it and pack again.`, { file: raw.slice(0, 200).replaceAll("\0", "␀") });
       continue;
     }
@@ -45,7 +44,7 @@ export function checkDirectory(entries: readonly Entry[], directoryStart: number
   return members;
 }
 
-function checkEntry(entry: Entry, place: Place, findings: Findings): void {
+function checkEntry(entry: DirectoryEntry, place: Place, findings: Findings): void {
   if ((entry.generalPurposeBitFlag & ENCRYPTED) !== 0) findings.error("MEMBER_ENCRYPTED", "The member is encrypted; pack it without a password.", place);
   else if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
     findings.error("UNSUPPORTED_COMPRESSION", `Compression method ${entry.compressionMethod} is not read; use deflate or store.`, place);
@@ -57,7 +56,7 @@ function checkEntry(entry: Entry, place: Place, findings: Findings): void {
 }
 
 /** For each entry, where the one behind it begins. */
-function endsOf(entries: readonly Entry[], directoryStart: number): Map<Entry, number> {
+function endsOf(entries: readonly DirectoryEntry[], directoryStart: number): Map<DirectoryEntry, number> {
   const sorted = entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader);
   return new Map(sorted.map((entry, index) => [entry, sorted[index + 1]?.relativeOffsetOfLocalHeader ?? directoryStart]));
 }

@@ -1,15 +1,18 @@
-import { pipeline, Readable } from "node:stream";
-import { crc32, createInflateRaw, inflateRawSync } from "node:zlib";
-import type { ZipFile } from "yauzl";
+import type { TransformOptions } from "node:stream";
+import { crc32, createInflateRaw, inflateRawSync, type ZlibOptions } from "node:zlib";
+import type { Entry, ZipFile } from "yauzl";
 import { CrateError, crateError } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
-import type { Member } from "./member.js";
+import type { DirectoryEntry, Member } from "./member.js";
 import type { ObjectAccess } from "./object-access.js";
 
 /** A ratio says little about small members; a bomb shows itself behind this. */
 export const RATIO_FROM = 16 * 2 ** 20;
 /** Members up to this size are inflated in one step, which is several times faster than a stream. */
 const AT_ONCE = 2 ** 20;
+
+/** A piece of what is inflated, and how much may wait to be read. */
+const AHEAD: ZlibOptions & TransformOptions = { chunkSize: 2 ** 16, readableHighWaterMark: 2 ** 20 };
 
 /** Inflates one member; what comes out is checked before it is handed on. */
 export async function* inflateMember(zip: ZipFile, access: ObjectAccess, member: Member, limits: CrateLimits): AsyncGenerator<Buffer> {
@@ -39,9 +42,7 @@ async function* raw(access: ObjectAccess, member: Member, start: number, end: nu
       // One byte more than declared, so that a lie is seen as one.
       return yield inflateRawSync(bytes, { maxOutputLength: size + 1 });
     }
-    const inflate = createInflateRaw({ chunkSize: 2 ** 16 });
-    pipeline(Readable.from(access.chunks(start, end)), inflate, () => {});
-    yield* inflate as AsyncIterable<Buffer>;
+    yield* inflated(access.chunks(start, end, Buffer.allocUnsafe(2 ** 17)));
   } catch (error) {
     if (error instanceof CrateError) throw error;
     const code = (error as NodeJS.ErrnoException).code;
@@ -51,10 +52,26 @@ async function* raw(access: ObjectAccess, member: Member, start: number, end: nu
   }
 }
 
+/** Inflates in the pool of threads, up to a MiB ahead of whoever hashes and writes what comes out. */
+async function* inflated(deflated: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const inflate = createInflateRaw(AHEAD);
+  // One piece after the other: they lie in one buffer.
+  const feeding = (async () => {
+    for await (const piece of deflated) await new Promise<void>((resolve, reject) => inflate.write(piece, (error) => (error ? reject(error) : resolve())));
+    inflate.end();
+  })();
+  feeding.catch((error: Error) => inflate.destroy(error));
+  try {
+    yield* inflate as AsyncIterable<Buffer>;
+  } finally {
+    inflate.destroy();
+  }
+}
+
 async function dataStart(zip: ZipFile, { entry, name, end }: Member): Promise<number> {
   let start: number;
   try {
-    start = (await zip.readLocalFileHeaderPromise(entry, { minimal: true })).fileDataStart;
+    start = (await zip.readLocalFileHeaderPromise(entry as Pick<Entry, keyof DirectoryEntry & keyof Entry> as Entry, { minimal: true })).fileDataStart;
   } catch (error) {
     throw crateError("CORRUPT_ARCHIVE", `The member's header cannot be read: ${(error as Error).message}`, { file: name });
   }

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import yauzl, { type Entry } from "yauzl";
 
 /** Name of a member, or why it has none that can be used. The archive's own folder (`./`) has an empty one. */
-export type NamedMember = { name: string; folder: boolean } | { refused: string };
+export type NamedMember = { name: string; folder: boolean } | { refused: string; /** Its bytes, as Latin-1. */ raw: string };
 
 const UTF8_FLAG = 0x800;
 
@@ -13,12 +13,12 @@ const UTF8_FLAG = 0x800;
 export function memberName(entry: Entry): NamedMember {
   const raw = entry.fileNameRaw;
   const text = isUtf8(raw);
-  if (!text && (entry.generalPurposeBitFlag & UTF8_FLAG) !== 0) return { refused: "is not UTF-8 although the archive says so" };
+  if (!text && (entry.generalPurposeBitFlag & UTF8_FLAG) !== 0) return { refused: "is not UTF-8 although the archive says so", raw: raw.toString("latin1") };
   const full = yauzl.getFileNameLowLevel(entry.generalPurposeBitFlag | (text ? UTF8_FLAG : 0), raw, entry.extraFields, true);
   const refused = refusal(full);
-  if (refused) return { refused };
+  if (refused) return { refused, raw: raw.toString("latin1") };
   const parts = full.split("/").filter((part) => part !== "" && part !== ".");
-  return parts.length === 0 && !/^\.\/+$/.test(full) ? { refused: "is empty" } : { name: parts.join("/"), folder: full.endsWith("/") };
+  return parts.length === 0 && !/^\.\/+$/.test(full) ? { refused: "is empty", raw: raw.toString("latin1") } : { name: parts.join("/"), folder: full.endsWith("/") };
 }
 
 function refusal(name: string): string | undefined {

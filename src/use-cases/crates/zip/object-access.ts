@@ -47,9 +47,10 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     return Readable.from(this.chunks(start, end), { objectMode: false });
   }
 
-  async *chunks(start: number, end: number): AsyncGenerator<Buffer> {
+  /** @param within every piece lies in this buffer, and is done with when the next is asked for; else each has its own */
+  async *chunks(start: number, end: number, within?: Buffer): AsyncGenerator<Buffer> {
     for (let at = start; at < end; ) {
-      const chunk = Buffer.allocUnsafe(Math.min(WINDOW, end - at));
+      const chunk = within ? within.subarray(0, end - at) : Buffer.allocUnsafe(Math.min(WINDOW, end - at));
       const read = await this.reader.read(chunk, at);
       if (read === 0) return;
       yield chunk.subarray(0, read);

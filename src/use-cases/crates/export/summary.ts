@@ -1,0 +1,99 @@
+import { ServiceError } from "../../../errors.js";
+import type { KindName } from "../../../model/kind.js";
+import { KINDS } from "../../../model/kinds/index.js";
+import type { ObjectReference } from "../../../stores/records/objects-port.js";
+import type { StoredRecord } from "../../../stores/records/port.js";
+import type { Deps } from "../../deps.js";
+import { findLive } from "../../records/find.js";
+import { crateRecords } from "./crate-records.js";
+
+type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
+
+/** What a crate consists of: how many of each kind, their names, and the files that no entity describes. */
+export interface CrateSummary {
+  root: StoredRecord;
+  counts: Partial<Record<KindName, number>>;
+  /** All files that no entity describes. */
+  fileCount: number;
+  members: Named[];
+  files: ObjectReference[];
+  /** Where the next page begins. */
+  next?: string;
+}
+
+/** One part of what is listed; `total` tells whether there is anything. */
+interface Section { total: number; read(after: string | undefined, limit: number): Promise<{ next?: string }> }
+
+/**
+ * Records first, then files; together at most `limit` in one page.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST` for a position that no summary gave
+ */
+export async function crateSummary(deps: Deps, id: string, { limit, after = "0." }: { limit: number; after?: string }): Promise<CrateSummary> {
+  const root = await findLive(deps, id, "rocrate");
+  const members: Named[] = [];
+  const files: ObjectReference[] = [];
+  const described = await (root.crate === null ? describedByCrate(deps, root, members) : describedWithin(deps, root, members));
+  const undescribed = await deps.records.objectsOf(root.ark, { role: "member" });
+  const sections = [...described.sections, sectionOf(undescribed, files)];
+
+  const [, first = "", position] = /^(\d)\.(.*)$/.exec(after) ?? [];
+  let section = Number(first);
+  if (first === "" || section >= sections.length) throw new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
+  let at = position === "" ? undefined : position;
+  let next: string | undefined;
+  for (; next === undefined && section < sections.length; section++, at = undefined) {
+    const { total, read } = sections[section]!;
+    const room = limit - members.length - files.length;
+    if (total === 0) continue;
+    if (room === 0) next = `${section}.`;
+    else {
+      const page = await read(at, room);
+      if (page.next !== undefined) next = `${section}.${page.next}`;
+    }
+  }
+  return { root, counts: described.counts, members, fileCount: undescribed.length, files, ...(next === undefined ? {} : { next }) };
+}
+
+/** What was minted for the crate, by key; then what it uses beside that. */
+async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord, into: Named[]): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
+  const used = (await records.findMany(await records.usesOf(crate))).filter((record) => record !== undefined);
+  const counts = countsOf(used);
+  let minted = 0;
+  for (const kind of Object.keys(KINDS) as KindName[]) {
+    const count = await records.count({ crate, kind });
+    minted += count;
+    if (count > 0) counts[kind] = (counts[kind] ?? 0) + count;
+  }
+  const read: Section["read"] = async (after, limit) => {
+    const page = await records.list({ crate, limit, ...(after === undefined ? {} : { after }) });
+    into.push(...page.items);
+    return page;
+  };
+  return { counts, sections: [{ total: minted, read }, sectionOf(used, into)] };
+}
+
+/** The same of a crate that came within another. */
+async function describedWithin(deps: Deps, root: StoredRecord, into: Named[]): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
+  const found: Named[] = [];
+  for await (const page of crateRecords(deps, root)) for (const { ark, kind, name } of page) if (ark !== root.ark) found.push({ ark, kind, name });
+  return { counts: countsOf(found), sections: [sectionOf(found, into)] };
+}
+
+function countsOf(records: readonly Named[]): CrateSummary["counts"] {
+  const counts: CrateSummary["counts"] = {};
+  for (const { kind } of records) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/** A list that is there already, by index. */
+function sectionOf<T>(all: readonly T[], into: T[]): Section {
+  return {
+    total: all.length,
+    async read(after, limit) {
+      const begin = Number(after ?? 0);
+      if (!Number.isSafeInteger(begin)) throw new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
+      into.push(...all.slice(begin, begin + limit));
+      return begin + limit < all.length ? { next: String(begin + limit) } : {};
+    },
+  };
+}

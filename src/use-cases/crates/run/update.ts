@@ -1,0 +1,147 @@
+import { setImmediate } from "node:timers/promises";
+import type { Finding } from "../../../model/finding.js";
+import type { CrateUses } from "../../../stores/records/crates-port.js";
+import type { ObjectReference } from "../../../stores/records/objects-port.js";
+import type { RecordStore, RecordWrite, StoredRecord } from "../../../stores/records/port.js";
+import { changedPointers } from "../../records/changed.js";
+import { parseDocument } from "../../records/view.js";
+import type { CrateRecord } from "../build-records.js";
+import { Findings, CrateError } from "../findings.js";
+import { OwnerKinds, saysTheSame, taken } from "./conflicts.js";
+import type { Claim, Refusal } from "./protocol.js";
+
+/** Records looked at before others get their turn. */
+const BATCH = 200;
+
+/** What an upload comes to. */
+export interface CrateWrites {
+  writes: RecordWrite[];
+  uses: CrateUses;
+  errors: Finding[];
+}
+
+/**
+ * Brings a crate that the uploader has up to date: each entity that says something else becomes the next
+ * revision of its record, one that is new is created, one that is not there any more is deleted. Every write
+ * names the revision that the record had when the upload's identifiers were looked up, so that a change made
+ * meanwhile is never written over.
+ */
+export class CrateUpdate {
+  /** Revisions of the uploader's records that the crate may change, as they were when it was read. */
+  private readonly seen = new Map<string, number>();
+  private root = "";
+  private readonly owners: OwnerKinds;
+
+  /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
+  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">, private readonly user: string, private readonly keepsFiles: boolean) {
+    this.owners = new OwnerKinds(records, user);
+  }
+
+  /** Which identifiers cannot be used: those of others, and those that are another kind of record. */
+  async claim(claims: readonly Claim[]): Promise<Refusal[]> {
+    const refusals: Refusal[] = [];
+    for (let start = 0; start < claims.length; start += BATCH) {
+      const batch = claims.slice(start, start + BATCH);
+      const found = await this.records.findMany(batch.map(({ ark }) => ark));
+      for (const [offset, claim] of batch.entries()) {
+        const record = found[offset];
+        if (claim.root) this.root = claim.ark;
+        // Members of one crate may differ in hyphens only: another member is no hindrance.
+        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root)) continue;
+        if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, await this.owners.of(record)) });
+        else {
+          this.seen.set(record.ark, record.revision);
+          if (claim.root) for await (const member of this.members()) this.seen.set(member.ark, member.revision);
+        }
+      }
+      await setImmediate();
+    }
+    return refusals;
+  }
+
+  /** The record's own kind stays, but for members of this crate: what they are is what the crate says. */
+  private isOwn(record: StoredRecord, claim: Claim): boolean {
+    return record.owner === this.user && record.ark === claim.ark && (record.kind === claim.kind || (!claim.root && record.crate === this.root));
+  }
+
+  /**
+   * What is to be written for the records that the crate came to. The same crate again comes to nothing.
+   * @throws CrateError for records that were changed since they were seen, or that another crate states otherwise
+   */
+  async plan(built: readonly CrateRecord[]): Promise<CrateWrites> {
+    const findings = new Findings();
+    const writes: RecordWrite[] = [];
+    const uses: CrateUses = { crate: this.root, arks: [], released: [] };
+    for (let start = 0; start < built.length; start += BATCH) {
+      const batch = built.slice(start, start + BATCH);
+      const found = await this.records.findMany(batch.map(({ ark }) => ark));
+      for (const [offset, record] of batch.entries()) {
+        const seen = this.seen.get(record.ark);
+        const before = found[offset];
+        // What somebody made meanwhile is the commit's to refuse.
+        if (seen === undefined || before?.ark !== record.ark) writes.push(record);
+        else if (before.revision !== seen) tellChanged(findings, record.ark);
+        else if (before.tombstone || before.ark === this.root || before.crate === this.root) writes.push(...(await this.revise(record, before)));
+        else if (saysTheSame(before.document, record.document)) uses.arks.push(record.ark);
+        else findings.error("IDENTIFIER_TAKEN", `${record.ark} is a record of yours that ${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} and says something else; change it there first, or give the entity another @id.`);
+      }
+      await setImmediate();
+    }
+    await this.removeAbsent(new Set(built.map(({ ark }) => ark)), writes, uses, findings);
+    try {
+      findings.throwIfErrors();
+    } catch (error) {
+      if (error instanceof CrateError) return { writes: [], uses, errors: error.findings };
+      throw error;
+    }
+    return { writes, uses, errors: [] };
+  }
+
+  /** The record's next state; nothing when it says the same of the same content. */
+  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord): Promise<RecordWrite[]> {
+    const changed = Buffer.compare(before.document, state.document) === 0 ? [] : changedPointers(parseDocument(before.document), parseDocument(state.document));
+    // A crate that was given back states its context once for all: what matters is what it makes of the record.
+    if (changed.length === 1 && changed[0] === "/@context" && (await this.records.quads(before.ark)) === state.quads) changed.pop();
+    if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
+    const stored = await this.records.objectsOf(before.ark);
+    const objects = this.keepsFiles ? [...stored.filter(({ role }) => role !== "metadata" || brought.length === 0), ...brought] : brought;
+    if (changed.length === 0 && !sameObjects(stored, objects)) changed.push("/contentUrl");
+    const revive = before.tombstone !== null;
+    const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
+    if (changed.length === 0 && !revive) return embargo;
+    return [{ op: "replace", ifRevision: before.revision, changed, objects, ...state, ...(revive ? { revive } : {}), ...(revive && crate !== undefined ? { crate } : {}) }, ...embargo];
+  }
+
+  private async removeAbsent(present: ReadonlySet<string>, writes: RecordWrite[], uses: CrateUses, findings: Findings): Promise<void> {
+    const absent: StoredRecord[] = [];
+    if (this.seen.has(this.root)) for await (const member of this.members()) if (!present.has(member.ark)) absent.push(member);
+    const kept = new Set(await this.records.usedElsewhere(absent.map(({ ark }) => ark), this.root));
+    for (const { ark, revision } of absent) {
+      if (kept.has(ark)) uses.released!.push(ark);
+      else if (this.seen.get(ark) !== revision) tellChanged(findings, ark);
+      else writes.push({ op: "delete", ark, ifRevision: revision, dropObjects: true });
+    }
+  }
+
+  private async *members(): AsyncGenerator<StoredRecord> {
+    let after: string | undefined;
+    do {
+      const page = await this.records.list({ crate: this.root, limit: BATCH, ...(after === undefined ? {} : { after }) });
+      yield* page.items;
+      after = page.next;
+      await setImmediate();
+    } while (after !== undefined);
+  }
+}
+
+function tellChanged(findings: Findings, ark: string): void {
+  findings.error("CHANGED_MEANWHILE", `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.`);
+}
+
+/** An archive goes by its bytes, whatever it is called. */
+function sameObjects(before: readonly ObjectReference[], after: readonly ObjectReference[]): boolean {
+  const identity = ({ sha256, mediaType, name, role }: ObjectReference) => (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name]).join("\n");
+  const left = before.map(identity).toSorted();
+  const right = after.map(identity).toSorted();
+  return left.length === right.length && left.every((text, index) => text === right[index]);
+}

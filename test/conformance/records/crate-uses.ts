@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { commitOf, create, remove, replace, type Setting, write } from "./fixtures.js";
+
+const [ONE, TWO] = ["ark:99999/crate-1", "ark:99999/crate-2"] as const;
+const SHARED = "ark:99999/person";
+
+export function crateUsesConform({ store, reopen }: Setting): void {
+  const crates = () => write(store(), create(ONE, { kind: "rocrate" }), create(TWO, { kind: "rocrate" }), create(SHARED, {}, { crate: ONE }), create(`${ONE}/a`, {}, { crate: ONE }), create("ark:99999/alone"));
+  const use = (crate: string, arks: string[], released?: string[]) => store().commit(commitOf([], { uses: { crate, arks, ...(released ? { released } : {}) } }));
+  const crateOf = async (ark: string) => (await store().findMany([ark]))[0]!.crate;
+
+  describe("what a crate uses", () => {
+    test("is what its last commit said, without what is not stored or deleted", async () => {
+      await crates();
+      await use(TWO, ["ark:99999/alone", SHARED, "ark:99999/unknown"]);
+      expect(await store().usesOf(TWO)).toEqual(["ark:99999/alone", SHARED].toSorted());
+      expect(await store().usedElsewhere([SHARED, `${ONE}/a`], ONE)).toEqual([SHARED]);
+      expect(await store().usedElsewhere([SHARED], TWO)).toEqual([]);
+      await write(store(), remove("ark:99999/alone", 1));
+      expect(await (await reopen()).usesOf(TWO)).toEqual([SHARED]);
+      await use(TWO, []);
+      expect(await store().usesOf(TWO)).toEqual([]);
+    });
+
+    test("is handed over to it when the crate that it was minted for is deleted, or releases it", async () => {
+      await crates();
+      await use(TWO, [SHARED]);
+      await write(store(), remove(ONE, 1), remove(`${ONE}/a`, 1));
+      expect(await crateOf(SHARED)).toBe(TWO);
+      expect(await store().usesOf(TWO)).toEqual([]);
+      expect(await store().count({ crate: TWO })).toBe(1);
+      await write(store(), create("ark:99999/crate-3", { kind: "rocrate" }));
+      await use("ark:99999/crate-3", [SHARED]);
+      await use(TWO, [], [SHARED, TWO]);
+      expect(await crateOf(SHARED)).toBe("ark:99999/crate-3");
+    });
+
+    test("ends with the crate, and a commit that fails changes nothing of it", async () => {
+      await crates();
+      await use(TWO, [SHARED]);
+      await expect(store().commit(commitOf([remove(ONE, 9)], { uses: { crate: TWO, arks: [] } }))).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
+      expect(await store().usesOf(TWO)).toEqual([SHARED]);
+      await write(store(), remove(TWO, 1));
+      expect(await store().usedElsewhere([SHARED], ONE)).toEqual([]);
+    });
+
+    test("counts in the state of the crate, as do the crate and what was minted for it", async () => {
+      await crates();
+      const states = [await store().stateOfCrate(ONE)];
+      const after = async (...writes: Parameters<typeof write> extends [unknown, ...infer W] ? W : never) => {
+        await write(store(), ...writes);
+        states.push(await store().stateOfCrate(ONE));
+      };
+      await after(replace(`${ONE}/a`, 1, { name: "new" }));
+      await after(replace(ONE, 1, { kind: "rocrate", name: "new" }));
+      await after(create(`${ONE}/b`, {}, { crate: ONE }));
+      await after(remove(`${ONE}/a`, 2));
+      await use(ONE, ["ark:99999/alone"]);
+      await after(replace("ark:99999/alone", 1, { name: "new" }));
+      expect(new Set(states).size).toBe(6);
+      await after(replace(TWO, 1, { kind: "rocrate", name: "not mine" }));
+      expect(new Set(states).size).toBe(6);
+    });
+
+    test("a record that is revived may belong to another crate than before", async () => {
+      await crates();
+      await write(store(), remove(SHARED, 1));
+      await write(store(), replace(SHARED, 2, {}, { revive: true, crate: TWO }));
+      expect(await crateOf(SHARED)).toBe(TWO);
+      await write(store(), replace(SHARED, 3, { name: "again" }));
+      expect(await crateOf(SHARED)).toBe(TWO);
+    });
+  });
+}
