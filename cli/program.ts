@@ -1,44 +1,57 @@
-import { Command } from "commander";
+import { addCompletion, addRegistryCommands } from "./commands/registry/index.js";
 import { addSchemaCommands } from "./commands/schema/index.js";
 import { failureLine } from "./failure.js";
+import { ToolCommand } from "./tool-command.js";
 
 // Each command's code is loaded when it runs: `--help` must not wait for the service.
 
 /** The command line of `arkgraph`. */
-export function buildProgram(): Command {
-  const program = new Command("arkgraph")
-    .description("A registry of research objects: start it, check it, see it at work.")
+export function buildProgram(): ToolCommand {
+  const program = new ToolCommand("arkgraph")
+    .description("A registry of research objects: start it, check it, see it at work, use it from the command line.")
     .helpCommand(false)
-    .showHelpAfterError("(arkgraph --help lists commands and options)")
+    // One line, like every failure; the parser's own has a second one for what may have been meant.
+    .configureOutput({ outputError: (text, write) => write(`arkgraph: ${text.replace(/^error: /, "").trim().replaceAll(/\s*\n\s*/g, " ")} (--help lists commands and options)\n`) })
     // 1 is for what fails while it runs; what the parser refuses is 2.
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
   program.command("serve")
     .description("start the registry; its settings come from the environment, the same as npm start")
+    .example("PORT=8080 DATA_DIR=./data arkgraph serve")
     .action(async () => (await import("./commands/serve.js")).serveCommand());
 
   program.command("check")
     .description("compare the graph index with the records, digest by digest; the registry must be stopped")
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
+    .example("arkgraph check --data ./data")
     .action(async (options: { data?: string }) => (await import("./commands/check.js")).checkCommand(options));
 
   program.command("demo")
     .description("start a registry on temporary data, register an example crate and look at what became of it")
     .option("--exit", "end after the last step instead of staying up")
+    .example("arkgraph demo --exit")
     .action(async (options: { exit?: true }) => (await import("./demo/demo.js")).demoCommand({ exit: options.exit === true }));
 
   program.command("demo-crate")
     .description("write the example crate of the demo as a zip archive")
     .argument("<file>", "where to write it")
+    .example("arkgraph demo-crate crate.zip")
     .action(async (file: string) => (await import("./commands/demo-crate.js")).demoCrateCommand(file));
 
+  addRegistryCommands(program);
   addSchemaCommands(program);
+  addCompletion(program);
 
   return program;
 }
 
 /** Parses and runs; a failure is one line on standard error and status 1. */
 export async function run(args: readonly string[]): Promise<void> {
+  // A reader that went away (`| head`) is no failure to speak of.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(process.exitCode ?? 1);
+  });
   try {
     await buildProgram().parseAsync(args, { from: "user" });
   } catch (error) {

@@ -21,6 +21,7 @@ export const ERRORS = {
   WRONG_KIND: { status: 409, meaning: "The identifier belongs to a record of another kind." },
   CRATE_EXISTS: { status: 409, meaning: "The crate's identifier exists and belongs to the uploader." },
   CHANGED_MEANWHILE: { status: 409, meaning: "A record of the crate was changed by somebody else while the update was taken in; nothing was changed." },
+  SCHEMA_UNUSABLE: { status: 409, meaning: "The stored schema cannot be applied to a table; the sentence says why." },
   OWNER_STAYS: { status: 409, meaning: "The owner of a group is a member by owning it and cannot be removed; give the group to someone else first." },
   NOT_CANCELLABLE: { status: 409, meaning: "The submission has already ended." },
   GONE: { status: 410, meaning: "The record was deleted; a tombstone says by whom and when." },

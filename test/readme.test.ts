@@ -23,6 +23,8 @@ if (missing.length > 0) process.stderr.write(`\n!! SKIPPED: the README's example
 const blocks = (language: string): string[] =>
   [...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(/^```(\w+) workflow\n([\s\S]*?)^```/gm)].filter((match) => match[1] === language).map((match) => match[2]!);
 
+const client = /^```sh client\n([\s\S]*?)^```/m.exec(readFileSync(join(packageRoot, "README.md"), "utf8"))?.[1] ?? "";
+
 /** Real crates of others lie beside a checkout; they are no part of the product. */
 const crates = join(packageRoot, "..", "shared", "data", "crates");
 
@@ -60,6 +62,15 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(printed).toMatch(/^source\r\nark:99999\//m);
     expect(printed).toContain('"name":"Plate 7"');
     expect(printed).toContain("@prefix schema: <https://schema.org/>");
+  });
+
+  test("has a session of the client whose lines work as they stand", async () => {
+    const shim = `arkgraph() { '${process.execPath}' '${join(packageRoot, "bin", "arkgraph.js")}' "$@"; }`;
+    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${shim}\n${client}`], { cwd: folder, env: { PATH: process.env["PATH"], HOME: folder, BASE: registry.url }, timeout: 60_000 });
+    expect(stdout).toContain("Logged in to ");
+    expect(stdout).toContain("└─ generatedBy: ");
+    expect(stdout).toMatch(/^\d+ records$/m);
+    expect(readFileSync(join(folder, "copy.zip")).equals(readFileSync(join(folder, "crate.zip")))).toBe(true);
   });
 
   test("has a GraphQL example that is answered without errors", async () => {

@@ -6,7 +6,6 @@ import { readConfig } from "../../src/config.js";
 import { openLog } from "../../src/log.js";
 import { serve } from "../../src/serve.js";
 import { paint } from "../render/style.js";
-import { Client } from "./client.js";
 import { done, walkThrough, type Made } from "./steps.js";
 
 /** Starts a registry on temporary data, walks through it, and stays up until it is told to stop (or ends, with `exit`). */
@@ -37,9 +36,8 @@ async function demo(folder: string, exit: boolean, stopped: AbortSignal): Promis
   try {
     process.stdout.write(`\n  ${paint("bold", "Arkgraph demo")}\n\n`);
     done("Registry", `${running.url}, data in ${folder}`);
-    const client = new Client(running.url, stopped);
-    const made = await walkThrough(client);
-    process.stdout.write(whatNext(running.url, client.accessToken, made));
+    const made = await walkThrough(running.url, stopped);
+    process.stdout.write(whatNext(running.url, made.token, made));
     if (exit) return;
     process.stdout.write(`\n  ${paint("bold", "Ctrl+C")} ends the demo and removes its data.\n`);
     await new Promise<void>((resolve) => {

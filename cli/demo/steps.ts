@@ -1,16 +1,20 @@
 import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { EvidenceGraph } from "../../src/use-cases/evidence/types.js";
 import { supportTree } from "../../src/use-cases/evidence/tree.js";
 import { Failure } from "../failure.js";
+import { fileForm } from "../registry/file-form.js";
+import { Registry } from "../registry/registry.js";
+import { failureOf, followSubmission, type Submission } from "../registry/submission.js";
 import { openProgress } from "../render/progress.js";
 import { humanSize, paint } from "../render/style.js";
 import { buildDemoCrate } from "./build-crate.js";
-import type { Client, Submission } from "./client.js";
 import { PATHS } from "./crate/files.js";
 
 /** What the demo made, for the addresses shown at its end. */
-export interface Made { crate: string; result: string }
+export interface Made { crate: string; result: string; token: string }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** One finished step: what it was, and what came of it. */
@@ -18,17 +22,20 @@ export const done = (label: string, text: string): void => say(`  ${paint("green
 
 /**
  * Registers a user and the example crate and looks at what became of it, each step over HTTP.
+ * @param address of the registry; @param signal ends it between two steps and in them
  * @throws Failure at the first step that does not give what it should
  */
-export async function walkThrough(client: Client): Promise<Made> {
+export async function walkThrough(address: string, signal: AbortSignal): Promise<Made> {
   const user = { name: "Demo User", email: "demo@example.org", password: "a password for the demo" };
-  done("Account", `${await client.register(user)} (${user.email})`);
-  await client.login(user.email, user.password);
+  const stranger = new Registry(address, undefined, signal);
+  done("Account", `${(await stranger.send<{ "@id": string }>("POST", "/user", user))["@id"]} (${user.email})`);
+  const { access_token: token } = await stranger.send<{ access_token: string }>("POST", "/token", { username: user.email, password: user.password });
+  const client = new Registry(address, token, signal);
   done("Token", "obtained from POST /token");
 
   const archive = await buildDemoCrate();
   const began = performance.now();
-  const submission = await intake(client, await send(client, archive));
+  const submission = await intake(client, await send(client, archive), signal);
   const crate = submission.rocrateIdentifier!;
   const metadata = await client.json<{ name?: string }>(`/${crate}`);
   done("Crate", `${crate}, taken in within ${((performance.now() - began) / 1000).toFixed(1)} s`);
@@ -43,14 +50,15 @@ export async function walkThrough(client: Client): Promise<Made> {
   done("Evidence", `what ${PATHS.clusters} rests on: ${evidence["@graph"].length} records\n`);
   // Identifiers inside the crate all begin alike; the short form leaves room for the tree.
   for (const line of supportTree(evidence, result)) say(`    ${line.replaceAll(`${crate}/`, "…/")}`);
-  return { crate, result };
+  return { crate, result, token };
 }
 
-async function send(client: Client, archive: Buffer): Promise<Submission> {
+async function send(client: Registry, archive: Buffer): Promise<Submission> {
   const progress = openProgress("Upload");
   try {
     progress.update(0, archive.length, `sending ${humanSize(archive.length)}`);
-    const submission = await client.upload(archive, "demo-crate.zip", (bytes) => progress.update(bytes, archive.length, `sending ${humanSize(archive.length)}`));
+    const stream = Readable.from(pieces(archive, (bytes) => progress.update(bytes, archive.length, `sending ${humanSize(archive.length)}`)));
+    const submission = await client.json<Submission>("/rocrate/upload-async", fileForm({ name: "demo-crate.zip", size: archive.length, type: "application/zip", stream }));
     progress.stop();
     done("Upload", `${humanSize(archive.length)} sent, submission ${submission.submissionUUID}`);
     return submission;
@@ -59,12 +67,23 @@ async function send(client: Client, archive: Buffer): Promise<Submission> {
   }
 }
 
-async function intake(client: Client, submitted: Submission): Promise<Submission> {
+/** Bytes handed to the network at a time; small enough to see an upload move. */
+const PIECE = 4096;
+function* pieces(archive: Buffer, sent: (bytes: number) => void): Generator<Buffer> {
+  for (let from = 0; from < archive.length; from += PIECE) {
+    yield archive.subarray(from, from + PIECE);
+    sent(Math.min(from + PIECE, archive.length));
+  }
+}
+
+async function intake(client: Registry, submitted: Submission, signal: AbortSignal): Promise<Submission> {
   const progress = openProgress("Processing");
   try {
-    const submission = await client.settled(submitted, ({ stage, status, progress: at }) => progress.update(at?.done ?? 0, at?.total ?? null, stage ?? status));
+    const submission = await followSubmission(client, submitted.submissionUUID, (state) => {
+      if (!("away" in state)) progress.update(state.progress?.done ?? 0, state.progress?.total ?? null, state.stage ?? state.status);
+    }, signal);
     progress.stop();
-    if (!submission.success) throw new Failure(`the crate was not taken in: ${(submission.error ?? []).map(({ code, message }) => `${code}: ${message}`).join("; ")}`);
+    if (!submission.success) throw failureOf(submission);
     done("Processing", `${submission.status}, ${submission.identifiersMinted} identifiers made, ${submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`}`);
     return submission;
   } finally {
@@ -73,9 +92,9 @@ async function intake(client: Client, submitted: Submission): Promise<Submission
 }
 
 /** Reads a file's record, fetches the file from where the record says, and compares. */
-async function compareFile(client: Client, ark: string): Promise<void> {
+async function compareFile(client: Registry, ark: string): Promise<void> {
   const record = await client.json<{ name: string; contentUrl: string; sha256: string }>(`/${ark}`);
-  const bytes = await client.bytes(record.contentUrl);
+  const bytes = await buffer(await client.open(record.contentUrl));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   if (sha256 !== record.sha256) throw new Failure(`the file of ${ark} has the SHA-256 ${sha256}, its record says ${record.sha256}`);
   done("File", `“${record.name}”, ${humanSize(bytes.length)}, SHA-256 as recorded (${sha256.slice(0, 12)}…)`);

@@ -4,6 +4,7 @@ import { shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { openApiDocument } from "../rest/openapi/document.js";
 import { schemaText } from "../graphql/schema.js";
+import { cliPage } from "./cli-page.js";
 import { cratesPage } from "./crates-page.js";
 import { errorsPage } from "./errors-page.js";
 import { settingsPage } from "./settings-page.js";
@@ -26,5 +27,6 @@ export const OUTPUTS: readonly Output[] = [
   { file: "graphql/schema.graphql", render: schemaText },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
+  { file: "docs/cli.md", render: cliPage },
   { file: "docs/crates.md", render: cratesPage },
 ];

@@ -11,6 +11,8 @@ import { GroupResolver } from "../resolvers/group-resolver.js";
 import { KIND_FIELDS } from "../resolvers/kind-resolver.js";
 import { PublicationResolver } from "../resolvers/publication-resolver.js";
 import { RecordResolver } from "../resolvers/record-resolver.js";
+import { SchemaResolver } from "../resolvers/schema-resolver.js";
+import { SearchResolver } from "../resolvers/search-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
 
 /**
@@ -18,7 +20,10 @@ import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
  * Apollo checks the schema it is given: type-graphql's own check, an introspection, would make the start 40 ms longer.
  */
 export function graphqlSchema(): Promise<GraphQLSchema> {
-  const resolvers = [RecordResolver, AccountResolver, CrateResolver, CratePlanResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver, ...KIND_FIELDS];
+  const resolvers = [
+    RecordResolver, AccountResolver, CrateResolver, CratePlanResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver,
+    SearchResolver, SchemaResolver, ...KIND_FIELDS,
+  ];
   return buildSchema({
     resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false, skipCheck: true,
     // Asked for by the library; every subscription here reads from the job queue itself.

@@ -1,22 +1,31 @@
+/** What each limit is called where it is set: errors tell it. */
+export interface LimitNames { maxText: string; maxCell: string; maxRow: string; maxColumns: string; patternSeconds: string }
+
 /** Sizes and times that keep memory flat and a run finite. Every error about one names its option. */
 export interface TableLimits {
-  /** Bytes of one cell (`--max-cell`). */
+  /** Bytes of the whole text, once unpacked. */
+  maxText: number;
+  /** Bytes of one cell. */
   maxCell: number;
-  /** Bytes of one row (`--max-row`): a row must be in memory as a whole. */
+  /** Bytes of one row: a row must be in memory as a whole. */
   maxRow: number;
-  /** Columns of one row (`--max-columns`). */
+  /** Columns of one row. */
   maxColumns: number;
   /**
-   * Seconds that checking one file may take when its schema has patterns on the native engine
-   * (`--pattern-seconds`); every {@link PATTERN_BYTES_PER_SECOND} read add one, so that honest files of any size pass.
+   * Seconds that checking one file may take when its schema has patterns on the native
+   * engine; every {@link PATTERN_BYTES_PER_SECOND} read add one, so that honest files of any size pass.
    */
   patternSeconds: number;
+  names: LimitNames;
 }
 
 /** Far below the speed of any pattern that does not explode. */
 export const PATTERN_BYTES_PER_SECOND = 1 << 20;
 
-export const DEFAULT_LIMITS: TableLimits = { maxCell: 16 << 20, maxRow: 32 << 20, maxColumns: 250_000, patternSeconds: 10 };
+export const DEFAULT_LIMITS: TableLimits = {
+  maxText: Infinity, maxCell: 16 << 20, maxRow: 32 << 20, maxColumns: 250_000, patternSeconds: 10,
+  names: { maxText: "--max-text", maxCell: "--max-cell", maxRow: "--max-row", maxColumns: "--max-columns", patternSeconds: "--pattern-seconds" },
+};
 
 /** Bytes as the largest unit that divides them, e.g. `16 MiB`. */
 export function sizeText(bytes: number): string {

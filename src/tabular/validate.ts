@@ -1,5 +1,5 @@
 import { TabularError } from "./errors.js";
-import { DEFAULT_LIMITS, type TableLimits } from "./limits.js";
+import { DEFAULT_LIMITS, sizeText, type TableLimits } from "./limits.js";
 import { unguarded, type Guard, type RowFeed } from "./reader/feed.js";
 import { openSource } from "./reader/open-source.js";
 import { RowGate } from "./reader/row-gate.js";
@@ -44,7 +44,8 @@ export function validateTable(source: AsyncIterable<Uint8Array>, schema: TableSc
   const separator = unescapeSeparator(schema.separator);
   return runCheck(schema, options, limits, state, async () => {
     if (separator === "") throw new TabularError("SCHEMA", "the schema gives no separator, so no table can be checked against it");
-    return textFeed(openSource(counted(source, state, options.onProgress)), separator, limits);
+    const text = openSource(counted(source, state, options.onProgress));
+    return textFeed(limits.maxText === Infinity ? text : bounded(text, limits), separator, limits);
   });
 }
 
@@ -91,6 +92,16 @@ function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimit
 async function guardFor(schema: TableSchema, patterns: PatternEngine, state: GuardedWork, limits: TableLimits): Promise<Guard> {
   if (patterns === "linear" || !runsPatterns(schema)) return unguarded;
   return (await import("./rules/time-guard.js")).timeGuard(state, limits);
+}
+
+/** Little can be compressed to anything: the text itself is bounded too. */
+async function* bounded(text: AsyncIterable<Uint8Array>, { maxText, names }: TableLimits): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const part of text) {
+    size += part.length;
+    if (size > maxText) throw new TabularError("LIMIT", `its text is longer than ${sizeText(maxText)}: raise ${names.maxText} if it should be`);
+    yield part;
+  }
 }
 
 async function* counted(source: AsyncIterable<Uint8Array>, state: GuardedWork, onProgress: CheckOptions["onProgress"]): AsyncGenerator<Uint8Array> {

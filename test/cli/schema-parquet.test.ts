@@ -46,6 +46,6 @@ describe("schema validate of Parquet", () => {
     await write("text.parquet", "a,b\n");
     expect((await run("schema validate --data text.parquet --schema schema.json")).stderr).toMatch(/^arkgraph: text\.parquet: its Parquet data cannot be read: [^\n]+\n$/);
     await write("renamed.csv", table());
-    expect((await run("schema validate --data renamed.csv --schema schema.json")).stderr).toBe("arkgraph: renamed.csv: it is Parquet, which is read only from a file whose name ends in .parquet\n");
+    expect((await run("schema validate --data renamed.csv --schema schema.json")).stderr).toBe("arkgraph: renamed.csv: it is Parquet, which cannot be read as a stream: arkgraph schema validate reads it from a file whose name ends in .parquet\n");
   });
 });

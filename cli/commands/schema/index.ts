@@ -1,19 +1,20 @@
-import { Argument, Option, type Command } from "commander";
+import { Argument, Option } from "commander";
+import type { ToolCommand } from "../../tool-command.js";
+import { serverOption } from "../registry/index.js";
 import { booleanValue, countValue, numberValue, positiveValue, several, sizeValue } from "./values.js";
 
-const example = (text: string): string => `\nExample:\n  ${text}\n`;
-
 /** The commands around the schema of a table; the code of each is loaded when it runs. */
-export function addSchemaCommands(program: Command): void {
+export function addSchemaCommands(program: ToolCommand): void {
   const schema = program.command("schema").description("describe the columns of a table, and check tables against the description");
   addCreate(schema);
   addProperties(schema);
   addValidate(schema);
   addPackaged(schema);
   addMaking(schema);
+  addSharing(schema);
 }
 
-function addCreate(schema: Command): void {
+function addCreate(schema: ToolCommand): void {
   schema.command("create-tabular")
     .description("write a schema without properties")
     .argument("<schema-file>", "where to write it")
@@ -23,13 +24,13 @@ function addCreate(schema: Command): void {
     .requiredOption("--separator <text>", "what stands between columns, one or more characters; \\t is a tab")
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns").argParser(booleanValue).default(false))
     .option("--force", "overwrite a file that exists")
-    .addHelpText("after", example("arkgraph schema create-tabular --name Genes --description 'One gene a row' --separator , --header true genes.json"))
+    .example("arkgraph schema create-tabular --name Genes --description 'One gene a row' --separator , --header true --guid ark:99999/schema-genes genes.json")
     .action(async (file, options) => (await import("./create-tabular.js")).createTabular(file, options));
 }
 
-function addProperties(schema: Command): void {
+function addProperties(schema: ToolCommand): void {
   const add = schema.command("add-property").description("add a property to a schema file, by its datatype");
-  const property = (datatype: "string" | "number" | "integer" | "array" | "boolean", index: string, sample: string): Command =>
+  const property = (datatype: "string" | "number" | "integer" | "array" | "boolean", index: string, sample: string): ToolCommand =>
     add.command(datatype)
       .description(`add a property of datatype ${datatype}`)
       .argument("<schema-file>", "the schema to add it to")
@@ -37,7 +38,7 @@ function addProperties(schema: Command): void {
       .requiredOption("--index <index>", index)
       .requiredOption("--description <text>", "what the column holds")
       .option("--value-url <url>", "vocabulary term that the values align to")
-      .addHelpText("after", example(`arkgraph schema add-property ${datatype} --name ${sample} genes.json`))
+      .example(`arkgraph schema add-property ${datatype} --name ${sample} genes.json`)
       .action(async (file, options) => (await import("./add-property.js")).addProperty(datatype, file, options));
   const column = "the column, counted from 0";
   property("string", column, "symbol --index 0 --description 'Gene symbol' --pattern '^[A-Z0-9]+$'")
@@ -49,15 +50,15 @@ function addProperties(schema: Command): void {
       .addOption(new Option("--minimum <number>", "least value").argParser(numberValue))
       .addOption(new Option("--maximum <number>", "largest value").argParser(numberValue));
   }
-  property("array", "the columns: i:: (from i to the end), ::i (up to i, not included) or i:j", "embedding --index 3:: --description 'Vector' --items-datatype number --min-items 3")
+  property("array", "the columns: i:: (from i to the end), ::i (up to i, not included) or i:j", "embedding --index 4:: --description 'Vector' --items-datatype number --min-items 3")
     .addOption(new Option("--items-datatype <datatype>", "datatype of the elements").choices(["string", "number", "integer", "boolean"]).makeOptionMandatory())
     .addOption(new Option("--min-items <count>", "least number of elements").argParser(countValue))
     .addOption(new Option("--max-items <count>", "largest number of elements").argParser(countValue))
     .addOption(new Option("--unique-items <boolean>", "whether the elements must differ").argParser(booleanValue));
-  property("boolean", column, "bait --index 4 --description 'Whether it is a bait'");
+  property("boolean", column, "bait --index 3 --description 'Whether it is a bait'");
 }
 
-function addValidate(schema: Command): void {
+function addValidate(schema: ToolCommand): void {
   const validate = schema.command("validate")
     .description("check data files against a schema; status 1 when one does not conform")
     .argument("[files...]", "more data files")
@@ -72,7 +73,7 @@ function addValidate(schema: Command): void {
     .addOption(new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue))
     .addOption(new Option("--max-columns <count>", "most columns of a row; default 250000").argParser(positiveValue))
     .addOption(new Option("--pattern-seconds <seconds>", "time for the patterns of one file, besides a second for every MiB; default 10").argParser(positiveValue))
-    .addHelpText("after", example("arkgraph schema validate --data genes.csv --schema genes.json"));
+    .example("arkgraph schema validate --data genes.csv --schema genes.json");
   validate.action(async (files: string[], { data = [], ...options }) => {
     const all = [...data, ...files];
     if (all.length === 0) validate.error("error: required option '--data <file>' not specified");
@@ -80,18 +81,19 @@ function addValidate(schema: Command): void {
   });
 }
 
-function addPackaged(schema: Command): void {
+function addPackaged(schema: ToolCommand): void {
   schema.command("list")
     .description("list the packaged schemas")
+    .example("arkgraph schema list")
     .action(async () => (await import("./packaged.js")).listSchemas());
   schema.command("show")
     .description("print a packaged schema")
     .addArgument(new Argument("<ark>", "identifier of the schema"))
-    .addHelpText("after", example("arkgraph schema show ark:59852/schema-cm4ai-coembedding"))
+    .example("arkgraph schema show ark:59852/schema-cm4ai-coembedding")
     .action(async (ark: string) => (await import("./packaged.js")).showSchema(ark));
 }
 
-function addMaking(schema: Command): void {
+function addMaking(schema: ToolCommand): void {
   schema.command("infer")
     .description("write a schema that a data file conforms to: separator, header and datatypes are found out")
     .argument("<data>", "data file, - for standard input; plain or .gz text")
@@ -102,13 +104,13 @@ function addMaking(schema: Command): void {
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; found out when absent").argParser(booleanValue))
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .addHelpText("after", example("arkgraph schema infer genes.csv --output genes.json"))
+    .example("arkgraph schema infer genes.csv --output inferred.json")
     .action(async (data, options) => (await import("./infer.js")).inferSchema(data, options));
   schema.command("check")
     .description("check a schema itself: indexes, patterns, bounds, keywords that judge nothing")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .option("--data <file>", "also check that the indexes are within the columns of this file")
-    .addHelpText("after", example("arkgraph schema check genes.json --data genes.csv"))
+    .example("arkgraph schema check genes.json --data genes.csv")
     .action(async (file, options) => (await import("./check.js")).checkSchema(file, options));
   schema.command("export")
     .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
@@ -118,7 +120,7 @@ function addMaking(schema: Command): void {
     .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .addHelpText("after", example("arkgraph schema export genes.json --to csvw --output genes.csv-metadata.json"))
+    .example("arkgraph schema export genes.json --to csvw --columns 7 --output genes.csv-metadata.json")
     .action(async (file, options) => (await import("./exchange.js")).exportSchema(file, options));
   schema.command("import")
     .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
@@ -129,6 +131,24 @@ function addMaking(schema: Command): void {
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; default what the file says, or true").argParser(booleanValue))
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .addHelpText("after", example("arkgraph schema import genes.csv-metadata.json --from csvw --output genes.json"))
+    .example("arkgraph schema import genes.csv-metadata.json --from csvw --output imported.json")
     .action(async (file, options) => (await import("./exchange.js")).importSchema(file, options));
+}
+
+function addSharing(schema: ToolCommand): void {
+  schema.command("push")
+    .description("register a schema file as a record")
+    .argument("<schema-file>", "the schema")
+    .addOption(serverOption())
+    .option("--update", "replace the record when it exists")
+    .example("arkgraph schema push genes.json")
+    .action(async (file, options) => (await import("./push.js")).pushSchema(file, options));
+  schema.command("pull")
+    .description("write a registered schema")
+    .argument("<ark>", "identifier of the schema")
+    .addOption(serverOption())
+    .option("--output <file>", "write to a file instead of standard output")
+    .option("--force", "overwrite a file that exists")
+    .example("arkgraph schema pull ark:99999/schema-genes --output pulled.json")
+    .action(async (ark, options) => (await import("./push.js")).pullSchema(ark, options));
 }

@@ -17,8 +17,10 @@ import { PUBLICATION } from "./publication.js";
 import { RECORDS } from "./records.js";
 import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
+import { SEARCH } from "./search.js";
 import { SERVICE } from "./service.js";
 import { SPARQL } from "./sparql.js";
+import { TABLES } from "./tables.js";
 
 /** Version of the interface; the contract states it. */
 export const API_VERSION = "0.1.0";
@@ -27,6 +29,7 @@ const SCHEME = "OAuth2PasswordBearer";
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
   ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SPARQL, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
+  ...SEARCH, ...TABLES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */

@@ -51,6 +51,7 @@ export const TAGS = {
   identifiers: "Any record by its identifier.",
   evidence: "Provenance.",
   sparql: "Queries over all that is public.",
+  search: "Search in all records.",
 } as const;
 export type Tag = keyof typeof TAGS;
 

@@ -141,6 +141,46 @@ export const SERVICE_SCHEMAS: JsonObject = {
       },
     },
   },
+  TableUpload: {
+    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The table." } },
+  },
+  TableCheck: {
+    type: "object", required: ["conforms", "errors", "truncated"],
+    properties: {
+      conforms: { type: "boolean" },
+      errors: {
+        type: "array", description: "Parsing errors by row, then validation errors by row.",
+        items: {
+          type: "object", required: ["row", "error_type", "failed_keyword", "message"],
+          properties: {
+            row: { type: "integer", minimum: 0, description: "Position among the data rows, from 0." },
+            error_type: { type: "string", enum: ["ParsingError", "ValidationError"] },
+            failed_keyword: nullable("string", "Violated JSON Schema keyword; null for a ParsingError."), message: { type: "string" },
+          },
+        },
+      },
+      truncated: { type: "boolean", description: "True when there are more errors than TABLE_MAX_ERRORS." },
+    },
+  },
+  SearchAnswer: {
+    type: "object", required: ["query", "total_results", "results", "time_taken_ms"],
+    properties: {
+      query: { type: "string" },
+      total_results: { type: "integer", description: "Records found in all." },
+      results: {
+        type: "array", items: {
+          type: "object", required: ["@id", "@type", "name", "description", "keywords", "score", "highlight"],
+          properties: {
+            "@id": { type: "string" }, "@type": { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+            name: nullable("string", "Name of the record."), description: nullable("string", "Its description."), keywords: { type: "array", items: { type: "string" } },
+            score: { type: "number", exclusiveMinimum: 0, description: "BM25 over the weighted fields; comparable within one answer only." },
+            highlight: { type: "object", additionalProperties: { type: "string" }, description: "By field (`name`, `keywords`, `description`), HTML: what was found stands in `<em>`, everything else is escaped." },
+          },
+        },
+      },
+      time_taken_ms: { type: "number", description: "What the search took." },
+    },
+  },
   Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } }, additionalProperties: true },
   ShapeReport: {
     type: "object", description: "What a check by SHACL shapes found.", required: ["conforms", "results", "checked", "truncated"],

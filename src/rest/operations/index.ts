@@ -13,6 +13,8 @@ import { historyOperations } from "./history.js";
 import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
+import { schemaOperations } from "./schemas.js";
+import { searchOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
 import { sparqlOperations } from "./sparql.js";
 import { submissionOperations } from "./submissions.js";
@@ -28,5 +30,6 @@ export function operations(contract: object, streams: EventStreams): Operations 
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...cratePlanOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
     ...sparqlOperations, ...validationOperations, ...ontologyOperations,
+    ...searchOperations, ...schemaOperations,
   };
 }

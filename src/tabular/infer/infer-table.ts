@@ -1,3 +1,4 @@
+import { TabularError } from "../errors.js";
 import { DEFAULT_LIMITS, type TableLimits } from "../limits.js";
 import { unguarded } from "../reader/feed.js";
 import { openSource } from "../reader/open-source.js";
@@ -45,6 +46,7 @@ export async function inferTable(source: AsyncIterable<Uint8Array>, given: { sep
   }, () => (names = row.cells()));
   const feed = await textFeed(joined(head, rest), separator, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
+  if (names.length === 0 && guesses.length === 0) throw new TabularError("DATA", "it is empty: there is no column to describe");
   return { separator, header, rows: counts.rows, ...describeColumns(names, guesses, counts) };
 }
 

@@ -8,7 +8,7 @@ import { sniff, SNIFFED, withoutMark } from "./sniff.js";
 export async function* openSource(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { head, rest } = await peek(source);
   const nature = sniff(head.subarray(0, SNIFFED));
-  if (nature === "parquet") throw new TabularError("DATA", "it is Parquet, which is read only from a file whose name ends in .parquet");
+  if (nature === "parquet") throw new TabularError("DATA", "it is Parquet, which cannot be read as a stream: arkgraph schema validate reads it from a file whose name ends in .parquet");
   if (nature === "text") {
     yield withoutMark(head);
     yield* rest;

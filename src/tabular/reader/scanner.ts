@@ -133,18 +133,18 @@ export class RowScanner {
 
 const place = (row: Row): string => `row ${row.number}${row.line > 0 ? ` (line ${row.line})` : ""}`;
 
-export function tooManyColumns(row: Row, { maxColumns }: TableLimits): TabularError {
-  return new TabularError("LIMIT", `${place(row)} has more than ${maxColumns} columns: raise --max-columns if it should`);
+export function tooManyColumns(row: Row, { maxColumns, names }: TableLimits): TabularError {
+  return new TabularError("LIMIT", `${place(row)} has more than ${maxColumns} columns: raise ${names.maxColumns} if it should`);
 }
 
-export function cellTooLong(row: Row, column: number, { maxCell }: TableLimits): TabularError {
-  return new TabularError("LIMIT", `column ${column} of ${place(row)} is longer than ${sizeText(maxCell)}: raise --max-cell if it should be`);
+export function cellTooLong(row: Row, column: number, { maxCell, names }: TableLimits): TabularError {
+  return new TabularError("LIMIT", `column ${column} of ${place(row)} is longer than ${sizeText(maxCell)}: raise ${names.maxCell} if it should be`);
 }
 
 /** @param open true when it is a quoted cell that makes the row so long */
-export function rowTooLong(row: Row, open: boolean, { maxRow }: TableLimits): TabularError {
+export function rowTooLong(row: Row, open: boolean, { maxRow, names }: TableLimits): TabularError {
   const size = sizeText(maxRow);
   return new TabularError("LIMIT", open
-    ? `a quoted cell in ${place(row)} is not closed within ${size}: close it, or raise --max-row if the row is that long`
-    : `${place(row)} is longer than ${size}: raise --max-row if it should be`);
+    ? `a quoted cell in ${place(row)} is not closed within ${size}: close it, or raise ${names.maxRow} if the row is that long`
+    : `${place(row)} is longer than ${size}: raise ${names.maxRow} if it should be`);
 }

@@ -29,7 +29,7 @@ export function timeGuard(state: GuardedWork, limits: TableLimits): Guard {
       script.runInThisContext({ timeout: Math.max(1, Math.ceil(budget - spent)) });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-      throw new TabularError("LIMIT", `the pattern of property ${state.property} takes too long: make it simpler, or raise --pattern-seconds (now ${limits.patternSeconds})`);
+      throw new TabularError("LIMIT", `the pattern of property ${state.property} takes too long: make it simpler, or raise ${limits.names.patternSeconds} (now ${limits.patternSeconds})`);
     } finally {
       entry[ENTRY] = outer;
       spent += performance.now() - began;

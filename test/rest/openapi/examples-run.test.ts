@@ -19,6 +19,7 @@ const STORY = [
   "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "validate_crate", "create_crate_metadata",
   "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "summarize_crate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
   "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
+  "search_basic", "search_semantic", "validate_table",
   "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
   "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
   "resolve_history", "history_user", ...KIND.map((kind) => `history_${kind}`), "history_rocrate", "history_datadownload",

@@ -4,6 +4,7 @@ import type { Account } from "../accounts-port.js";
 import type { CrateBookkeeping } from "../crates-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
@@ -17,6 +18,7 @@ import { RecordReads } from "./record-reads.js";
 import { unavailable } from "./requests.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
+import { Search } from "./search/search.js";
 import { SubmissionReads } from "./submission-reads.js";
 import { Writer } from "./writer.js";
 
@@ -30,7 +32,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #objects;
   readonly #uses;
 
-  constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly unlock: () => void) {
+  constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly searches: Search, private readonly unlock: () => void) {
     this.#records = new RecordReads(connection);
     this.#lists = new ListReads(connection);
     this.#links = new LinkReads(connection);
@@ -48,6 +50,7 @@ class SqliteRecordStore implements RecordStore {
   history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
   linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
   linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
+  search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => this.searches.ask(query, signal);
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
   commit = async (commit: Commit): Promise<Committed> => this.writer.commit(commit);
@@ -89,7 +92,7 @@ class SqliteRecordStore implements RecordStore {
   };
 
   close = async (): Promise<void> => {
-    await this.feed.close();
+    await Promise.all([this.feed.close(), this.searches.close()]);
     // Readers first: what they hold open would keep the log from being copied into the file.
     this.connection.close();
     await this.writer.close();
@@ -117,7 +120,7 @@ export async function openSqliteRecordStore({ file, log = () => {} }: { file: st
   const unlock = lockFile(file);
   try {
     const writer = await Writer.open(file);
-    return new SqliteRecordStore(openForReading(file), writer, new Feed(file, log), unlock);
+    return new SqliteRecordStore(openForReading(file), writer, new Feed(file, log), new Search(file, log), unlock);
   } catch (error) {
     unlock();
     throw error;

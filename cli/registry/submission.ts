@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Failure } from "../failure.js";
+import { visible } from "../render/visible.js";
+import { ConnectionError } from "./connection-error.js";
+import { Refusal } from "./refusal.js";
+import type { Registry } from "./registry.js";
+
+export interface Finding { file: string | null; pointer: string | null; message: string; code: string }
+
+/** A submission as `GET /rocrate/upload/status/{uuid}` answers it. */
+export interface Submission {
+  submissionUUID: string;
+  status: "queued" | "running" | "finished" | "failed";
+  stage: string | null;
+  progress: { done: number; total: number | null; unit: string } | null;
+  timeStarted: string | null;
+  timeFinished: string | null;
+  completed: boolean;
+  success: boolean;
+  error: Finding[] | null;
+  warnings: Finding[];
+  identifiersMinted: number;
+  rocrateIdentifier: string | null;
+}
+
+/** Ms between two questions: often at first, then less. */
+const SOONEST = 150;
+const LATEST = 2000;
+/** How long a registry may be away before asking is given up, in ms. */
+const PATIENCE = 600_000;
+
+export const readStatus = (registry: Registry, id: string): Promise<Submission> => registry.json<Submission>(`/rocrate/upload/status/${encodeURIComponent(id)}`);
+
+/**
+ * Asks until the submission has ended. A registry that restarts goes on with it, so what may pass is waited for.
+ * @param changed told each state, or the reason while the registry does not answer
+ * @throws Failure when the registry stays away, or refuses
+ */
+export async function followSubmission(registry: Registry, id: string, changed: (state: Submission | { away: string }) => void, signal: AbortSignal): Promise<Submission> {
+  let pause = SOONEST;
+  let away: number | undefined;
+  for (;;) {
+    try {
+      const submission = await readStatus(registry, id);
+      away = undefined;
+      changed(submission);
+      if (submission.completed) return submission;
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      away ??= Date.now();
+      if (Date.now() - away > PATIENCE) throw new Failure(`${(error as Error).message}; the upload may go on: ${resumeHint(id)}`, { cause: error });
+      changed({ away: (error as Error).message });
+    }
+    await sleep(pause, undefined, { signal });
+    pause = Math.min(LATEST, pause * 1.3);
+  }
+}
+
+const mayPass = (error: unknown): boolean => error instanceof ConnectionError || (error instanceof Refusal && [429, 502, 503, 504].includes(error.status));
+
+export const resumeHint = (id: string): string => `see how it goes with arkgraph status ${id} --wait`;
+
+/** One finding on one line. */
+export const findingLine = ({ file, pointer, message, code }: Finding): string => visible(`${[file, pointer].filter((part) => part !== null && part !== "").join("#")}${file === null && (pointer ?? "") === "" ? "" : ": "}${message} (${code})`);
+
+/** Why it failed, as one sentence. */
+export function failureOf({ error, submissionUUID }: Submission): Failure {
+  const [first, ...more] = error ?? [];
+  const rest = more.length === 0 ? "" : `, and ${more.length} more: arkgraph status ${submissionUUID}`;
+  return new Failure(`the crate was not taken in: ${first ? findingLine(first) : "no reason was given"}${rest}`);
+}

@@ -1,0 +1,40 @@
+import type { KindName } from "../../model/kind.js";
+
+/** Fields whose words are found, the weightier first. What is found by other text of a record has no fragment. */
+export const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
+export type SearchedField = (typeof SEARCHED_FIELDS)[number];
+
+export interface SearchQuery {
+  /** Words as someone typed them; nothing in it is an operator. */
+  text: string;
+  /**
+   * `all`: records that hold every word, by its stem; when there are none, those that hold words spelt nearly so.
+   * `related`: records that hold any of the words, or words that stand in the best of those: what is about the
+   * same may be named otherwise.
+   */
+  match: "all" | "related";
+  kind?: KindName;
+  offset: number;
+  limit: number;
+}
+
+/** A piece of a text: what was found, or what stands around it. */
+export interface FragmentPart { text: string; found: boolean }
+
+export interface SearchHit {
+  /** Stored form. */
+  ark: string;
+  /** BM25 over the weighted fields, above 0; comparable within one answer only. */
+  score: number;
+  /** Where it was found: name and keywords, whole unless they are long, a stretch of the description. */
+  fragments: Partial<Record<SearchedField, FragmentPart[]>>;
+}
+
+/** Hits by falling score, then by creation; `total` counts all there are. */
+export interface SearchPage { total: number; hits: SearchHit[] }
+
+/** Search in what anyone may see of live records. */
+export interface SearchStore {
+  /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
+  search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>;
+}

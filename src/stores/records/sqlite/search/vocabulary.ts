@@ -1,0 +1,57 @@
+import type { Connection } from "../statement.js";
+import { distance, tolerance } from "./spelling.js";
+import { Stemmer } from "./stemmer.js";
+
+/** Near spellings of one word that are tried. */
+const MOST_SPELLINGS = 8;
+
+/** The stems of the index and in how many records each stands. */
+export class Vocabulary {
+  readonly stemmer = new Stemmer();
+  readonly #all;
+  readonly #one;
+
+  constructor(connection: Connection) {
+    // A view of the index, of this connection alone; a connection that only reads would not make even that.
+    connection.exec("PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, search, row); PRAGMA query_only = 1");
+    this.#all = connection.prepare<[string, number]>("SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?");
+    this.#one = connection.prepare<[number]>("SELECT doc FROM temp.vocabulary WHERE term = ?");
+  }
+
+  /** Records that hold a stem. */
+  records(stem: string): number {
+    return this.#one.get([stem])?.[0] ?? 0;
+  }
+
+  /**
+   * For each word the stems spelt most like it: itself when the index has it. `undefined` when a word has none.
+   * Walks the vocabulary once for each word that is not known, so it is asked only when nothing else is found.
+   */
+  spellings(words: readonly string[]): string[][] | undefined {
+    const groups: string[][] = [];
+    let changed = false;
+    for (const [index, stem] of this.stemmer.stemsOf(words).entries()) {
+      if (stem === undefined || this.records(stem) > 0) {
+        groups.push([words[index]!]);
+        continue;
+      }
+      const near = this.#near(stem);
+      if (near.length === 0) return undefined;
+      groups.push(near);
+      changed = true;
+    }
+    return changed ? groups : undefined;
+  }
+
+  #near(stem: string): string[] {
+    const most = tolerance(stem);
+    if (most === 0) return [];
+    const found: { term: string; records: number; away: number }[] = [];
+    for (const [term, records] of this.#all.iterate([stem.length - most, stem.length + most])) {
+      const away = distance(stem, term, most);
+      if (away <= most) found.push({ term, records, away });
+    }
+    const nearest = Math.min(...found.map(({ away }) => away));
+    return found.filter(({ away }) => away === nearest).toSorted((a, b) => b.records - a.records).slice(0, MOST_SPELLINGS).map(({ term }) => term);
+  }
+}
