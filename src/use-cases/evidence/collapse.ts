@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Description } from "./descriptions.js";
-import type { Edge } from "./edges.js";
+import type { Edge } from "./net.js";
 import type { Dangling, GroupMarks } from "./types.js";
 
 /** Like siblings that one node stands in for. */

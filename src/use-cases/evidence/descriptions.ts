@@ -1,5 +1,6 @@
 import { storedArk } from "../../identifiers/ark.js";
 import { iriTerm } from "../../stores/queries/iri.js";
+import { iriIn, textIn } from "../../stores/queries/tsv.js";
 import type { Asking } from "./asking.js";
 import { compactType, IRIS } from "./context.js";
 import { DESCRIPTION_LENGTH, type GroupMarks } from "./types.js";
@@ -32,9 +33,8 @@ const said = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =
  * entity about the URL it stands for. What others say about a node is not heard: names cannot be forged.
  * Read from the graph, so that it is the public view, as of the same commit as the edges. A node that no record
  * describes is missing from the answer.
- * @param known what all records among the nodes say of themselves, when that is known
  */
-export async function describe(ask: Asking, nodes: readonly string[], known?: ReadonlyMap<string, Description>): Promise<Map<string, Description>> {
+export async function describe(ask: Asking, nodes: readonly string[]): Promise<Map<string, Description>> {
   const selves: [string][] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
@@ -46,24 +46,26 @@ export async function describe(ask: Asking, nodes: readonly string[], known?: Re
       // Only a statement of its record can have led here.
       found.set(node, { types: new Set(), records: new Set() });
     } else if (storedArk(node) === node) {
-      const description = known?.get(node);
-      if (description) found.set(node, description);
-      else if (!known) selves.push([node]);
+      selves.push([node]);
     } else {
       urls.push(node);
     }
   }
   for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
-  const rows = await ask.each(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"));
-  for (const row of rows.concat(await ask.each(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g")))) {
-    const node = row.n!.value;
+  const hear = (node: string, home: string, [type, name, description]: readonly (string | undefined)[]): void => {
     let known = found.get(node);
     if (!known) found.set(node, (known = { types: new Set(), records: new Set() }));
-    if (row.g && !node.includes(EMBEDDED)) known.records.add(row.g.value);
+    if (home !== node && !node.includes(EMBEDDED)) known.records.add(home);
     // Of several names the least, so that it is the same one each time.
-    if (row.type) known.types.add(compactType(row.type.value));
-    else if (row.name) known.name = least(known.name, row.name.value);
-    else if (row.description) known.description = least(known.description, shorten(row.description.value));
+    if (type) known.types.add(compactType(textIn(type)!));
+    else if (name) known.name = least(known.name, textIn(name)!);
+    else if (description) known.description = least(known.description, shorten(textIn(description)!));
+  };
+  for await (const rows of ask.tables(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"))) {
+    for (const [node, ...rest] of rows) hear(iriIn(node)!, iriIn(node)!, rest);
+  }
+  for await (const rows of ask.tables(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) {
+    for (const [node, home, ...rest] of rows) hear(iriIn(node)!, iriIn(home)!, rest);
   }
   return found;
 }

@@ -4,7 +4,7 @@ import type { ProvenanceName } from "../../model/provenance.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import { compactType } from "./context.js";
 import type { Description } from "./descriptions.js";
-import type { Edge } from "./edges.js";
+import type { Edge } from "./net.js";
 import type { EvidenceNode, Reference, Statement } from "./types.js";
 
 export const reference = (iri: string): Reference => ({ "@id": iri });

@@ -191,12 +191,17 @@ describe("An evidence graph", () => {
   it("is read again when a commit comes between its queries", async () => {
     await given({ a: { edges: { derivedFrom: ["b"] } }, b: {} });
     let asked = 0;
+    const moved = (sequence: number): number => (asked++ < 2 ? sequence + asked : sequence + 10);
     const moving: Partial<QueryEngine> = {
       reach: (sequence, wait) => world.engine.reach(sequence, wait),
       state: () => ({ state: "ready", sequence: 11 }),
       select: async (query) => {
         const answer = await world.engine.select(query);
-        return { ...answer, sequence: asked++ < 2 ? answer.sequence + asked : answer.sequence + 10 };
+        return { ...answer, sequence: moved(answer.sequence) };
+      },
+      table: async (query) => {
+        const answer = await world.engine.table(query);
+        return { ...answer, sequence: moved(answer.sequence) };
       },
     };
     const graph = await evidenceGraph({ ark: ark("a"), direction: "upstream", limit: 10 }, { records: world.records, queries: moving as QueryEngine });
