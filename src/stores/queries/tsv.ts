@@ -11,6 +11,28 @@ export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
   }
 }
 
+/**
+ * Rows of a UNION each of whose arms binds one variable of its own besides the key, or the two keys: an arm's number
+ * and what it binds. Nothing is made for the cells that are empty.
+ */
+export function eachArm(tsv: string, keys: 1 | 2, visit: (key: string, second: string, arm: number, cell: string) => void): void {
+  for (let start = tsv.indexOf("\n") + 1; start > 0 && start < tsv.length;) {
+    let end = tsv.indexOf("\n", start);
+    if (end === -1) end = tsv.length;
+    const first = tsv.indexOf("\t", start);
+    const before = keys === 1 ? first : tsv.indexOf("\t", first + 1);
+    let at = before + 1;
+    while (tsv.charCodeAt(at) === TAB) at++;
+    if (at < end) {
+      const tab = tsv.indexOf("\t", at);
+      visit(tsv.slice(start, first), keys === 1 ? "" : tsv.slice(first + 1, before), at - before - 1, tsv.slice(at, tab === -1 || tab > end ? end : tab));
+    }
+    start = end + 1;
+  }
+}
+
+const TAB = 9;
+
 /** The IRI that a cell holds; `undefined` for a literal or nothing. */
 export const iriIn = (cell: string | undefined): string | undefined => (cell?.startsWith("<") ? cell.slice(1, -1) : undefined);
 

@@ -1,6 +1,5 @@
 import type { QueryEngine, QueryOptions, Row } from "../../stores/queries/port.js";
 import { iriTerm } from "../../stores/queries/iri.js";
-import { tsvRows } from "../../stores/queries/tsv.js";
 
 /** IRIs written into one query: large enough to be quick, small enough for any parser. */
 const CHUNK = 5_000;
@@ -29,11 +28,11 @@ export class Asking {
     return answer;
   }
 
-  /** Rows of a query by the order of its variables, each cell as TSV writes it. */
-  async table(query: string): Promise<Iterable<string[]>> {
+  /** Rows of a query as TSV. */
+  async table(query: string): Promise<string> {
     const { tsv, sequence } = await this.engine.table(query, this.options);
     this.note(sequence);
-    return tsvRows(tsv);
+    return tsv;
   }
 
   /** Takes into account what is known as of a commit. */
@@ -56,8 +55,8 @@ export class Asking {
   }
 
   /** The same as tables, one after the other: the engine works on the next while one is read. */
-  async *tables(bindings: readonly (readonly string[])[], query: (values: string) => string): AsyncGenerator<Iterable<string[]>, void, undefined> {
-    const ask = (start: number): Promise<Iterable<string[]>> | undefined => {
+  async *tables(bindings: readonly (readonly string[])[], query: (values: string) => string): AsyncGenerator<string, void, undefined> {
+    const ask = (start: number): Promise<string> | undefined => {
       if (start >= bindings.length) return undefined;
       const answer = this.table(query(valuesOf(bindings.slice(start, start + LOT))));
       // Who stops reading leaves the next one unread.
@@ -66,7 +65,7 @@ export class Asking {
     };
     let next = ask(0);
     for (let start = LOT; next; start += LOT) {
-      const answer: Promise<Iterable<string[]>> = next;
+      const answer: Promise<string> = next;
       next = ask(start);
       yield await answer;
     }

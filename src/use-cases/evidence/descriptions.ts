@@ -1,6 +1,6 @@
 import { storedArk } from "../../identifiers/ark.js";
 import { iriTerm } from "../../stores/queries/iri.js";
-import { iriIn, textIn } from "../../stores/queries/tsv.js";
+import { eachArm, iriIn, textIn } from "../../stores/queries/tsv.js";
 import type { Asking } from "./asking.js";
 import { compactType, IRIS } from "./context.js";
 import { DESCRIPTION_LENGTH, type GroupMarks } from "./types.js";
@@ -33,8 +33,9 @@ const said = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =
  * entity about the URL it stands for. What others say about a node is not heard: names cannot be forged.
  * Read from the graph, so that it is the public view, as of the same commit as the edges. A node that no record
  * describes is missing from the answer.
+ * @param texts what all records among the nodes say of themselves, and perhaps others too, when it was asked for already
  */
-export async function describe(ask: Asking, nodes: readonly string[]): Promise<Map<string, Description>> {
+export async function describe(ask: Asking, nodes: readonly string[], texts?: Promise<string>): Promise<Map<string, Description>> {
   const selves: [string][] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
@@ -52,23 +53,24 @@ export async function describe(ask: Asking, nodes: readonly string[]): Promise<M
     }
   }
   for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
-  const hear = (node: string, home: string, [type, name, description]: readonly (string | undefined)[]): void => {
+  const hear = (key: string, second: string, arm: number, cell: string): void => {
+    const node = iriIn(key)!;
     let known = found.get(node);
     if (!known) found.set(node, (known = { types: new Set(), records: new Set() }));
-    if (home !== node && !node.includes(EMBEDDED)) known.records.add(home);
+    if (second !== "" && !node.includes(EMBEDDED)) known.records.add(iriIn(second)!);
     // Of several names the least, so that it is the same one each time.
-    if (type) known.types.add(compactType(textIn(type)!));
-    else if (name) known.name = least(known.name, textIn(name)!);
-    else if (description) known.description = least(known.description, shorten(textIn(description)!));
+    if (arm === 0) known.types.add(compactType(textIn(cell)!));
+    else if (arm === 1) known.name = least(known.name, textIn(cell)!);
+    else known.description = least(known.description, shorten(textIn(cell)!));
   };
-  for await (const rows of ask.tables(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"))) {
-    for (const [node, ...rest] of rows) hear(iriIn(node)!, iriIn(node)!, rest);
-  }
-  for await (const rows of ask.tables(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) {
-    for (const [node, home, ...rest] of rows) hear(iriIn(node)!, iriIn(home)!, rest);
-  }
+  if (texts) eachArm(await texts, 1, hear);
+  else for await (const tsv of ask.tables(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"))) eachArm(tsv, 1, hear);
+  for await (const tsv of ask.tables(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) eachArm(tsv, 2, hear);
   return found;
 }
+
+/** Asks for what records say of themselves, of those that a pattern binds `?n` to; for {@link describe}. */
+export const textsOf = (ask: Asking, pattern: string): Promise<string> => ask.table(said(pattern, "?n", "?n"));
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
 export function shorten(text: string): string {

@@ -1,7 +1,8 @@
-import { PROVENANCE, SUPPORTED_BY } from "../../model/provenance.js";
+import { PROVENANCE, SUPPORTED_BY, type ProvenanceName } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
-import { iriIn } from "../../stores/queries/tsv.js";
+import { eachArm, iriIn, tsvRows } from "../../stores/queries/tsv.js";
 import type { Asking } from "./asking.js";
+import { textsOf } from "./descriptions.js";
 import { statedAs } from "./edge-names.js";
 import { namesInUse } from "./names-in-use.js";
 import type { Net, OneWay } from "./net.js";
@@ -11,26 +12,32 @@ const SUPPORT = iriTerm(SUPPORTED_BY);
 const FEW = 2;
 const FAR = 16;
 
+/** With no more edges than that, all are read in one query, which finds the nodes by itself; some megabytes of text. */
+const AT_ONCE = 40_000;
+
+/** `texts`: what records among the nodes say of themselves, asked for while the edges were read. */
+export interface Discovered { texts?: Promise<string> }
+export interface Discovery {
+  /** Steps from the seeds. */
+  depth: number;
+  /** Nodes at which to stop, with all that is as near as the first of them. */
+  until?: ReadonlySet<string>;
+  /** With no more edges than that the descriptions of all nodes will be wanted. */
+  describe?: number;
+}
+
 /**
  * Every edge on the way from the seeds in one direction, and those that lead out of what the depth allows. Cycles
  * end by themselves: no node is asked about twice.
- * @param until nodes at which to stop, with all that is as near as the first of them
  */
-export async function discover(ask: Asking, net: Net, seeds: readonly string[], way: OneWay, depth: number, until?: ReadonlySet<string>): Promise<void> {
+export async function discover(ask: Asking, net: Net, seeds: readonly string[], way: OneWay, { depth, until, describe = 0 }: Discovery): Promise<Discovered> {
   const seen = new Set(seeds);
   let frontier = [...seen];
   for (let step = 0; step <= depth && frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
-      for (const start of frontier) seen.delete(start);
-      const rest = new Set<string>();
-      for (const start of frontier) {
-        for (const [cell] of await ask.table(closure(start, way))) {
-          const node = iriIn(cell)!;
-          if (!seen.has(node)) rest.add(node);
-        }
-      }
-      await readEdges(ask, net, [...rest], way);
-      return;
+      if (frontier.length === 1 && step === 0) return beyond(ask, net, frontier[0]!, way, describe);
+      for (const start of frontier) await beyond(ask, net, start, way, 0);
+      return {};
     }
     const next: string[] = [];
     await readEdges(ask, net, frontier, way, (node) => {
@@ -41,32 +48,68 @@ export async function discover(ask: Asking, net: Net, seeds: readonly string[], 
     frontier = next;
     if (until && frontier.some((node) => until.has(node))) break;
   }
+  return {};
+}
+
+/** Adds every edge from one node on, however far. */
+async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describe: number): Promise<Discovered> {
+  const nodes = closure(start, way);
+  const arms = await armsOf(ask, way);
+  if (arms.length === 0) return {};
+  const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
+  const rows = linesOf(tsv) - 1;
+  if (rows < AT_ONCE) {
+    // Asked before the edges are read, so that the engine works meanwhile.
+    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`) : undefined;
+    texts?.catch(() => {});
+    addEdges(net, tsv, arms);
+    return texts ? { texts } : {};
+  }
+  await readEdges(ask, net, Array.from(tsvRows(await ask.table(nodes)), ([cell]) => iriIn(cell)!), way);
+  return {};
+}
+
+function linesOf(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
 }
 
 /** A node and all that lies beyond it, however far. One end of the path is always bound. */
 const closure = (start: string, way: OneWay): string =>
   `SELECT DISTINCT ?n { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`} }`;
 
+/** One way to state that a node rests on another, or another on it; `forward`: as the subject. */
+interface Arm { name: ProvenanceName; forward: boolean }
+
+const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
+  (await namesInUse(ask)).map((name) => ({ name, forward: (PROVENANCE[name].support === "object") === (way === "upstream") }));
+
+/** A column for each property: its IRI in every row would cost as much as the rest of the row. */
+function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
+  const union = arms.map(({ name, forward }, index) => (forward ? `{ ?n ${iriTerm(statedAs(name))} ?o${index} }` : `{ ?o${index} ${iriTerm(statedAs(name))} ?n }`));
+  return `SELECT ?n ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} { ${union.join(" UNION ")} } }`;
+}
+
+function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: string) => void): void {
+  eachArm(tsv, 1, (key, _, arm, cell) => {
+    const from = iriIn(key);
+    // Text where an identifier belongs is no edge.
+    const to = iriIn(cell);
+    if (from === undefined || to === undefined) return;
+    const { name, forward } = arms[arm]!;
+    if (forward) net.add(from, name, to);
+    else net.add(to, name, from);
+    each?.(to);
+  });
+}
+
 /**
- * Adds what was stated, in any record, to make nodes rest on others (`upstream`) or others on them. The text of a
- * property costs more than its name in a column.
+ * Adds what was stated, in any record, to make nodes rest on others (`upstream`) or others on them.
  * @param each told of every node that one of them leads to
  */
 export async function readEdges(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, each?: (node: string) => void): Promise<void> {
-  const arms = (await namesInUse(ask)).map((name) => ({ name, forward: (PROVENANCE[name].support === "object") === (way === "upstream") }));
+  const arms = await armsOf(ask, way);
   if (arms.length === 0) return;
-  const union = arms.map(({ name, forward }, index) => (forward ? `{ ?n ${iriTerm(statedAs(name))} ?o${index} }` : `{ ?o${index} ${iriTerm(statedAs(name))} ?n }`)).join(" UNION ");
-  for await (const rows of ask.tables(nodes.map((node) => [node]), (values) => `SELECT ?n ${arms.map((_, index) => `?o${index}`).join(" ")} { VALUES (?n) { ${values} } ${union} }`)) {
-    for (const [node, ...others] of rows) {
-      const index = others.findIndex((cell) => cell !== "");
-      const from = iriIn(node);
-      // Text where an identifier belongs is no edge.
-      const to = iriIn(others[index]);
-      if (from === undefined || to === undefined) continue;
-      const { name, forward } = arms[index]!;
-      if (forward) net.add(from, name, to);
-      else net.add(to, name, from);
-      each?.(to);
-    }
-  }
+  for await (const tsv of ask.tables(nodes.map((node) => [node]), (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms))) addEdges(net, tsv, arms, each);
 }

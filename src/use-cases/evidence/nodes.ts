@@ -1,6 +1,6 @@
 import { expandCurie } from "../../model/field.js";
 import { KINDS } from "../../model/kinds/index.js";
-import type { ProvenanceName } from "../../model/provenance.js";
+import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import { compactType } from "./context.js";
 import type { Description } from "./descriptions.js";
@@ -32,16 +32,26 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
       ...(sameAs.length > 0 && { sameAs: sameAs.map(reference) }),
     });
   }
-  const stated = new Map<EvidenceNode, Map<ProvenanceName, Set<string>>>();
+  const told = new Set<string>();
+  const several = new Set<EvidenceNode>();
   for (const [index, { subject, name, object }] of edges.entries()) {
     const node = nodes.get(subject);
     if (!node) continue;
-    const properties = stated.get(node) ?? stated.set(node, new Map()).get(node)!;
-    const objects = properties.get(name) ?? properties.set(name, new Set()).get(name)!;
-    if (objects.has(object)) continue;
-    objects.add(object);
-    for (const statement of statements?.[index] ?? []) (node.statements ??= []).push({ property: name, object, ...statement });
+    if (statements && !told.has(`${subject} ${name} ${object}`)) {
+      told.add(`${subject} ${name} ${object}`);
+      for (const statement of statements[index]!) (node.statements ??= []).push({ property: name, object, ...statement });
+    }
+    const objects = node[name];
+    if (!objects) node[name] = [reference(object)];
+    else {
+      objects.push(reference(object));
+      several.add(node);
+    }
   }
-  for (const [node, properties] of stated) for (const [name, objects] of properties) node[name] = [...objects].toSorted().map(reference);
+  for (const node of several) for (const name of Object.keys(PROVENANCE) as ProvenanceName[]) if (node[name]) node[name] = inOrder(node[name]);
   return [...nodes.values()];
 }
+
+/** Sorted, each once. */
+const inOrder = (references: readonly Reference[]): Reference[] =>
+  references.toSorted((a, b) => (a["@id"] < b["@id"] ? -1 : Number(a["@id"] > b["@id"]))).filter((each, index, all) => each["@id"] !== all[index - 1]?.["@id"]);

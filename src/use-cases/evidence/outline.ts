@@ -25,17 +25,24 @@ export interface Outline {
   aliases: string[];
   /** Every edge among them, on this page or another. */
   net: Net;
+  /** What records among the nodes say of themselves, and perhaps others too, where it was asked for already. */
+  texts?: Promise<string>;
   page: NodePage;
   hidden: Hidden;
   known?: Known;
 }
 
+/** Up to so many nodes are read before an answer begins. */
+export const AT_ONCE = 15_000;
+/** A node has about so many edges: with fewer nodes than an answer may have, all are described. */
+const EDGES_A_NODE = 3;
+
 export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
-  const { near, net, beyond } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
-  const outline = { record, root, aliases: seeds.self.slice(1), net };
-  const kind = request.kinds ? await keepKinds(ask, near, request.kinds) : 0;
+  const { near, net, beyond, texts } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY, request.cursor === undefined && request.depth === undefined ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE : 0);
+  const outline = { record, root, aliases: seeds.self.slice(1), net, ...(texts && { texts }) };
+  const kind = request.kinds ? await keepKinds(ask, near, request.kinds, texts) : 0;
   if (kind > 0) net.keep((end) => end === root || near.has(end));
   const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }) };
   if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
@@ -51,19 +58,18 @@ export async function outlineOf(ask: Asking, record: StoredRecord, request: Evid
 }
 
 /** Takes out what is of other kinds; answers how many. What nothing here describes has no kind and stays. */
-async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[]): Promise<number> {
+async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[], texts?: Promise<string>): Promise<number> {
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   let away = 0;
-  for (const [node, { types }] of await describe(ask, [...near.keys()])) {
+  for (const [node, { types }] of await describe(ask, [...near.keys()], texts)) {
     if (classes.some((name) => types.has(name))) continue;
-    near.delete(node);
-    away++;
+    if (near.delete(node)) away++;
   }
   return away;
 }
 
-async function knowAll(ask: Asking, nodes: readonly string[], { record, root, net }: Pick<Outline, "record" | "root" | "net">, deps: EvidenceDeps): Promise<Known> {
-  const described = await describe(ask, nodes);
+async function knowAll(ask: Asking, nodes: readonly string[], { record, root, net, texts }: Pick<Outline, "record" | "root" | "net" | "texts">, deps: EvidenceDeps): Promise<Known> {
+  const described = await describe(ask, nodes, texts);
   if (!described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(nodes.filter((node) => !described.has(node)), deps.records);
   return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: [...net.edges()] };

@@ -5,13 +5,11 @@ import { describe } from "./descriptions.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import { supportOf } from "./net.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
-import type { Known, Outline } from "./outline.js";
+import { AT_ONCE, type Known, type Outline } from "./outline.js";
 import { statementsOf } from "./statements.js";
 import type { Dangling, EvidenceAnswer, EvidenceNode, EvidenceRequest, Reference } from "./types.js";
 
-/** Up to so many nodes are read before the answer begins. */
-const AT_ONCE = 10_000;
-/** Of more, so many at a time: less than a megabyte. */
+/** Of more nodes than are read at once, so many at a time: less than a megabyte. */
 const LOT = 1_000;
 
 /** Reads the nodes of an outline, the first lot at once. `complete`: there are no more. */
@@ -22,7 +20,7 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   const lot = complete ? AT_ONCE : LOT;
   const read = async (start: number): Promise<EvidenceNode[]> => {
     const order = page.nodes.slice(start, start + lot);
-    const known = outline.known ?? (await know(ask, order, outline, deps));
+    const known = outline.known ?? (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
     for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
     const here = new Set(order);
     const edges = outline.known ? known.edges.filter(({ subject }) => here.has(subject)) : known.edges;
@@ -49,8 +47,8 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   };
 }
 
-async function know(ask: Asking, order: readonly string[], { root, record, net }: Outline, deps: EvidenceDeps): Promise<Known> {
-  const described = await describe(ask, order);
+async function know(ask: Asking, order: readonly string[], { root, record, net }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
+  const described = await describe(ask, order, texts);
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
   return { edges: net.edgesOf(order), described, missing: new Map(missing.map((each) => [each["@id"], each])) };

@@ -53,7 +53,7 @@ async function shortest(ask: Asking, net: Net, starts: readonly string[], ends: 
   const next = new Map<string, string[]>();
   const found = starts.find((node) => ends.has(node));
   if (found !== undefined) return [found];
-  await discover(ask, net, starts, way, Number.POSITIVE_INFINITY, ends);
+  await discover(ask, net, starts, way, { depth: Number.POSITIVE_INFINITY, until: ends });
   for (const edge of net.edges()) {
     const [supported, supporting] = supportOf(edge);
     const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];

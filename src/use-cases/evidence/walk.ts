@@ -9,19 +9,25 @@ export interface Walk {
   near: Map<string, number>;
   /** Every edge among them and the asked-for record. */
   net: Net;
+  /** What records among them say of themselves, and perhaps others too; asked for on the way where that was quicker. */
+  texts?: Promise<string>;
   /** Nodes one step beyond the depth. */
   beyond: number;
 }
 
-/** All nodes within the depth, in one direction or in both. */
-export async function walk(ask: Asking, seeds: Seeds, direction: Direction, depth: number): Promise<Walk> {
+/**
+ * All nodes within the depth, in one direction or in both.
+ * @param describe with no more edges than that the descriptions of all nodes will be wanted
+ */
+export async function walk(ask: Asking, seeds: Seeds, direction: Direction, depth: number, describe = 0): Promise<Walk> {
   const starts = [...seeds.self, ...seeds.parts];
   const net = new Net();
   const near = new Map<string, number>();
   const beyond = new Set<string>();
+  let texts: Promise<string> | undefined;
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
-    await discover(ask, net, starts, way, depth);
+    ({ texts } = await discover(ask, net, starts, way, { depth, describe: direction === "both" ? 0 : describe }));
     // What the other way added are supports as well: no step in this direction leads along them that was not found in it.
     const found = net.distances(starts, way, depth);
     for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
@@ -37,5 +43,5 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
   }
   for (const node of near.keys()) beyond.delete(node);
   near.delete(seeds.root);
-  return { near, net, beyond: beyond.size };
+  return { near, net, beyond: beyond.size, ...(texts && { texts }) };
 }
