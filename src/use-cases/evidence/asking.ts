@@ -3,8 +3,8 @@ import { iriTerm } from "../../stores/queries/iri.js";
 
 /** IRIs written into one query: large enough to be quick, small enough for any parser. */
 const CHUNK = 5_000;
-/** The same where each brings several rows: some hundred kilobytes of text at a time. */
-const LOT = 1_000;
+/** The same where each brings several rows. Of small lots nearly all is garbage before it has to be moved: of larger ones the heap grows. */
+const LOT = 100;
 
 /** Asks the engine and remembers which commits the answers were as of. */
 export class Asking {
@@ -55,7 +55,7 @@ export class Asking {
   }
 
   /** The same as tables, one after the other: the engine works on the next while one is read. */
-  async *tables(bindings: readonly (readonly string[])[], query: (values: string) => string): AsyncGenerator<string, void, undefined> {
+  async *tables(bindings: readonly Binding[], query: (values: string) => string): AsyncGenerator<string, void, undefined> {
     const ask = (start: number): Promise<string> | undefined => {
       if (start >= bindings.length) return undefined;
       const answer = this.table(query(valuesOf(bindings.slice(start, start + LOT))));
@@ -72,4 +72,7 @@ export class Asking {
   }
 }
 
-const valuesOf = (bindings: readonly (readonly string[])[]): string => bindings.map((tuple) => `(${tuple.map(iriTerm).join(" ")})`).join(" ");
+/** One IRI, or one for each variable. */
+type Binding = string | readonly string[];
+
+const valuesOf = (bindings: readonly Binding[]): string => bindings.map((each) => `(${typeof each === "string" ? iriTerm(each) : each.map(iriTerm).join(" ")})`).join(" ");

@@ -5,7 +5,8 @@ import type { Asking } from "./asking.js";
 import { compactType, IRIS } from "./context.js";
 import { DESCRIPTION_LENGTH, type GroupMarks } from "./types.js";
 
-export interface Description { types: Set<string>; name?: string; description?: string; records: Set<string>; /** It stands for like siblings. */ group?: GroupMarks }
+/** `types` and `records` hold each once. */
+export interface Description { types: string[]; name?: string; description?: string; records: string[]; /** It stands for like siblings. */ group?: GroupMarks }
 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
@@ -36,7 +37,7 @@ const said = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =
  * @param texts what all records among the nodes say of themselves, and perhaps others too, when it was asked for already
  */
 export async function describe(ask: Asking, nodes: readonly string[], texts?: Promise<string>): Promise<Map<string, Description>> {
-  const selves: [string][] = [];
+  const selves: string[] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
   const found = new Map<string, Description>();
@@ -45,9 +46,9 @@ export async function describe(ask: Asking, nodes: readonly string[], texts?: Pr
     if (holder !== undefined) {
       homes.push([node, holder]);
       // Only a statement of its record can have led here.
-      found.set(node, { types: new Set(), records: new Set() });
+      found.set(node, { types: [], records: [] });
     } else if (storedArk(node) === node) {
-      selves.push([node]);
+      selves.push(node);
     } else {
       urls.push(node);
     }
@@ -56,10 +57,10 @@ export async function describe(ask: Asking, nodes: readonly string[], texts?: Pr
   const hear = (key: string, second: string, arm: number, cell: string): void => {
     const node = iriIn(key)!;
     let known = found.get(node);
-    if (!known) found.set(node, (known = { types: new Set(), records: new Set() }));
-    if (second !== "" && !node.includes(EMBEDDED)) known.records.add(iriIn(second)!);
+    if (!known) found.set(node, (known = { types: [], records: [] }));
+    if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, iriIn(second)!);
     // Of several names the least, so that it is the same one each time.
-    if (arm === 0) known.types.add(compactType(textIn(cell)!));
+    if (arm === 0) addTo(known.types, compactType(textIn(cell)!));
     else if (arm === 1) known.name = least(known.name, textIn(cell)!);
     else known.description = least(known.description, shorten(textIn(cell)!));
   };
@@ -79,4 +80,7 @@ export function shorten(text: string): string {
   return characters.length > DESCRIPTION_LENGTH ? `${characters.slice(0, DESCRIPTION_LENGTH - 1).join("")}…` : text;
 }
 
+const addTo = (list: string[], text: string): void => {
+  if (!list.includes(text)) list.push(text);
+};
 const least = (a: string | undefined, b: string): string => (a === undefined || b < a ? b : a);

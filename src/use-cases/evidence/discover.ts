@@ -13,7 +13,7 @@ const FEW = 2;
 const FAR = 16;
 
 /** With no more edges than that, all are read in one query, which finds the nodes by itself; some megabytes of text. */
-const AT_ONCE = 40_000;
+const AT_ONCE = 25_000;
 
 /** `texts`: what records among the nodes say of themselves, asked for while the edges were read. */
 export interface Discovered { texts?: Promise<string> }
@@ -65,7 +65,9 @@ async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describ
     addEdges(net, tsv, arms);
     return texts ? { texts } : {};
   }
-  await readEdges(ask, net, Array.from(tsvRows(await ask.table(nodes)), ([cell]) => iriIn(cell)!), way);
+  const found: string[] = [];
+  for (const [cell] of tsvRows(await ask.table(nodes))) found.push(net.know(iriIn(cell)!));
+  await readEdges(ask, net, found, way);
   return {};
 }
 
@@ -111,5 +113,5 @@ function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: str
 export async function readEdges(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, each?: (node: string) => void): Promise<void> {
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return;
-  for await (const tsv of ask.tables(nodes.map((node) => [node]), (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms))) addEdges(net, tsv, arms, each);
+  for await (const tsv of ask.tables(nodes, (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms))) addEdges(net, tsv, arms, each);
 }

@@ -32,6 +32,22 @@ export class Net {
     this.#bySubject = undefined;
   }
 
+  /** Numbers a node that may have edges; answers the string that it is kept as. Cut from a list of nodes it keeps that in memory, and not every table of edges. */
+  know(node: string): string {
+    return this.#iris[this.#number(node)]!;
+  }
+
+  /** Tells which nodes support others. */
+  supporters(): (node: string) => boolean {
+    const [supported, supporting] = this.#along("upstream");
+    const found = new Uint8Array(this.#iris.length);
+    for (let edge = 0; edge < this.#size; edge++) if (supported[edge] !== supporting[edge]) found[supporting[edge]!] = 1;
+    return (node) => {
+      const number = this.#numbers.get(node);
+      return number !== undefined && found[number] === 1;
+    };
+  }
+
   /** Leaves only the edges between nodes that are wanted. */
   keep(wanted: (iri: string) => boolean): void {
     const stays = Uint8Array.from(this.#iris, (iri) => Number(wanted(iri)));
@@ -46,15 +62,14 @@ export class Net {
     this.#bySubject = undefined;
   }
 
-  /** Those that nodes state, by their names. */
+  /** Those that nodes state, in the order of the nodes and then of the names of provenance. */
   edgesOf(subjects: Iterable<string>): Edge[] {
-    const { starts, edges } = (this.#bySubject ??= this.#runs(this.#subjects));
+    const { starts, edges } = (this.#bySubject ??= this.#runs(this.#subjects, true));
     const found: Edge[] = [];
     for (const subject of subjects) {
       const number = this.#numbers.get(subject);
       if (number === undefined) continue;
-      const own = edges.subarray(starts[number], starts[number + 1]).toSorted((a, b) => this.#places[a]! - this.#places[b]!);
-      for (const edge of own) found.push(this.#edge(edge));
+      for (let at = starts[number]!; at < starts[number + 1]!; at++) found.push(this.#edge(edges[at]!));
     }
     return found;
   }
@@ -113,14 +128,23 @@ export class Net {
     return [from, to];
   }
 
-  /** Sorts the edges by the node at one end, by counting. */
-  #runs(ends: Int32Array): Runs {
+  /** Sorts the edges by the node at one end, by counting; `named`: and then by their names. */
+  #runs(ends: Int32Array, named = false): Runs {
     const starts = new Int32Array(this.#iris.length + 1);
     for (let edge = 0; edge < this.#size; edge++) starts[ends[edge]! + 1]!++;
     for (let number = 0; number < this.#iris.length; number++) starts[number + 1]! += starts[number]!;
     const next = starts.slice();
     const edges = new Int32Array(this.#size);
     for (let edge = 0; edge < this.#size; edge++) edges[next[ends[edge]!]!++] = edge;
+    if (!named) return { starts, edges };
+    // Most nodes state few edges and have them in order already.
+    for (let number = 0; number < this.#iris.length; number++) {
+      for (let at = starts[number]! + 1; at < starts[number + 1]!; at++) {
+        if (this.#places[edges[at - 1]!]! <= this.#places[edges[at]!]!) continue;
+        edges.subarray(starts[number], starts[number + 1]).sort((a, b) => this.#places[a]! - this.#places[b]! || a - b);
+        break;
+      }
+    }
     return { starts, edges };
   }
 

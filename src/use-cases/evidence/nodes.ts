@@ -11,7 +11,7 @@ export const reference = (iri: string): Reference => ({ "@id": iri });
 
 /** Of a record whose statements are all about the URL it stands for. */
 export function ofRecord(record: StoredRecord): Description {
-  return { types: new Set([compactType(expandCurie(KINDS[record.kind].rdfClass))]), records: new Set(), ...(record.name !== null && { name: record.name }) };
+  return { types: [compactType(expandCurie(KINDS[record.kind].rdfClass))], records: [], ...(record.name !== null && { name: record.name }) };
 }
 
 /**
@@ -24,13 +24,13 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
   for (const iri of order) {
     const known = described.get(iri);
     if (!known) continue;
-    const sameAs = iri === root ? aliases : [...known.records].toSorted();
-    nodes.set(iri, {
-      "@id": iri, "@type": [...known.types].toSorted(),
-      ...(known.name !== undefined && { name: known.name }), ...(known.description !== undefined && { description: known.description }),
-      ...(known.group && { count: known.group.count, group: known.group.group }),
-      ...(sameAs.length > 0 && { sameAs: sameAs.map(reference) }),
-    });
+    const node: EvidenceNode = { "@id": iri, "@type": known.types.toSorted() };
+    if (known.name !== undefined) node.name = known.name;
+    if (known.description !== undefined) node.description = known.description;
+    if (known.group) Object.assign(node, { count: known.group.count, group: known.group.group });
+    const sameAs = iri === root ? aliases : known.records.toSorted();
+    if (sameAs.length > 0) node.sameAs = sameAs.map(reference);
+    nodes.set(iri, node);
   }
   const told = new Set<string>();
   const several = new Set<EvidenceNode>();

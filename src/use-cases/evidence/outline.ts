@@ -62,7 +62,7 @@ async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   let away = 0;
   for (const [node, { types }] of await describe(ask, [...near.keys()], texts)) {
-    if (classes.some((name) => types.has(name))) continue;
+    if (classes.some((name) => types.includes(name))) continue;
     if (near.delete(node)) away++;
   }
   return away;
@@ -86,7 +86,7 @@ function grouped(near: ReadonlyMap<string, number>, known: Known, groups: readon
   for (const { iri, count, group, members } of groups) {
     const absent = known.missing.get(members[0]!);
     if (absent) missing.set(iri, { "@id": iri, reason: absent.reason, count, group });
-    else described.set(iri, { types: known.described.get(members[0]!)!.types, records: new Set(), name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`, group: { count, group } });
+    else described.set(iri, { types: known.described.get(members[0]!)!.types, records: [], name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`, group: { count, group } });
   }
   return {
     near: nearer,

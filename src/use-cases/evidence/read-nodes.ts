@@ -3,14 +3,14 @@ import { EVIDENCE_CONTEXT } from "./context.js";
 import { dangling } from "./dangling.js";
 import { describe } from "./descriptions.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
-import { supportOf } from "./net.js";
+import { supportOf, type Edge } from "./net.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
 import { AT_ONCE, type Known, type Outline } from "./outline.js";
 import { statementsOf } from "./statements.js";
 import type { Dangling, EvidenceAnswer, EvidenceNode, EvidenceRequest, Reference } from "./types.js";
 
-/** Of more nodes than are read at once, so many at a time: less than a megabyte. */
-const LOT = 1_000;
+/** Of more nodes than are read at once, so many at a time: with more the heap grows. */
+const LOT = 50;
 
 /** Reads the nodes of an outline, the first lot at once. `complete`: there are no more. */
 export async function readNodes(ask: Asking, outline: Outline, request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer & { complete: boolean }> {
@@ -56,11 +56,16 @@ async function know(ask: Asking, order: readonly string[], { root, record, net }
 
 /** What supports nothing else that was found; in a cycle without end, the asked-for record. */
 function outputsOf({ page: { nodes }, net, known, root, record }: Outline): Reference[] {
+  const supports = known ? supportersIn(known.edges) : net.supporters();
+  const ends = nodes.filter((node) => !supports(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1));
+  return (ends.length > 0 ? ends : [root]).map(reference);
+}
+
+function supportersIn(edges: readonly Edge[]): (node: string) => boolean {
   const supporting = new Set<string>();
-  for (const edge of known?.edges ?? net.edges()) {
+  for (const edge of edges) {
     const [a, b] = supportOf(edge);
     if (a !== b) supporting.add(b);
   }
-  const ends = nodes.filter((node) => !supporting.has(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1));
-  return (ends.length > 0 ? ends : [root]).map(reference);
+  return (node) => supporting.has(node);
 }
