@@ -23,11 +23,11 @@ export async function recordsOfUrls(ask: Asking, urls: readonly string[]): Promi
   return rows.map((row) => [row.n!.value, row.g!.value]);
 }
 
-/** Three variables and no BIND but one: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
+/** Three variables and no BIND but one, which makes no new text where it need not: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
 const said = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string => `SELECT ${keys} ?type ?name ?description { ${bound} {
   { GRAPH ${graph} { ?n ${iriTerm(IRIS.type)} ?type } } UNION
   { GRAPH ${graph} { ?n ${iriTerm(IRIS.name)} ?name } } UNION
-  { GRAPH ${graph} { ?n ${iriTerm(IRIS.description)} ?long } BIND(SUBSTR(STR(?long), 1, ${DESCRIPTION_LENGTH + 1}) AS ?description) } } }`;
+  { GRAPH ${graph} { ?n ${iriTerm(IRIS.description)} ?long } BIND(IF(STRLEN(STR(?long)) <= ${DESCRIPTION_LENGTH}, ?long, SUBSTR(STR(?long), 1, ${DESCRIPTION_LENGTH + 1})) AS ?description) } } }`;
 
 /**
  * What records say about the nodes that are theirs: a record about itself and the objects inside it, a crate's
