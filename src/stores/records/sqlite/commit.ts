@@ -79,6 +79,7 @@ export class Committer {
       else this.#log.put([step.sequence, JSON.stringify(changed)]);
       this.#sequence = step.sequence;
     }
-    return { sequence: this.#sequence, records };
+    const newest = new Map(step.arrived.flatMap(({ ark, newest }) => (newest === undefined ? [] : [[ark, newest] as const])));
+    return { sequence: this.#sequence, records: newest.size === 0 ? records : records.map((record) => (newest.has(record.ark) ? { ...record, newestBacklink: newest.get(record.ark)! } : record)) };
   }
 }
