@@ -104,7 +104,7 @@ describe("/sparql answers", () => {
     expect(objects("endpoint")).toEqual([`${server.url}/sparql`]);
     expect(objects("supportedLanguage")).toEqual([`${SD}SPARQL11Query`]);
     expect(objects("feature")).toEqual([`${SD}UnionDefaultGraph`]);
-    expect(objects("resultFormat")).toHaveLength(8);
+    expect(objects("resultFormat")).toHaveLength(9);
     expect(new Parser().parse((await server.request("GET", "/sparql", { headers: { Accept: "application/n-triples" } })).text)).toHaveLength(quads.length);
     expect(JSON.parse((await server.request("GET", "/sparql", { headers: { Accept: "application/ld+json" } })).text)).toHaveLength(3);
     expect(await server.request("GET", "/sparql", { headers: { Accept: "text/csv" } })).toMatchObject({ status: 406, body: { code: "NOT_ACCEPTABLE" } });
