@@ -16,6 +16,8 @@ export interface Step {
   readonly links: LinkChange[];
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
+  /** Keys whose only records are new and were stored with this commit as that of their newest link. */
+  readonly linked: Set<string>;
 }
 /** @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may */
 export function checkDeadline({ deadline }: Step): void {
