@@ -47,8 +47,9 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   });
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
+  const tableTurns = new Turns(config.TABLE_CONCURRENCY);
   const penalties = new Penalties(config.SPARQL_PENALTY);
-  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, planTurns, shapeTurns, log, baseUrl, jwtSecret };
+  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
 
   const stopping = new AbortController();
   const sweep = async () => {
@@ -73,6 +74,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       clearInterval(timer);
       planTurns.close();
       shapeTurns.close();
+      tableTurns.close();
       await jobs.close(grace);
       await sweeping;
       await guard.close();

@@ -28,7 +28,7 @@ What a crate says is never dropped. In the graph,
 
 ## Look before you upload
 
-\`POST /rocrate/validate\` runs the checks of an upload on an archive (\`multipart/form-data\`, field \`file\`) or on a metadata document (\`application/ld+json\` or \`application/json\`), and stores nothing. A document alone is judged as \`POST /rocrate/metadata\` would. GraphQL has the same as \`planCrate\`.
+\`POST /rocrate/validate\` runs the checks of an upload on an archive (\`multipart/form-data\`, field \`file\`) or on a metadata document (\`application/ld+json\` or \`application/json\`), and stores nothing. A document alone is judged as \`POST /rocrate/metadata\` would. With \`update=true\` it tells what an update would do. GraphQL has the same as \`planCrate\`.
 
 \`\`\`sh
 curl -s $BASE/rocrate/validate -H "Authorization: Bearer $TOKEN" -F file=@crate.zip
@@ -45,10 +45,11 @@ The answer is 200 also when the crate would be refused: \`conforms\` says which.
 | \`counts\` | How many identifiers are in each of the next four; those lists end at PLAN_LIST_LIMIT. |
 | \`minted\` | Identifiers that would be made, each with the \`@id\` it stands for. |
 | \`kept\` | ARKs of the crate that would be taken as they are. |
-| \`known\` | Records of yours that say the same already; the crate would share them. |
+| \`known\` | Records of yours already. They say the same and the crate would share them; with \`update=true\` they may also change. |
 | \`conflicting\` | Identifiers that are taken: the identifier, the kind of its record, and nothing else of it. |
 | \`warned\` | Advice (\`RECOMMENDED\`). |
 | \`refused\` | Everything else that stands in the way (\`REQUIRED\`). |
+| \`changes\` | With \`update=true\`, the records that would be \`created\`, \`changed\` (another revision), left \`unchanged\`, \`removed\` (deleted: the crate does not describe them any more) and \`revived\` (deleted before, described again), each with its number in \`counts\`. Those in \`conflicting\` are in none of them. Null without \`update\`, and where not every entity could be read to its end. |
 
 A finding has \`file\`, \`pointer\` (JSON pointer), \`line\` and \`column\` of a JSON error, \`severity\`, \`code\`, \`message\` and \`fix\`. Of one code 200 are listed; \`MORE_FINDINGS\` says how many more there are.
 

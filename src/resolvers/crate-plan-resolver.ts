@@ -21,8 +21,8 @@ const METADATA = "ro-crate-metadata.json";
 @Resolver()
 export class CratePlanResolver {
   /** @throws ServiceError as {@link planUpload} */
-  plan(file: IncomingFile, context: Context, signal: AbortSignal = UNTIL_DONE): Promise<CratePlan> {
-    return planUpload(context.deps, context.caller, file, signal);
+  plan(file: IncomingFile, options: { update?: boolean }, context: Context, signal: AbortSignal = UNTIL_DONE): Promise<CratePlan> {
+    return planUpload(context.deps, context.caller, file, options, signal);
   }
   /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submitMetadata(stream: Readable, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
@@ -36,10 +36,11 @@ export class CratePlanResolver {
     @Arg("file", () => GraphQLUpload, { nullable: true, description: "An archive, or a metadata document (GraphQL multipart request; send the header apollo-require-preflight)." }) upload: Promise<FileUpload> | undefined,
     @Arg("metadata", () => String, { nullable: true, description: "A metadata document as text, in place of a file." }) metadata: string | undefined,
     @Ctx() context: Context,
+    @Arg("update", () => Boolean, { defaultValue: false, description: "What an update would come to: the upload with update: true." }) update: boolean,
   ): Promise<CratePlan> {
-    if (metadata !== undefined && metadata !== null && !upload) return this.plan({ stream: Readable.from([Buffer.from(metadata)]), name: METADATA, mediaType: "application/ld+json" }, context);
+    if (metadata !== undefined && metadata !== null && !upload) return this.plan({ stream: Readable.from([Buffer.from(metadata)]), name: METADATA, mediaType: "application/ld+json" }, { update }, context);
     if (!upload || (metadata !== undefined && metadata !== null)) throw invalid(["body", "file"], "Send either a file or metadata", upload ? "value_error" : "missing");
-    return withUpload(upload, context, (file) => this.plan(file, context));
+    return withUpload(upload, context, (file) => this.plan(file, { update }, context));
   }
 
   @Mutation(() => SubmissionType, { description: "Makes a crate without files from its metadata document." })

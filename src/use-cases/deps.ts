@@ -33,6 +33,8 @@ export interface Deps {
   readonly planTurns: Turns;
   /** Checks by shapes. */
   readonly shapeTurns: Turns;
+  /** Tables that are checked by a schema. */
+  readonly tableTurns: Turns;
   readonly log: Log;
   /** Public address without a slash at the end. Known once the server listens. */
   readonly baseUrl: () => string;

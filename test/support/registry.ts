@@ -24,7 +24,7 @@ export interface IntakeRig {
   /** Stores an archive and runs its submission to the end. */
   upload(archive: Uint8Array, options?: { user?: string; input?: CrateSubmissionInput }): Promise<Submission>;
   /** What an upload would come to. */
-  plan(archive: Uint8Array, options?: { user?: string; format?: "zip" | "metadata" }): Promise<CratePlan>;
+  plan(archive: Uint8Array, options?: { user?: string; format?: "zip" | "metadata"; update?: boolean }): Promise<CratePlan>;
   /** Every record, by the order of creation. */
   all(): Promise<StoredRecord[]>;
   document(ark: string): Promise<Record<string, unknown>>;
@@ -50,10 +50,10 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
       if (faults.length > 0) throw faults[0];
       return (await records.submission(submission.id))!;
     },
-    async plan(archive, { user = UPLOADER, format = "zip" } = {}) {
+    async plan(archive, { user = UPLOADER, format = "zip", update = false } = {}) {
       const staged = await objects.stage(Readable.from([archive]));
       try {
-        return await planCrate({ records, objectsLocation: location, config, baseUrl: () => BASE_URL }, { sha256: staged.sha256, staged: staged.place, user, format }, AbortSignal.timeout(60_000));
+        return await planCrate({ records, objectsLocation: location, config, baseUrl: () => BASE_URL }, { sha256: staged.sha256, staged: staged.place, user, format, update }, AbortSignal.timeout(60_000));
       } finally {
         await staged.discard();
       }

@@ -35,6 +35,28 @@ export class PlanCountsType {
   @Field(() => Int) known!: number;
   @Field(() => Int) conflicting!: number;
 }
+@ObjectType("RemovedRecord", { description: "A record of the stored crate that is not described any more.", simpleResolvers: true })
+export class RemovedRecordType {
+  @Field(() => ID) identifier!: string;
+  @Field() kind!: string;
+}
+@ObjectType("ChangeCounts", { description: "Of records; the lists may be cut.", simpleResolvers: true })
+export class ChangeCountsType {
+  @Field(() => Int) created!: number;
+  @Field(() => Int) changed!: number;
+  @Field(() => Int) unchanged!: number;
+  @Field(() => Int) removed!: number;
+  @Field(() => Int) revived!: number;
+}
+@ObjectType("CrateChanges", { description: "What an update of a crate would do.", simpleResolvers: true })
+export class CrateChangesType {
+  @Field(() => ChangeCountsType) counts!: ChangeCountsType;
+  @Field(() => [PlannedIdentifierType]) created!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], { description: "Records that get another revision." }) changed!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType]) unchanged!: PlannedIdentifierType[];
+  @Field(() => [RemovedRecordType], { description: "Records that are not described any more: they are deleted." }) removed!: RemovedRecordType[];
+  @Field(() => [PlannedIdentifierType], { description: "Deleted records that are described again." }) revived!: PlannedIdentifierType[];
+}
 @ObjectType("CratePlan", { description: "What an upload of a crate would come to.", simpleResolvers: true })
 export class CratePlanType {
   @Field({ description: "The upload would be taken in." }) conforms!: boolean;
@@ -43,8 +65,9 @@ export class CratePlanType {
   @Field(() => PlanCountsType) counts!: PlanCountsType;
   @Field(() => [PlannedIdentifierType], { description: "Identifiers that would be made." }) minted!: PlannedIdentifierType[];
   @Field(() => [PlannedIdentifierType], { description: "ARKs of the crate that would be taken as they are." }) kept!: PlannedIdentifierType[];
-  @Field(() => [PlannedIdentifierType], { description: "Records of yours that say the same already." }) known!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], { description: "Records of yours already, which the crate shares or updates." }) known!: PlannedIdentifierType[];
   @Field(() => [IdentifierConflictType]) conflicting!: IdentifierConflictType[];
   @Field(() => [PlanFindingType], { description: "Advice: the upload would be taken in all the same." }) warned!: PlanFindingType[];
   @Field(() => [PlanFindingType], { description: "What the upload would be refused for, besides conflicts." }) refused!: PlanFindingType[];
+  @Field(() => CrateChangesType, { nullable: true, description: "What an update would do; null where none was asked for, or not every entity could be read." }) changes!: CrateChangesType | null;
 }

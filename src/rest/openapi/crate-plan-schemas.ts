@@ -20,6 +20,8 @@ const IDENTIFIER: JsonObject = {
   kind: { type: "string", description: "The record's kind." },
 };
 
+const CHANGES = ["created", "changed", "unchanged", "removed", "revived"] as const;
+
 /** Schemas of crates that are looked at before they are taken in. */
 export const CRATE_PLAN_SCHEMAS: JsonObject = {
   CrateMetadata: {
@@ -29,9 +31,21 @@ export const CRATE_PLAN_SCHEMAS: JsonObject = {
   PlanFinding: { type: "object", required: Object.keys(FINDING), properties: FINDING },
   PlannedIdentifier: { type: "object", required: Object.keys(IDENTIFIER), properties: IDENTIFIER },
   IdentifierConflict: { type: "object", required: [...Object.keys(IDENTIFIER), ...Object.keys(FINDING)], properties: { ...IDENTIFIER, ...FINDING } },
+  RemovedRecord: { type: "object", required: ["identifier", "kind"], properties: { identifier: IDENTIFIER["identifier"]!, kind: IDENTIFIER["kind"]! } },
+  CrateChanges: {
+    type: "object", description: "What an update of a crate would do. Lists end at PLAN_LIST_LIMIT; `counts` are whole.", required: ["counts", ...CHANGES],
+    properties: {
+      counts: { type: "object", required: [...CHANGES], properties: Object.fromEntries(CHANGES.map((name) => [name, { type: "integer" }])) },
+      created: list("PlannedIdentifier", "Records that would be new."),
+      changed: list("PlannedIdentifier", "Records that would get another revision."),
+      unchanged: list("PlannedIdentifier", "Records that say the same already."),
+      removed: list("RemovedRecord", "Records of the stored crate that are not described any more: they would be deleted, and their identifiers stay tombstones."),
+      revived: list("PlannedIdentifier", "Deleted records that would come back."),
+    },
+  },
   CratePlan: {
     type: "object", description: "What an upload of a crate would come to. Lists of identifiers end at PLAN_LIST_LIMIT; `counts` are whole.",
-    required: ["conforms", "rocrateIdentifier", "records", "counts", "minted", "kept", "known", "conflicting", "warned", "refused"],
+    required: ["conforms", "rocrateIdentifier", "records", "counts", "minted", "kept", "known", "conflicting", "warned", "refused", "changes"],
     properties: {
       conforms: { type: "boolean", description: "The upload would be taken in: nothing conflicts and nothing is refused." },
       rocrateIdentifier: nullable("string", "Identifier of the crate; one that is minted is another at the upload. Null when the metadata cannot be read."),
@@ -45,10 +59,11 @@ export const CRATE_PLAN_SCHEMAS: JsonObject = {
       },
       minted: list("PlannedIdentifier", "Identifiers that would be made."),
       kept: list("PlannedIdentifier", "ARKs of the crate that would be taken as they are."),
-      known: list("PlannedIdentifier", "Records of the uploader that say the same already."),
+      known: list("PlannedIdentifier", "Records that the uploader has already: they say the same, or an update brings them up to date."),
       conflicting: list("IdentifierConflict", "Identifiers that are taken."),
       warned: list("PlanFinding", "Advice: the crate would be taken in all the same."),
       refused: list("PlanFinding", "What the upload would be refused for, besides conflicts."),
+      changes: { anyOf: [schemaRef("CrateChanges"), { type: "null" }], description: "With `update=true`: what would become of each record. Null without it, and where not every entity could be read to its end." },
     },
   },
 };

@@ -27,7 +27,7 @@ const PLAN: JsonObject = {
     file: "ro-crate-metadata.json", pointer: "/@graph/2", line: null, column: null, severity: "RECOMMENDED", code: "FIELD_MISSING",
     message: "A DataDownload should have description.", fix: "Add what is missing.",
   }],
-  refused: [],
+  refused: [], changes: null,
 };
 const documents = (exampleName: string): Record<string, Content> =>
   Object.fromEntries(["application/ld+json", "application/json"].map((type) => [type, { schema: schemaRef("CrateMetadata"), example: DOCUMENT, exampleName }]));
@@ -39,6 +39,7 @@ export const CRATE_PLANS: readonly Operation[] = [
       "Runs the checks of an upload on an archive or on a metadata document alone, and stores nothing: no submission, no file, no record. A document may have MAX_METADATA_BYTES.",
       "Findings are in the answer, whose status is 200; every code is in docs/crates.md. It needs a token because conflicts depend on who uploads, and because the bytes lie on disk while they are looked at.",
     ].join(" "),
+    parameters: [query("update", "What an update would come to: an upload with `update=true`. `changes` then tells what would become of each record.", { type: "boolean", default: false })],
     body: { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } }, ...documents("CrateMetadata") },
     bodyLimit: "MAX_METADATA_BYTES",
     answer: { description: "The plan.", content: json(schemaRef("CratePlan"), PLAN) },

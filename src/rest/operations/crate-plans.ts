@@ -18,9 +18,10 @@ export const cratePlanOperations: Operations = {
     authenticated(context.caller);
     if (!hasBody(req)) throw noBody();
     const signal = presence(request);
+    const options = { update: readFlag(request.query, "update") };
     const plan = mediaType(req) === "multipart/form-data"
-      ? await takeFile(req, FIELDS, (file) => plans.plan(file, context, signal))
-      : await plans.plan({ stream: bodyStream(req), name: "", mediaType: mediaType(req) }, context, signal);
+      ? await takeFile(req, FIELDS, (file) => plans.plan(file, options, context, signal))
+      : await plans.plan({ stream: bodyStream(req), name: "", mediaType: mediaType(req) }, options, context, signal);
     sendJson(req, res, plan, { headers: { "Cache-Control": "no-store" } });
   },
   create_crate_metadata: async (request) => {

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { Progress } from "../../jobs/port.js";
 import { openObjects } from "../../stores/objects/location.js";
 import type { ObjectStore } from "../../stores/objects/port.js";
 import type { CrateRecord } from "./build-records.js";
@@ -35,17 +36,29 @@ port.on("message", (answer: ToThread) => {
   waiting.delete(answer.id);
 });
 
-/** Nobody writes the records of a plan; their documents move, everything else would be copied on the event loop. */
-const documentOnly = (record: CrateRecord): CrateRecord => ({ ...record, quads: "", links: [], objects: [], text: NO_TEXT, keywords: [] });
+/** Nobody writes the records of a plan; their documents move, everything else would be copied on the event loop. What an update compares is kept. */
+const comparedOnly = (record: CrateRecord): CrateRecord => ({ ...record, ...(input.update ? {} : { quads: "", objects: [] }), links: [], text: NO_TEXT, keywords: [] });
 const NO_TEXT = { name: "", description: "", keywords: "", other: "" };
 
+/** Told of a stage when it begins, moves for the first time and ends, between that so often (ms): a crate has many files. */
+const TOLD_EACH = 50;
+let told = { stage: "", moved: false, at: 0 };
+
+function tellProgress(progress: Progress): void {
+  const { stage, done, total } = progress;
+  const begins = stage !== told.stage;
+  if (!begins && told.moved && done !== total && performance.now() - told.at < TOLD_EACH) return;
+  told = { stage, moved: !begins, at: performance.now() };
+  send({ type: "progress", progress });
+}
+
 const host: IntakeHost = {
-  progress: (progress) => send({ type: "progress", progress }),
+  progress: tellProgress,
   intend: async (sha256s) => {
     await ask({ type: "intend", sha256s });
   },
   claim: async (claims): Promise<Refusal[]> => (await ask({ type: "claim", claims })).refusals ?? [],
-  records: (records) => send({ type: "records", records: input.dryRun ? records.map(documentOnly) : records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
+  records: (records) => send({ type: "records", records: input.dryRun ? records.map(comparedOnly) : records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
 };
 
 /** What is being written when the thread is told to stop fails, and is removed with that. */

@@ -76,10 +76,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     const result = await runThread(inputOf(job, deps), host, job.signal, { timeout: deps.config.INTAKE_TIMEOUT, memory: deps.config.INTAKE_MEMORY });
     if ("errors" in result) return await fail(result.errors, result.warnings);
     job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
-    const { errors, ...planned } = update ? await update.plan(records) : await asNew(deps, records, own, result.root);
+    const { errors, writes, uses } = update ? await update.plan(records) : await asNew(deps, records, own, result.root);
     if (errors.length > 0) return await fail(errors, result.warnings);
     job.signal.throwIfAborted();
-    const refused = await commit(job, deps, planned, result, now());
+    const refused = await commit(job, deps, { writes, uses }, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
     if (error instanceof CrateError) return await fail(error.findings, error.warnings);

@@ -13,15 +13,16 @@ export function formatOf({ mediaType, name }: Pick<IncomingFile, "mediaType" | "
 /**
  * What an upload of this file by the caller would come to. The bytes are held in a temporary place while they are
  * looked at; no object, submission or record comes of it.
+ * @param options.update the upload would bring what the caller has of the crate up to date
  * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`, `SHUTTING_DOWN`; whatever the stream fails with; the signal's reason
  */
-export async function planUpload(deps: Deps, caller: Caller | null, file: IncomingFile, signal: AbortSignal): Promise<CratePlan> {
+export async function planUpload(deps: Deps, caller: Caller | null, file: IncomingFile, { update = false }: { update?: boolean }, signal: AbortSignal): Promise<CratePlan> {
   const { user } = authenticated(caller);
   const format = formatOf(file);
   const staged = await deps.objects.stage(file.stream, { ...uploadLimit(deps.config, format), signal });
   try {
     const name = file.name || (format === "zip" ? "crate.zip" : "ro-crate-metadata.json");
-    return await deps.planTurns.run(signal, (either) => planCrate(deps, { sha256: staged.sha256, staged: staged.place, name, format, user }, either));
+    return await deps.planTurns.run(signal, (either) => planCrate(deps, { sha256: staged.sha256, staged: staged.place, name, format, user, update }, either));
   } finally {
     await staged.discard();
   }

@@ -1,15 +1,14 @@
 import type { Config } from "../../config.js";
-import type { Finding } from "../../model/finding.js";
-import { KINDS } from "../../model/kinds/index.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
-import type { CrateRecord } from "./build-records.js";
-import { CrateError, finding, quoted, type Place } from "./findings.js";
-import { FINDING_CODES, type FindingCode, type Severity } from "./finding-codes.js";
+import { CrateError, type Place } from "./findings.js";
+import type { Severity } from "./finding-codes.js";
 import { crateLimits } from "./limits.js";
+import { Gathered } from "./planned.js";
 import { findConflicts, withoutKnown } from "./run/conflicts.js";
-import type { Claim, CrateFormat } from "./run/protocol.js";
+import type { CrateFormat } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
+import { CrateUpdate } from "./run/update.js";
 
 /** A finding with its weight and what to do about it. */
 export interface PlanFinding {
@@ -45,34 +44,51 @@ export interface CratePlan {
   minted: PlannedIdentifier[];
   /** ARKs of the crate that would be taken as they are. */
   kept: PlannedIdentifier[];
-  /** Records that the uploader has already and that say the same. */
+  /** Records that the uploader has already: they say the same, or an update brings them up to date. */
   known: PlannedIdentifier[];
   /** Identifiers that are taken. */
   conflicting: (PlannedIdentifier & PlanFinding)[];
   warned: PlanFinding[];
   /** Everything else that an upload would be refused for. */
   refused: PlanFinding[];
+  /** What an update would do; null where none was asked for, and where not every entity could be read to its end. */
+  changes: CrateChanges | null;
 }
+/** Records that an update would write, and those that it would leave as they are. */
+export interface CrateChanges {
+  /** All of them; the lists below end at PLAN_LIST_LIMIT. */
+  counts: Record<ChangeName, number>;
+  created: PlannedIdentifier[];
+  /** Records that get another revision. */
+  changed: PlannedIdentifier[];
+  unchanged: PlannedIdentifier[];
+  /** Records of the crate as it is stored that are not described any more: they are deleted, and their identifiers stay tombstones. */
+  removed: Omit<PlannedIdentifier, "entity">[];
+  /** Deleted records that are described again. */
+  revived: PlannedIdentifier[];
+}
+export type ChangeName = "created" | "changed" | "unchanged" | "removed" | "revived";
 
 /** Bytes in the object store: published under their hash, or staged. */
-export interface PlannedUpload { sha256: string; staged?: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string }
-export interface PlanDeps { records: Pick<RecordStore, "findMany">; objectsLocation: ObjectsLocation; config: Config; baseUrl: () => string }
+export interface PlannedUpload { sha256: string; staged?: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string; /** The upload would be an update. */ update?: boolean }
+export interface PlanDeps { records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">; objectsLocation: ObjectsLocation; config: Config; baseUrl: () => string }
 
 /** Goes through the whole intake of a crate, in a thread of its own, and stores and changes nothing. */
-export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.zip", format = "zip", user }: PlannedUpload, signal: AbortSignal): Promise<CratePlan> {
+export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.zip", format = "zip", user, update: isUpdate = false }: PlannedUpload, signal: AbortSignal): Promise<CratePlan> {
   const { config } = deps;
-  const gathered = new Gathered();
+  const update = isUpdate ? new CrateUpdate(deps.records, user, format === "metadata") : undefined;
+  const gathered = new Gathered(update);
   try {
     const result = await runThread(
       {
         objects: deps.objectsLocation, format, archive: { sha256, name, ...(staged === undefined ? {} : { staged }) }, limits: crateLimits(config), dryRun: true,
-        identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS }, baseUrl: deps.baseUrl(), owner: user,
+        identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS }, baseUrl: deps.baseUrl(), owner: user, update: isUpdate,
       },
       {
         progress: () => {},
         intend: async () => {},
         claim: async (claims) => {
-          const { refusals, own } = await findConflicts(deps.records, claims, user);
+          const { refusals, own } = update ? { refusals: await update.claim(claims), own: new Map<string, Place>() } : await findConflicts(deps.records, claims, user);
           gathered.claimed(claims, refusals, own);
           return [];
         },
@@ -80,66 +96,14 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
       },
       signal, { timeout: config.INTAKE_TIMEOUT, memory: config.INTAKE_MEMORY },
     );
-    const { writes, errors } = await withoutKnown(deps.records, gathered.compared, gathered.own);
-    gathered.compare(writes, errors);
+    if (update) await gathered.compareWith(update);
+    else {
+      const { writes, errors } = await withoutKnown(deps.records, gathered.compared, gathered.own);
+      gathered.compare(writes, errors);
+    }
     return gathered.plan("errors" in result ? result.errors : [], result.warnings, config.PLAN_LIST_LIMIT);
   } catch (error) {
     if (error instanceof CrateError) return gathered.plan(error.findings, error.warnings, config.PLAN_LIST_LIMIT);
     throw error;
   }
-}
-
-/** What a run tells of a crate, until the plan is made of it. */
-class Gathered {
-  private readonly claims: Claim[] = [];
-  private readonly conflicts = new Map<string, Finding>();
-  private readonly known = new Set<string>();
-  readonly own = new Map<string, Place>();
-  /** Records whose identifiers the uploader has already; of the others nothing is kept. */
-  readonly compared: CrateRecord[] = [];
-
-  claimed(claims: readonly Claim[], refusals: readonly { index: number; code: FindingCode; message: string }[], own: ReadonlyMap<string, Place>): void {
-    this.claims.push(...claims);
-    for (const { index, code, message } of refusals) this.conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
-    for (const [ark, place] of own) this.own.set(ark, place);
-  }
-
-  built(records: readonly CrateRecord[]): void {
-    for (const record of records) if (this.own.has(record.ark)) this.compared.push(record);
-  }
-
-  compare(writes: readonly CrateRecord[], errors: readonly Finding[]): void {
-    const others = new Set(writes.map(({ ark }) => ark));
-    const at = new Map(errors.map((error) => [`${error.file} ${error.pointer}`, error]));
-    for (const { ark } of this.compared) {
-      const place = this.own.get(ark)!;
-      if (others.has(ark)) this.conflicts.set(ark, at.get(`${place.file} ${place.pointer}`)!);
-      else this.known.add(ark);
-    }
-  }
-
-  plan(errors: readonly Finding[], warnings: readonly Finding[], most: number): CratePlan {
-    const lists = { minted: [] as PlannedIdentifier[], kept: [] as PlannedIdentifier[], known: [] as PlannedIdentifier[], conflicting: [] as CratePlan["conflicting"] };
-    const counts = { minted: 0, kept: 0, known: 0, conflicting: 0 };
-    const conforms = errors.length === 0 && this.conflicts.size === 0;
-    const records = new Map<string, number>();
-    for (const claim of this.claims) {
-      const planned: PlannedIdentifier = { entity: quoted(claim.id), identifier: claim.ark, kind: KINDS[claim.kind].typeName };
-      const conflict = this.conflicts.get(claim.ark);
-      const list = conflict ? "conflicting" : this.known.has(claim.ark) ? "known" : claim.kept ? "kept" : "minted";
-      counts[list]++;
-      if (conforms && list !== "known") records.set(planned.kind, (records.get(planned.kind) ?? 0) + 1);
-      if (lists[list].length >= most) continue;
-      if (conflict) lists.conflicting.push({ ...planned, ...planFinding(conflict, "REQUIRED") });
-      else lists[list as "minted"].push(planned);
-    }
-    return {
-      conforms, rocrateIdentifier: this.claims.find(({ root }) => root)?.ark ?? null, records: [...records].map(([kind, count]) => ({ kind, count })), counts, ...lists,
-      warned: warnings.map((each) => planFinding(each, "RECOMMENDED")), refused: errors.map((each) => planFinding(each, "REQUIRED")),
-    };
-  }
-}
-
-function planFinding({ file, pointer, line, column, code, message }: Finding, severity: Severity): PlanFinding {
-  return { file, pointer, line: line ?? null, column: column ?? null, severity, code, message, fix: FINDING_CODES[code as FindingCode].fix };
 }

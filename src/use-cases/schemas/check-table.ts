@@ -5,7 +5,6 @@ import type { Deps } from "../deps.js";
 import type { IncomingFile } from "../files/staged-file.js";
 import { findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
-import { Places } from "./places.js";
 import type { CheckedError } from "./protocol.js";
 import { CheckRefused, runCheck } from "./run-check.js";
 
@@ -18,16 +17,9 @@ export interface TableCheckAnswer {
   truncated: boolean;
 }
 
-const places = new WeakMap<Deps, Places>();
-function placesOf(deps: Deps): Places {
-  let known = places.get(deps);
-  if (!known) places.set(deps, (known = new Places(deps.config.TABLE_CONCURRENCY)));
-  return known;
-}
-
 /**
  * Checks a table, while it arrives, against a stored schema; anyone may. Nothing of it is kept.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `SCHEMA_UNUSABLE`, `TOO_LARGE`, `QUERY_TIMEOUT`; ValidationError for
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `SCHEMA_UNUSABLE`, `TOO_LARGE`, `QUERY_TIMEOUT`, `SHUTTING_DOWN`; ValidationError for
  * what is no table; what the stream fails with when the client hangs up
  */
 export async function checkTable(deps: Deps, id: string, { stream }: IncomingFile): Promise<TableCheckAnswer> {
@@ -39,8 +31,8 @@ export async function checkTable(deps: Deps, id: string, { stream }: IncomingFil
   stream.once("error", (error) => ended.abort(error));
   try {
     const most = config.TABLE_MAX_ERRORS;
-    const found = await placesOf(deps).use(ended.signal, () =>
-      runCheck({ schema: parseDocument(document), limits: limitsOf(config), maxErrors: most + 1 }, counted(stream, config.MAX_TABLE_BYTES), ended.signal, config.TABLE_MEMORY));
+    const found = await deps.tableTurns.run(ended.signal, (either) =>
+      runCheck({ schema: parseDocument(document), limits: limitsOf(config), maxErrors: most + 1 }, counted(stream, config.MAX_TABLE_BYTES), either, config.TABLE_MEMORY));
     const errors = found.slice(0, most);
     return { conforms: errors.length === 0, errors: [...errors.filter(isParsing), ...errors.filter((error) => !isParsing(error))], truncated: found.length > most };
   } catch (error) {

@@ -107,6 +107,56 @@ describe("POST /rocrate/validate", () => {
     expect(changed).toMatchObject({ conforms: false, records: [], conflicting: [{ identifier: "ark:59852/plan-tool", kind: "Software", pointer: "/@graph/2", file: "ro-crate-metadata.json" }] });
   });
 
+  it("tells what an update would do to each record, and the update then does it", async () => {
+    const root = { "@id": "ark:59852/rocrate-plan-update", name: "Update" };
+    const thing = (id: string, name: string): Entity => ({ "@id": id, "@type": "Dataset", name });
+    const of = (entities: Entity[]) => zip({ "ro-crate-metadata.json": metadata(entities, root) });
+    const dry = async (archive: Uint8Array, person = ada) =>
+      (await server.request<CratePlan>("POST", "/rocrate/validate?update=true", { token: person.token, body: form(archive) })).body;
+    const update = async (archive: Uint8Array) => {
+      const answer = await server.request("POST", "/rocrate/upload?update=true", { token: ada.token, body: form(archive) });
+      expect(answer.status, answer.text).toBe(200);
+    };
+    const stay = thing("ark:59852/plan-stay", "Stays");
+    const first = await of([stay, thing("ark:59852/plan-edit", "Before"), thing("ark:59852/plan-go", "Goes")]);
+    expect(await dry(first)).toMatchObject({ conforms: true, counts: { kept: 4, known: 0 }, changes: { counts: { created: 4, changed: 0, unchanged: 0, removed: 0, revived: 0 } } });
+    await update(first);
+    expect(await dry(first)).toMatchObject({ conforms: true, records: [], counts: { known: 4, conflicting: 0 }, changes: { counts: { created: 0, changed: 0, unchanged: 4, removed: 0, revived: 0 } } });
+
+    const before = await kept();
+    const second = await of([stay, thing("ark:59852/plan-edit", "After"), thing("ark:59852/plan-new", "New")]);
+    const plan = await dry(second);
+    expect(plan).toMatchObject({
+      conforms: true, records: [{ kind: "Dataset", count: 1 }], conflicting: [],
+      changes: {
+        counts: { created: 1, changed: 2, unchanged: 1, removed: 1, revived: 0 },
+        created: [{ entity: "ark:59852/plan-new", identifier: "ark:59852/plan-new", kind: "Dataset" }],
+        unchanged: [{ identifier: "ark:59852/plan-stay" }], removed: [{ identifier: "ark:59852/plan-go", kind: "Dataset" }], revived: [],
+      },
+    });
+    expect(plan.changes!.changed.map(({ identifier }) => identifier).toSorted()).toEqual(["ark:59852/plan-edit", root["@id"]]);
+    expect(await kept()).toEqual(before);
+    const state = async () => Object.fromEntries((await server.deps.records.findMany(["stay", "edit", "go", "new"].map((name) => `ark:59852/plan-${name}`))).map((record) => [record!.ark.slice(15), `${record!.revision}${record!.tombstone ? " gone" : ""}`]));
+    await update(second);
+    expect(await state()).toEqual({ stay: "1", edit: "2", go: "2 gone", new: "1" });
+
+    expect(await dry(first)).toMatchObject({ conforms: true, changes: { counts: { created: 0, changed: 2, unchanged: 1, removed: 1, revived: 1 }, revived: [{ identifier: "ark:59852/plan-go" }], removed: [{ identifier: "ark:59852/plan-new" }] } });
+    await update(first);
+    expect(await state()).toEqual({ stay: "1", edit: "3", go: "3", new: "2 gone" });
+
+    // What is another's, or belongs to another crate and says something else, conflicts and is in no other list.
+    await upload(await zip({ "ro-crate-metadata.json": metadata([thing("ark:59852/plan-other", "Of another crate")], { "@id": "ark:59852/rocrate-plan-holder" }) }), ada);
+    const clash = await dry(await of([stay, thing("ark:59852/plan-edit", "Before"), thing("ark:59852/plan-go", "Goes"), thing("ark:59852/plan-other", "Something else")]));
+    expect(clash).toMatchObject({ conforms: false, records: [], conflicting: [{ identifier: "ark:59852/plan-other", code: "IDENTIFIER_TAKEN", pointer: "/@graph/5" }], changes: { counts: { created: 0, removed: 0, unchanged: 3 } } });
+    const others = await dry(first, bob);
+    expect(others).toMatchObject({ conforms: false, counts: { conflicting: 4 }, changes: { counts: { created: 0, changed: 0, unchanged: 0, removed: 0, revived: 0 } } });
+    expect(JSON.stringify(others)).not.toContain(ada.id);
+    // Without every entity nothing can be told of what is missing.
+    expect(await dry(await of([{ ...stay, "@context": "https://nobody.example/context" }]))).toMatchObject({ conforms: false });
+    expect(await dry(Buffer.from("no zip"))).toMatchObject({ conforms: false, changes: null });
+    expect((await validate(form(first))).body.changes).toBeNull();
+  });
+
   it("lists so many identifiers and counts all", async () => {
     const { body } = await validate(JSON.stringify(metadata(Array.from({ length: 8 }, (_, n) => ({ "@id": `#p${n}`, "@type": "Person" })))));
     expect(body.minted).toHaveLength(3);
@@ -165,6 +215,10 @@ describe("planCrate over GraphQL", () => {
     body.set("0", new Blob([new Uint8Array(await crate([{ "@id": "gone", "@type": "File" }]))]), "crate.eln");
     const answer = await server.request("POST", "/graphql", { token: ada.token, body, headers: { "apollo-require-preflight": "true" } });
     expect(answer.body).toMatchObject({ data: { planCrate: { conforms: false, refused: [{ code: "FILE_MISSING", file: "ro-crate-metadata.json" }] } } });
+  });
+  it("tells what an update would do", async () => {
+    const { data } = await plan("conforms changes { counts { created changed removed } created { entity kind } removed { identifier } }", "metadata: $metadata, update: true");
+    expect(data.planCrate).toMatchObject({ conforms: true, changes: { counts: { created: 2, changed: 0, removed: 0 }, created: [{ entity: "./", kind: "ROCrate" }, { entity: "#a", kind: "Entity" }], removed: [] } });
   });
   it("asks for one of both, and for a token", async () => {
     for (const none of ["metadata: null", "file: null"]) expect((await server.graphql(`mutation { planCrate(${none}) { conforms } }`, {}, ada.token)).body.errors).toMatchObject([{ extensions: { code: "VALIDATION" } }]);

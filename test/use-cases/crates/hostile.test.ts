@@ -49,7 +49,7 @@ describe("crates that mean harm, uploaded", () => {
   it("may bring a million entities or a metadata file of 100 MB: each ends with an answer, within its memory", async () => {
     const before = (await rig.all()).length;
     const many = await rig.upload(manyEntities(1_000_000), { input: { format: "metadata" } });
-    expect(many).toMatchObject({ status: "failed", error: [{ code: "TOO_MANY_ENTITIES", message: expect.stringMatching(/1000001.*MAX_CRATE_ENTITIES=100000/) }] });
+    expect(many).toMatchObject({ status: "failed", error: [{ code: "TOO_MANY_ENTITIES", message: expect.stringContaining("MAX_CRATE_ENTITIES=100000") }] });
     expect(statusOfFindings(many.error!)).toBe(413);
     // One text of a hundred megabytes is within the limit on metadata, and beyond what one value of a record may be.
     const large = await rig.upload(await zip({ "ro-crate-metadata.json": await largeMetadata(100 * 2 ** 20) }, { compress: false }));

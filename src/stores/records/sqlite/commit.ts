@@ -1,4 +1,4 @@
-import type { Commit, Committed } from "../port.js";
+import type { Commit, Committed, CommittedRecord } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
 import { CrateUseWrites } from "./crate-uses.js";
 import { GroupTail } from "./group-tail.js";
@@ -11,8 +11,8 @@ import type { Step } from "./step.js";
 import { SubmissionWrites } from "./submission-writes.js";
 import { TextWrites } from "./text-writes.js";
 
-/** Share of {@link Commit.within} for the records and their links; the search index and the disk take the rest. */
-const SHARE = 2 / 3;
+/** Share of {@link Commit.within} for all that is computed; the write to the disk takes the rest, and cannot be broken off. */
+const SHARE = 3 / 4;
 
 /** Applies commits inside a transaction that the caller holds. */
 export class Committer {
@@ -61,7 +61,7 @@ export class Committer {
   apply(commit: Commit): Committed {
     const { at, by, submission, within = Infinity } = commit;
     if (submission) this.submissions.guard(submission);
-    const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [] };
+    const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [], linked: new Set() };
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
     this.#links.apply(step);
@@ -79,6 +79,16 @@ export class Committer {
       else this.#log.put([step.sequence, JSON.stringify(changed)]);
       this.#sequence = step.sequence;
     }
-    return { sequence: this.#sequence, records };
+    if (commit.within !== undefined) this.tail.writeRequest(step);
+    return { sequence: this.#sequence, records: withNewest(records, step) };
   }
+}
+
+/** Tells of the links that waited for a record which is new. */
+function withNewest(records: readonly CommittedRecord[], { arrived }: Step): CommittedRecord[] {
+  const newest = new Map(arrived.map((arrival) => [arrival.ark, arrival.newest]));
+  return records.map((record) => {
+    const newestBacklink = newest.get(record.ark);
+    return newestBacklink === undefined ? record : { ...record, newestBacklink };
+  });
 }

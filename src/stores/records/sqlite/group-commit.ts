@@ -1,3 +1,4 @@
+import type { Commit } from "../port.js";
 import type { Committer } from "./commit.js";
 import { sendError, unavailable, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
 import type { Connection } from "./statement.js";
@@ -52,6 +53,8 @@ export class GroupCommit {
 
   /** @throws what ended the whole transaction; a refusal of this request alone is its answer */
   #one({ id, call, args }: WriterTask): WriterAnswer {
+    // A commit with a limit of time writes its own tail, after that of those before it.
+    if (call === "commit" && (args[0] as Commit | undefined)?.within !== undefined) this.committer.tail.write();
     this.connection.exec("SAVEPOINT request");
     try {
       const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);

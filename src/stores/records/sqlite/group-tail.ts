@@ -1,7 +1,11 @@
-import type { Connection } from "./statement.js";
+import type { Connection, Value } from "./statement.js";
+import { checkDeadline, type Step } from "./step.js";
 
 /** A row of the search index, as the `text` table holds it. */
 export type SearchRow = readonly [id: number, name: string, description: string, keywords: string, other: string];
+
+/** Records in a row that are indexed by one statement: between two of them the deadline of a commit is looked at. */
+const MOST_AT_ONCE = 1000;
 
 interface Left {
   /** Key → number of the newest commit that gave it a link, or took one. */
@@ -20,6 +24,7 @@ export class GroupTail {
   readonly #touch;
   readonly #tally;
   readonly #index;
+  readonly #indexRange;
   readonly #unindex;
   #request = nothing();
   #group = nothing();
@@ -28,6 +33,7 @@ export class GroupTail {
     this.#touch = connection.prepare("UPDATE record SET newest_backlink = ? WHERE key = ?");
     this.#tally = connection.prepare("INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE SET live = live + excluded.live");
     this.#index = connection.prepare("INSERT INTO search (rowid, name, description, keywords, other) VALUES (?, ?, ?, ?, ?)");
+    this.#indexRange = connection.prepare("INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id");
     // External content: the index must be told what it indexed, exactly.
     this.#unindex = connection.prepare("INSERT INTO search (search, rowid, name, description, keywords, other) VALUES ('delete', ?, ?, ?, ?, ?)");
   }
@@ -66,11 +72,48 @@ export class GroupTail {
 
   /** Writes what was kept. @throws StatementError, after which the transaction must be rolled back */
   write(): void {
-    const { touched, tally, search } = this.#group;
+    const left = this.#group;
     this.#group = nothing();
-    for (const [key, sequence] of touched) this.#touch.put([sequence, key]);
+    this.#write(left, () => {});
+  }
+
+  /**
+   * Writes what the request left, within its time. What was kept before must have been written: it may be about the same rows.
+   * @throws ServiceError past the deadline, StatementError; after both the request must be rolled back
+   */
+  writeRequest(step: Step): void {
+    const left = this.#request;
+    this.#request = nothing();
+    this.#write(left, () => checkDeadline(step));
+  }
+
+  #write({ touched, tally, search }: Left, check: () => void): void {
+    for (const [key, sequence] of touched) {
+      check();
+      this.#touch.put([sequence, key]);
+    }
     for (const [kind, by] of tally) if (by !== 0) this.#tally.put([kind, by]);
-    for (const { op, row } of search) (op === "index" ? this.#index : this.#unindex).put(row);
+    for (const [statement, values] of this.#searchWrites(search)) {
+      check();
+      statement.put(values);
+    }
+  }
+
+  /**
+   * By rising row: FTS5 writes a segment whenever it is given a lower one. New rows without a gap are copied from
+   * `text` by one statement, which takes a fifth of the time of one for each.
+   */
+  *#searchWrites(search: Left["search"]): Generator<[{ put(values: readonly Value[]): void }, readonly Value[]]> {
+    const sorted = search.toSorted((a, b) => a.row[0] - b.row[0]);
+    const isAlone = (at: number): boolean => sorted[at]!.op === "index" && sorted[at - 1]?.row[0] !== sorted[at]!.row[0] && sorted[at + 1]?.row[0] !== sorted[at]!.row[0];
+    for (let at = 0; at < sorted.length; at++) {
+      const { op, row } = sorted[at]!;
+      let last = at;
+      if (isAlone(at)) while (last + 1 < sorted.length && last + 1 - at < MOST_AT_ONCE && sorted[last + 1]!.row[0] === sorted[last]!.row[0] + 1 && isAlone(last + 1)) last++;
+      if (last > at) yield [this.#indexRange, [row[0], sorted[last]!.row[0]]];
+      else yield [op === "index" ? this.#index : this.#unindex, row];
+      at = last;
+    }
   }
 
   /** The transaction was rolled back as a whole. */

@@ -31,7 +31,7 @@ export class LinkWrites {
     this.#waiting = connection.prepare<[string, number]>("SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l ON l.target_key = asked.value GROUP BY asked.value");
     this.#waitingForOne = connection.prepare<[number | null]>("SELECT max(sequence) FROM link WHERE target_key = ?");
     this.#sourcesOf = connection.prepare<[number]>("SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)");
-    this.#arrive = connection.prepare("UPDATE record SET newest_backlink = ? WHERE id = ?");
+    this.#arrive = connection.prepare("UPDATE record SET newest_backlink = max(newest_backlink, ?) WHERE id = ?");
   }
 
   /** Numbers given in a transaction that was rolled back are void. */
@@ -43,7 +43,7 @@ export class LinkWrites {
     const arrivals = this.#meetWaiting(step);
     for (const change of step.links) {
       checkDeadline(step);
-      this.#write(change, step.sequence);
+      this.#write(change, step);
     }
     for (const { source, quads, links, state } of step.links) {
       if (quads !== null) this.projection.project(state, quads, links);
@@ -58,9 +58,11 @@ export class LinkWrites {
     const sources = new Set<number>();
     if (step.arrived.length === 0) return sources;
     const waiting = this.#waitingFor(step.arrived.map(({ key }) => key));
-    for (const { id, ark, key, sharesKey } of step.arrived) {
+    for (const arrival of step.arrived) {
+      const { id, ark, key, sharesKey } = arrival;
       const newest = waiting.get(key);
       if (newest === undefined) continue;
+      arrival.newest = newest;
       this.#arrive.put([newest, id]);
       for (const [source] of this.#sourcesOf.all([key, ark, sharesKey ? 1 : 0])) sources.add(source);
     }
@@ -75,9 +77,9 @@ export class LinkWrites {
   }
 
   /** Writes the positions that differ. A link that was stated before keeps its age. */
-  #write({ source, key, kind, links, isNew }: LinkChange, sequence: number): void {
+  #write({ source, key, kind, links, isNew }: LinkChange, { sequence, linked }: Step): void {
     const touch = (target: string): void => {
-      if (target !== key) this.tail.touch(target, sequence);
+      if (target !== key && !linked.has(target)) this.tail.touch(target, sequence);
     };
     const before = isNew ? [] : this.#linksOf.all([source]);
     /** Ages of the links stated so far, by what they say; a link may be stated twice. */

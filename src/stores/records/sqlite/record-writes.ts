@@ -7,16 +7,18 @@ import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./object-writes.js";
 import type { Projection } from "./projection.js";
 import { packedQuads } from "./packed.js";
-import type { Connection } from "./statement.js";
+import { type Connection, textArray } from "./statement.js";
 import { checkDeadline, type Step } from "./step.js";
 import type { TextWrites } from "./text-writes.js";
 
 type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
+type Holder = [ark: string, kind: string, deletedAt: number | null];
 type Stored = [id: number, key: string, kind: string, revision: number, state: number, deletedAt: number | null, status: string, embargoedUntil: string | null];
 
 /** Rows of records, their states and revisions. Links wait in the {@link Step}. */
 export class RecordWrites {
   readonly #holders;
+  readonly #holdersOfMany;
   readonly #stored;
   readonly #insert;
   readonly #replace;
@@ -29,10 +31,11 @@ export class RecordWrites {
   #nextState: number;
 
   constructor(connection: Connection, private readonly text: TextWrites, private readonly objects: ObjectWrites, private readonly projection: Projection, private readonly tail: GroupTail) {
-    this.#holders = connection.prepare<[string, string, number | null]>("SELECT ark, kind, deleted_at FROM record WHERE key = ?");
+    this.#holders = connection.prepare<Holder>("SELECT ark, kind, deleted_at FROM record WHERE key = ?");
+    this.#holdersOfMany = connection.prepare<[string, ...Holder]>("SELECT r.key, r.ark, r.kind, r.deleted_at FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value");
     this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE ark = ?");
     this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, 0, ?)`);
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?)`);
     this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate),
       deleted_at = NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
     this.#delete = connection.prepare("UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4, delete_reason = ?5, successor = ?6 WHERE id = ?1");
@@ -46,15 +49,37 @@ export class RecordWrites {
 
   /**
    * Writes all records of a commit; answers the revision of each.
-   * New records are numbered in the order of their identifiers, which is the order lists have within a commit.
+   * New records are numbered in the order of their identifiers, which is the order lists have within a commit, and
+   * written first, in that order: rows and the entries of most indexes then go to the end of their tables.
    */
   apply(writes: readonly RecordWrite[], step: Step): { ark: string; revision: number }[] {
-    const newArks = writes.filter((write) => write.op === "create").map(({ ark }) => ark).toSorted();
-    const ids = new Map(newArks.map((ark) => [ark, ++this.#newestId]));
-    return writes.map((write) => {
+    const creates = writes.filter((write) => write.op === "create");
+    if (creates.length > 1) creates.sort((a, b) => (a.ark < b.ark ? -1 : 1));
+    const holdersOf = this.#holdersFor(creates);
+    const links = creates.length > 1 ? linkedKeys(creates) : NONE;
+    for (const write of creates) {
       checkDeadline(step);
-      return { ark: write.ark, revision: this.#apply(write, step, ids) };
+      this.tail.count(write.kind, 1);
+      this.#createOne(write, ++this.#newestId, step, holdersOf(write), links.has(write.key));
+    }
+    return writes.map((write) => {
+      if (write.op === "create") return { ark: write.ark, revision: 1 };
+      checkDeadline(step);
+      return { ark: write.ark, revision: this.#change(write, step) };
     });
+  }
+
+  /** Who holds the key of a new record when its turn comes. Many are asked about at once. */
+  #holdersFor(creates: readonly Write<"create">[]): (write: Write<"create">) => readonly Holder[] {
+    if (creates.length < 2) return ({ key }) => this.#holders.all([key]);
+    const known = new Map<string, Holder[]>();
+    const add = (key: string, holder: Holder) => known.set(key, [...(known.get(key) ?? []), holder]);
+    for (const [key, ...holder] of this.#holdersOfMany.all([textArray([...new Set(creates.map((write) => write.key))])])) add(key, holder);
+    return ({ key, ark, kind }) => {
+      const before = known.get(key) ?? [];
+      add(key, [ark, kind, null]);
+      return before;
+    };
   }
 
   /** Call after a rollback: what was numbered ahead is read again from what is stored. */
@@ -62,11 +87,7 @@ export class RecordWrites {
     this.#newestId = this.#newest.get()![0];
   }
 
-  #apply(write: RecordWrite, step: Step, ids: ReadonlyMap<string, number>): number {
-    if (write.op === "create") {
-      this.tail.count(write.kind, 1);
-      return this.#createOne(write, ids.get(write.ark)!, step);
-    }
+  #change(write: Exclude<RecordWrite, { op: "create" }>, step: Step): number {
     const row = this.#stored.get([write.ark]);
     if (!row) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${write.ark}.`);
     const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
@@ -105,15 +126,17 @@ export class RecordWrites {
     return next;
   }
 
-  #createOne(write: Write<"create">, id: number, step: Step): number {
-    const holders = this.#holders.all([write.key]);
+  /** @param isLinked another new record of the commit links to it */
+  #createOne(write: Write<"create">, id: number, step: Step, holders: readonly Holder[], isLinked: boolean): void {
     const holder = holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
     if (holder) throw duplicate(write.ark, holder);
+    // Where an older record holds the key too, the tail tells both.
+    if (isLinked && holders.length === 0) step.linked.add(write.key);
     const state = this.#addState(write);
     const owner = write.owner;
     this.#insert.put([
       id, write.ark, write.key, write.kind, write.name, indexable(fold(write.name ?? "")), owner, owner === null ? null : arkKey(owner),
-      step.at, write.publicationStatus ?? "DRAFT", write.crate ?? null, state,
+      step.at, write.publicationStatus ?? "DRAFT", write.crate ?? null, step.linked.has(write.key) ? step.sequence : 0, state,
     ]);
     this.#addRevision(id, 1, step, "create", [], state);
     this.text.add(id, write);
@@ -122,7 +145,6 @@ export class RecordWrites {
     step.changed.add(id);
     step.arrived.push({ id, ark: write.ark, key: write.key, sharesKey: holders.length > 0 });
     step.links.push({ source: id, ark: write.ark, key: write.key, kind: write.kind, links: write.links, isNew: true, quads: write.quads, state });
-    return 1;
   }
 
   #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step, kindChanged: boolean): void {
@@ -145,6 +167,15 @@ export class RecordWrites {
   #addRevision(record: number, revision: number, step: Step, action: string, changed: readonly string[], state: number): void {
     this.#revision.put([record, revision, step.at, step.by, action, changed.length > 0 ? JSON.stringify(changed) : null, state]);
   }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Keys that records of others among these link to. */
+function linkedKeys(creates: readonly Write<"create">[]): Set<string> {
+  const keys = new Set<string>();
+  for (const { key, links } of creates) for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
+  return keys;
 }
 
 function duplicate(ark: string, [holder, kind, deletedAt]: [string, string, number | null]): ServiceError {

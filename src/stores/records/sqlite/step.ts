@@ -16,6 +16,8 @@ export interface Step {
   readonly links: LinkChange[];
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
+  /** Keys whose only records are new and were stored with this commit as that of their newest link. */
+  readonly linked: Set<string>;
 }
 /** @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may */
 export function checkDeadline({ deadline }: Step): void {
@@ -23,4 +25,8 @@ export function checkDeadline({ deadline }: Step): void {
 }
 /** The links a record states from now on; none for a deleted one. */
 export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; quads: string | null; state: number }
-export interface Arrival { id: number; ark: string; key: string; sharesKey: boolean }
+export interface Arrival {
+  id: number; ark: string; key: string; sharesKey: boolean;
+  /** Commit that the newest of the links that waited for it is of. */
+  newest?: number;
+}

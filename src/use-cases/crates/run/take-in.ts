@@ -67,6 +67,8 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
   const onStored = (bytes: number) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
   const work = { archive, members: files, digests: wantedDigests(crate), onStored };
   const stored = input.dryRun ? await hashFiles({ ...work, onBad: (error) => crate.findings.take(error) }) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
+  // What JSON-LD takes comes on top of what stays.
+  if (files.length > MANY) collectAll();
   return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Finding } from "../../../model/finding.js";
+import type { KindName } from "../../../model/kind.js";
 import type { CrateUses } from "../../../stores/records/crates-port.js";
 import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../stores/records/port.js";
@@ -20,6 +21,15 @@ export interface CrateWrites {
   errors: Finding[];
 }
 
+/** Beside errors, the writes are those that do not conflict. */
+export interface PlannedUpdate extends CrateWrites {
+  conflicts: UpdateConflict[];
+  /** What is deleted. */
+  removed: { ark: string; kind: KindName }[];
+}
+/** A record that an update cannot write, and why. */
+export interface UpdateConflict { ark: string; code: "IDENTIFIER_TAKEN" | "CHANGED_MEANWHILE"; message: string }
+
 /**
  * Brings a crate that the uploader has up to date: each entity that says something else becomes the next
  * revision of its record, one that is new is created, one that is not there any more is deleted. Every write
@@ -35,6 +45,11 @@ export class CrateUpdate {
   /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
   constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">, private readonly user: string, private readonly keepsFiles: boolean) {
     this.owners = new OwnerKinds(records, user);
+  }
+
+  /** The uploader has this record: the crate may change it. */
+  has(ark: string): boolean {
+    return this.seen.has(ark);
   }
 
   /** Which identifiers cannot be used: those of others, and those that are another kind of record. */
@@ -66,10 +81,9 @@ export class CrateUpdate {
 
   /**
    * What is to be written for the records that the crate came to. The same crate again comes to nothing.
-   * @throws CrateError for records that were changed since they were seen, or that another crate states otherwise
    */
-  async plan(built: readonly CrateRecord[]): Promise<CrateWrites> {
-    const findings = new Findings();
+  async plan(built: readonly CrateRecord[]): Promise<PlannedUpdate> {
+    const conflicts: UpdateConflict[] = [];
     const writes: RecordWrite[] = [];
     const uses: CrateUses = { crate: this.root, arks: [], released: [] };
     for (let start = 0; start < built.length; start += BATCH) {
@@ -80,21 +94,23 @@ export class CrateUpdate {
         const before = found[offset];
         // What somebody made meanwhile is the commit's to refuse.
         if (seen === undefined || before?.ark !== record.ark) writes.push(record);
-        else if (before.revision !== seen) tellChanged(findings, record.ark);
+        else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
         else if (before.tombstone || before.ark === this.root || before.crate === this.root) writes.push(...(await this.revise(record, before)));
         else if (saysTheSame(before.document, record.document)) uses.arks.push(record.ark);
-        else findings.error("IDENTIFIER_TAKEN", `${record.ark} is a record of yours that ${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} and says something else; change it there first, or give the entity another @id.`);
+        else conflicts.push({ ark: record.ark, code: "IDENTIFIER_TAKEN", message: `${record.ark} is a record of yours that ${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} and says something else; change it there first, or give the entity another @id.` });
       }
       await setImmediate();
     }
-    await this.removeAbsent(new Set(built.map(({ ark }) => ark)), writes, uses, findings);
+    const removed = await this.removeAbsent(new Set(built.map(({ ark }) => ark)), writes, uses, conflicts);
+    const findings = new Findings();
+    for (const { code, message } of conflicts) findings.error(code, message);
     try {
       findings.throwIfErrors();
     } catch (error) {
-      if (error instanceof CrateError) return { writes: [], uses, errors: error.findings };
+      if (error instanceof CrateError) return { writes, uses, errors: error.findings, conflicts, removed };
       throw error;
     }
-    return { writes, uses, errors: [] };
+    return { writes, uses, errors: [], conflicts, removed };
   }
 
   /** The record's next state; nothing when it says the same of the same content. */
@@ -112,15 +128,20 @@ export class CrateUpdate {
     return [{ op: "replace", ifRevision: before.revision, changed, objects, ...state, ...(revive ? { revive } : {}), ...(revive && crate !== undefined ? { crate } : {}) }, ...embargo];
   }
 
-  private async removeAbsent(present: ReadonlySet<string>, writes: RecordWrite[], uses: CrateUses, findings: Findings): Promise<void> {
+  private async removeAbsent(present: ReadonlySet<string>, writes: RecordWrite[], uses: CrateUses, conflicts: UpdateConflict[]): Promise<PlannedUpdate["removed"]> {
     const absent: StoredRecord[] = [];
     if (this.seen.has(this.root)) for await (const member of this.members()) if (!present.has(member.ark)) absent.push(member);
     const kept = new Set(await this.records.usedElsewhere(absent.map(({ ark }) => ark), this.root));
-    for (const { ark, revision } of absent) {
+    const removed: PlannedUpdate["removed"] = [];
+    for (const { ark, kind, revision } of absent) {
       if (kept.has(ark)) uses.released!.push(ark);
-      else if (this.seen.get(ark) !== revision) tellChanged(findings, ark);
-      else writes.push({ op: "delete", ark, ifRevision: revision, dropObjects: true });
+      else if (this.seen.get(ark) !== revision) conflicts.push(changedMeanwhile(ark));
+      else {
+        writes.push({ op: "delete", ark, ifRevision: revision, dropObjects: true });
+        removed.push({ ark, kind });
+      }
     }
+    return removed;
   }
 
   private async *members(): AsyncGenerator<StoredRecord> {
@@ -134,9 +155,8 @@ export class CrateUpdate {
   }
 }
 
-function tellChanged(findings: Findings, ark: string): void {
-  findings.error("CHANGED_MEANWHILE", `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.`);
-}
+const changedMeanwhile = (ark: string): UpdateConflict =>
+  ({ ark, code: "CHANGED_MEANWHILE", message: `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.` });
 
 /** An archive goes by its bytes, whatever it is called. */
 function sameObjects(before: readonly ObjectReference[], after: readonly ObjectReference[]): boolean {

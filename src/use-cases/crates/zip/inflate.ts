@@ -1,5 +1,5 @@
 import type { TransformOptions } from "node:stream";
-import { crc32, createInflateRaw, inflateRawSync, type ZlibOptions } from "node:zlib";
+import { constants, crc32, createInflateRaw, inflateRawSync, type ZlibOptions } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
 import { CrateError, crateError } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
@@ -39,8 +39,8 @@ async function* raw(access: ObjectAccess, member: Member, start: number, end: nu
     if (entry.compressionMethod === 0) return yield* access.chunks(start, end);
     if (size <= AT_ONCE && end - start <= AT_ONCE) {
       const bytes = await access.bytes(start, end - start);
-      // One byte more than declared, so that a lie is seen as one.
-      return yield inflateRawSync(bytes, { maxOutputLength: size + 1 });
+      // One byte more than declared, so that a lie is seen as one; and one piece for all of it, which is not put together from others.
+      return yield inflateRawSync(bytes, { maxOutputLength: size + 1, chunkSize: Math.max(constants.Z_MIN_CHUNK, size + 1) });
     }
     yield* inflated(access.chunks(start, end, Buffer.allocUnsafe(2 ** 17)));
   } catch (error) {

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import yauzl from "yauzl";
+import { spendBuffers } from "../../../memory.js";
 import type { ObjectReader } from "../../../stores/objects/port.js";
 
 /** Read ahead: a directory of 200,000 members is read in small steps. */
@@ -39,6 +40,8 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     const read = await this.reader.read(window, position);
     this.window = window.subarray(0, read);
     this.windowStart = position;
+    // The window before it is dead.
+    spendBuffers(window.byteLength);
     return this.window.subarray(0, Math.min(length, read));
   }
 
