@@ -49,6 +49,8 @@ async function openArchive({ archive: { sha256, staged } }: IntakeInput, objects
 async function fromZip(input: IntakeInput, reader: ObjectReader, objects: ObjectStore, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
   const archive = await Archive.open(reader, input.limits);
   const files = archive.members.filter(({ folder }) => !folder);
+  // What reading a long directory left is gone before more is read, so that the heap does not grow by both.
+  if (files.length > MANY) collectAll();
   const located = locateMetadata(files.map(({ name }) => name), findings);
   host.progress({ stage: "reading metadata", done: 0, total: 1 + located.nested.length, unit: "files" });
   const byName = new Map(files.map((member) => [member.name, member]));
@@ -57,7 +59,7 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
     metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
   const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings);
   await claimIdentifiers(crate, input, host);
-  // The texts of the metadata, and what reading a long directory left.
+  // The texts of the metadata.
   metadata.length = 0;
   if (files.length > MANY || crate.entities.length > MANY) collectAll();
 
