@@ -98,7 +98,7 @@ describe("the demo", () => {
     const { status, stdout, stderr } = await run(demo, ["--exit"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     for (const step of ["Registry", "Account", "Token", "Upload", "Processing", "Crate", "Resolved", "File", "Evidence"]) expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));
-    expect(stdout).toMatch(/└─ generatedBy: Clustering /);
+    expect(stdout).toMatch(/├─ generatedBy: Clustering /);
     expect(stdout).toMatch(/curl -s http:\/\/127\.0\.0\.1:\d+\/ark:99999\/rocrate-/);
     // eslint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/\u001b/);

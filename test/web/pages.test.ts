@@ -76,4 +76,24 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     await page.locator(".result-window", { hasText: "finished" }).waitFor();
     await page.close();
   });
+
+  test("the SPARQL page answers each of its examples as a table, tells what a broken query lacks, and asks nothing of others", async () => {
+    const { page, outside, faults } = await open("/sparql");
+    const examples = await page.locator("#example option").evaluateAll((options) => options.map((option) => option.textContent!));
+    for (const example of examples) {
+      await page.selectOption("#example", { label: example });
+      await page.click("#run");
+      await page.locator("#state", { hasText: /row/ }).waitFor();
+      expect(await page.locator("#answer table tr").count(), example).toBeGreaterThan(2);
+    }
+    await page.fill("#query", "SELECT ?a { ?a ?b }");
+    await page.press("#query", "Control+Enter");
+    await page.locator("body", { hasText: "line 1" }).waitFor();
+    await page.fill("#query", 'CONSTRUCT { ?s <urn:says> "<b>bold</b>" } WHERE { GRAPH ?s { ?s ?p ?o } } LIMIT 1');
+    await page.click("#run");
+    await page.locator("#answer", { hasText: "<b>bold</b>" }).waitFor();
+    expect(await page.locator("#answer b").count()).toBe(0);
+    expect({ outside, faults: faults.filter((fault) => !fault.includes("400")) }).toEqual({ outside: [], faults: [] });
+    await page.close();
+  });
 });

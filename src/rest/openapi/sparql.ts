@@ -18,6 +18,7 @@ const ANSWERS: Readonly<Record<string, Content>> = {
   "text/tab-separated-values": text('?name\n"Cell counts"\n'),
   "text/turtle": text('<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n'),
   "application/n-triples": text('<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n'),
+  "application/n-quads": text('<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n'),
   "application/ld+json": { schema: { type: ["array", "object"] }, example: [{ "@id": "ark:99999/dataset-cells", "https://schema.org/name": [{ "@value": "Cell counts" }] }] },
   // Results of SELECT and ASK, or JSON-LD: as the query has it.
   "application/json": { schema: { type: ["array", "object"] }, example: EXAMPLE },

@@ -25,7 +25,7 @@ function quads(endpoint: string): Quad[] {
   const [dataset, graph] = [blankNode("dataset"), blankNode("union")];
   return [
     quad(service, a, sd("Service")), quad(service, sd("endpoint"), service), quad(service, sd("supportedLanguage"), sd("SPARQL11Query")),
-    ...["SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "JSON-LD", "RDF_XML"].map((name) => quad(service, sd("resultFormat"), namedNode(FORMATS + name))),
+    ...["SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "N-Quads", "JSON-LD", "RDF_XML"].map((name) => quad(service, sd("resultFormat"), namedNode(FORMATS + name))),
     quad(service, sd("feature"), sd("UnionDefaultGraph")),
     quad(service, sd("defaultDataset"), dataset), quad(dataset, a, sd("Dataset")),
     quad(dataset, sd("defaultGraph"), graph), quad(graph, a, sd("Graph")),

@@ -109,7 +109,13 @@ export interface Commit {
   /** Most ms that others may be kept waiting for it; past that it is undone and refused with `TOO_LARGE`. Default: no limit. */
   within?: number;
 }
-export interface Committed { sequence: number; records: { ark: string; revision: number }[] }
+export interface Committed { sequence: number; records: CommittedRecord[] }
+export interface CommittedRecord {
+  ark: string;
+  revision: number;
+  /** Of a record that is new: sequence of the newest link to it that an earlier commit stated, where there is one. */
+  newestBacklink?: number;
+}
 
 /**
  * The truth. Reads are always current; a write is one {@link Commit}.

@@ -7,6 +7,7 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { validateRecord } from "../../model/validate.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
+import type { CommittedRecord, RecordState, StoredRecord } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayOwn } from "../access/rules.js";
 import { accountToCreate } from "../accounts/accounts.js";
@@ -48,20 +49,24 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
     const ark = given ?? mintArk(deps.config.ARK_NAAN, kindName, typeof document["name"] === "string" ? document["name"] : null);
     const { document: whole, objects } = complete?.(withDefaults(kind, stored, ark), ark) ?? { document: withDefaults(kind, stored, ark) };
     const state = await stateOf(kind, ark, whole);
+    const write = { op: "create" as const, ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
+    const at = Date.now();
+    let committed: CommittedRecord;
     try {
-      await deps.records.commit({
-        by: caller?.user ?? (kindName === "user" ? ark : null), at: Date.now(),
-        records: [{ op: "create", ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) }],
-        ...(account ? { account: { ...account, user: ark } } : {}),
-      });
+      const { records } = await deps.records.commit({ by: caller?.user ?? (kindName === "user" ? ark : null), at, records: [write], ...(account ? { account: { ...account, user: ark } } : {}) });
+      committed = records[0]!;
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === "DUPLICATE";
       if (taken && given === undefined && attempt < MINT_ATTEMPTS) continue;
       throw error;
     }
-    const [record] = await deps.records.findMany([ark]);
-    return viewOf(deps, record!, caller ?? (kindName === "user" ? { user: ark, admin: false } : null));
+    return viewOf(deps, storedAs(write, committed, at), caller ?? (kindName === "user" ? { user: ark, admin: false } : null));
   }
+}
+
+/** The record as the store has it now: reading it again would tell nothing new. */
+function storedAs({ ark, key, kind, name, owner, document }: { ark: string; key: string } & RecordState, { revision, newestBacklink = 0 }: CommittedRecord, at: number): StoredRecord {
+  return { ark, key, kind, name, owner, document, revision, newestBacklink, createdAt: at, modifiedAt: at, publicationStatus: "DRAFT", embargoedUntil: null, crate: null, tombstone: null };
 }
 
 /** The first administrator has nobody to be created by: the one-time token is checked with the account. */

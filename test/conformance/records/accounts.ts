@@ -17,6 +17,7 @@ export function accountsConform({ store, reopen }: Setting): void {
 
     test("changes what is given and keeps the rest", async () => {
       await store().commit(commitOf([user()], { account }));
+      expect(await store().accountOf(OWNER)).toMatchObject({ admin: false, tokensValidFrom: 0 });
       await store().commit(commitOf([], { account: { op: "update", user: OWNER, tokensValidFrom: 5, admin: true } }));
       expect(await store().accountOf(OWNER)).toMatchObject({ email: "ann@example.org", admin: true, tokensValidFrom: 5 });
       await expect(store().commit(commitOf([], { account: { op: "update", user: "ark:99999/none", admin: true } }))).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -25,6 +26,7 @@ export function accountsConform({ store, reopen }: Setting): void {
 
     test("that is deleted keeps nothing private and frees its address", async () => {
       await store().commit(commitOf([user()], { account }));
+      expect(await store().accountOf(OWNER)).toMatchObject({ deleted: false });
       await store().commit(commitOf([], { account: { op: "delete", user: OWNER } }));
       expect(await store().accountByEmail("ann@example.org")).toBeUndefined();
       expect(await store().accountOf(OWNER)).toMatchObject({ deleted: true, email: "", passwordHash: "" });

@@ -51,7 +51,7 @@ describe("/sparql answers", () => {
     [NAMES, "application/json", "application/json", "{"], [NAMES, "application/sparql-results+xml", "application/sparql-results+xml", "<?xml"], [NAMES, "application/xml;q=0.5, text/html", "application/xml", "<?xml"],
     [NAMES, "text/csv", "text/csv; charset=utf-8", "name\r\nCells\r\n\"Images, \"\"raw\"\"\"\r\n"], [NAMES, "text/tab-separated-values", "text/tab-separated-values; charset=utf-8", "?name\n\"Cells\"\n\"Images, \\\"raw\\\"\"\n"],
     [NAMES, "text/*", "text/csv; charset=utf-8", "name"], ["ASK {}", "application/sparql-results+xml", "application/sparql-results+xml", "<?xml"], ["ASK {}", "*/*", "application/sparql-results+json", "{"],
-    ["DESCRIBE <ark:99999/data-0>", "*/*", "text/turtle; charset=utf-8", "@prefix"], ["DESCRIBE <ark:99999/data-0>", "application/n-triples", "application/n-triples", "<ark:99999/data-0> "],
+    ["DESCRIBE <ark:99999/data-0>", "*/*", "text/turtle; charset=utf-8", "@prefix"], ["DESCRIBE <ark:99999/data-0>", "application/n-triples", "application/n-triples", "<ark:99999/data-0> "], ["DESCRIBE <ark:99999/data-0>", "application/n-quads", "application/n-quads", "<ark:99999/data-0> "],
     [`CONSTRUCT { ?r <${NAME}> ?n } { ?r <${NAME}> ?n }`, "application/ld+json", "application/ld+json", "[{"], [`CONSTRUCT { ?r <${NAME}> ?n } { ?r <${NAME}> ?n }`, "application/json", "application/json", "[{"],
     [`CONSTRUCT WHERE { ?r <${NAME}> ?n }`, "application/rdf+xml", "application/rdf+xml", "<?xml"],
   ])("%s as %s", async (query, accept, type, begin) => {
@@ -104,7 +104,7 @@ describe("/sparql answers", () => {
     expect(objects("endpoint")).toEqual([`${server.url}/sparql`]);
     expect(objects("supportedLanguage")).toEqual([`${SD}SPARQL11Query`]);
     expect(objects("feature")).toEqual([`${SD}UnionDefaultGraph`]);
-    expect(objects("resultFormat")).toHaveLength(8);
+    expect(objects("resultFormat")).toHaveLength(9);
     expect(new Parser().parse((await server.request("GET", "/sparql", { headers: { Accept: "application/n-triples" } })).text)).toHaveLength(quads.length);
     expect(JSON.parse((await server.request("GET", "/sparql", { headers: { Accept: "application/ld+json" } })).text)).toHaveLength(3);
     expect(await server.request("GET", "/sparql", { headers: { Accept: "text/csv" } })).toMatchObject({ status: 406, body: { code: "NOT_ACCEPTABLE" } });

@@ -1,4 +1,4 @@
-import type { Commit, Committed } from "../port.js";
+import type { Commit, Committed, CommittedRecord } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
 import { CrateUseWrites } from "./crate-uses.js";
 import { GroupTail } from "./group-tail.js";
@@ -80,6 +80,15 @@ export class Committer {
       this.#sequence = step.sequence;
     }
     if (commit.within !== undefined) this.tail.writeRequest(step);
-    return { sequence: this.#sequence, records };
+    return { sequence: this.#sequence, records: withNewest(records, step) };
   }
+}
+
+/** Tells of the links that waited for a record which is new. */
+function withNewest(records: readonly CommittedRecord[], { arrived }: Step): CommittedRecord[] {
+  const newest = new Map(arrived.map((arrival) => [arrival.ark, arrival.newest]));
+  return records.map((record) => {
+    const newestBacklink = newest.get(record.ark);
+    return newestBacklink === undefined ? record : { ...record, newestBacklink };
+  });
 }

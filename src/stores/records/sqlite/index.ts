@@ -22,6 +22,9 @@ import { Search } from "./search/search.js";
 import { SubmissionReads } from "./submission-reads.js";
 import { Writer } from "./writer.js";
 
+/** Accounts that are remembered; a few hundred bytes each. */
+const MOST_KNOWN = 10_000;
+
 /** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
 class SqliteRecordStore implements RecordStore {
   readonly #records;
@@ -31,6 +34,8 @@ class SqliteRecordStore implements RecordStore {
   readonly #submissions;
   readonly #objects;
   readonly #uses;
+  /** Accounts read since one was last changed; only this process changes them. Every request with a token asks for one. */
+  readonly #known = new Map<string, Account>();
 
   constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly searches: Search, private readonly unlock: () => void) {
     this.#records = new RecordReads(connection);
@@ -53,13 +58,26 @@ class SqliteRecordStore implements RecordStore {
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => this.searches.ask(query, signal);
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
-  commit = async (commit: Commit): Promise<Committed> => this.writer.commit(commit);
+  commit = async (commit: Commit): Promise<Committed> => {
+    try {
+      return await this.writer.commit(commit);
+    } finally {
+      if (commit.account) this.#known.clear();
+    }
+  };
   sequence = async (): Promise<number> => this.writer.sequence;
   openFeed = (): MessagePort => this.feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.writer.onCommit(listener);
 
   accountByEmail = async (email: string): Promise<Account | undefined> => read(() => this.#accounts.byEmail(email));
-  accountOf = async (user: string): Promise<Account | undefined> => read(() => this.#accounts.byUser(user));
+  accountOf = async (user: string): Promise<Account | undefined> => {
+    const known = this.#known.get(user);
+    if (known) return known;
+    const account = read(() => this.#accounts.byUser(user));
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (account) this.#known.set(user, account);
+    return account;
+  };
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
   setting = async (name: string): Promise<string | undefined> => read(() => this.#accounts.setting(name));
   setSetting = async (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);

@@ -58,9 +58,11 @@ export class LinkWrites {
     const sources = new Set<number>();
     if (step.arrived.length === 0) return sources;
     const waiting = this.#waitingFor(step.arrived.map(({ key }) => key));
-    for (const { id, ark, key, sharesKey } of step.arrived) {
+    for (const arrival of step.arrived) {
+      const { id, ark, key, sharesKey } = arrival;
       const newest = waiting.get(key);
       if (newest === undefined) continue;
+      arrival.newest = newest;
       this.#arrive.put([newest, id]);
       for (const [source] of this.#sourcesOf.all([key, ark, sharesKey ? 1 : 0])) sources.add(source);
     }
