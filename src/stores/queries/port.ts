@@ -24,6 +24,8 @@ export interface QueryEngine {
    * A statement that two graphs hold may come twice: say DISTINCT where that matters.
    */
   select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
+  /** The same as text in SPARQL 1.1 TSV: for thousands of rows, which {@link import("./tsv.js").tsvRows} reads one by one. */
+  table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
   /** Tells that the truth has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
   /** Resolves when the index has loaded and reached the sequence. @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms */

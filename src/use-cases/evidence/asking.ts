@@ -3,6 +3,8 @@ import { iriTerm } from "../../stores/queries/iri.js";
 
 /** IRIs written into one query: large enough to be quick, small enough for any parser. */
 const CHUNK = 5_000;
+/** The same where each brings several rows. Of small lots nearly all is garbage before it has to be moved: of larger ones the heap grows. */
+const LOT = 100;
 
 /** Asks the engine and remembers which commits the answers were as of. */
 export class Asking {
@@ -26,6 +28,13 @@ export class Asking {
     return answer;
   }
 
+  /** Rows of a query as TSV. */
+  async table(query: string): Promise<string> {
+    const { tsv, sequence } = await this.engine.table(query, this.options);
+    this.note(sequence);
+    return tsv;
+  }
+
   /** Takes into account what is known as of a commit. */
   note(sequence: number): void {
     this.oldest = Math.min(this.oldest, sequence);
@@ -40,9 +49,30 @@ export class Asking {
   async each(bindings: readonly (readonly string[])[], query: (values: string) => string): Promise<Row[]> {
     const parts: Row[][] = [];
     for (let start = 0; start < bindings.length; start += CHUNK) {
-      const values = bindings.slice(start, start + CHUNK).map((tuple) => `(${tuple.map(iriTerm).join(" ")})`).join(" ");
-      parts.push(await this.rows(query(values)));
+      parts.push(await this.rows(query(valuesOf(bindings.slice(start, start + CHUNK)))));
     }
     return parts.length === 1 ? parts[0]! : parts.flat();
   }
+
+  /** The same as tables, one after the other: the engine works on the next while one is read. */
+  async *tables(bindings: readonly Binding[], query: (values: string) => string): AsyncGenerator<string, void, undefined> {
+    const ask = (start: number): Promise<string> | undefined => {
+      if (start >= bindings.length) return undefined;
+      const answer = this.table(query(valuesOf(bindings.slice(start, start + LOT))));
+      // Who stops reading leaves the next one unread.
+      answer.catch(() => {});
+      return answer;
+    };
+    let next = ask(0);
+    for (let start = LOT; next; start += LOT) {
+      const answer: Promise<string> = next;
+      next = ask(start);
+      yield await answer;
+    }
+  }
 }
+
+/** One IRI, or one for each variable. */
+type Binding = string | readonly string[];
+
+const valuesOf = (bindings: readonly Binding[]): string => bindings.map((each) => `(${typeof each === "string" ? iriTerm(each) : each.map(iriTerm).join(" ")})`).join(" ");

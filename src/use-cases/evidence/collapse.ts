@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Description } from "./descriptions.js";
-import type { Edge } from "./edges.js";
+import type { Edge } from "./net.js";
 import type { Dangling, GroupMarks } from "./types.js";
 
 /** Like siblings that one node stands in for. */
@@ -31,7 +31,7 @@ export function groupsOf({ root, nodes, edges, described, missing }: Siblings, a
   for (const node of nodes) {
     const around = relations.get(node);
     if (node === root || !around) continue;
-    const kind = described.has(node) ? [...described.get(node)!.types].toSorted().join() : `not here: ${missing.get(node)?.reason}`;
+    const kind = described.has(node) ? described.get(node)!.types.toSorted().join() : `not here: ${missing.get(node)?.reason}`;
     // Hashed, since a hub is related to thousands.
     const likeness = createHash("sha256").update(`${kind}\n${[...new Set(around)].toSorted().join("\n")}`).digest("hex").slice(0, 16);
     (alike.get(likeness) ?? alike.set(likeness, []).get(likeness)!).push(node);

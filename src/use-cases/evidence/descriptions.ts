@@ -1,10 +1,12 @@
 import { storedArk } from "../../identifiers/ark.js";
 import { iriTerm } from "../../stores/queries/iri.js";
+import { eachArm, iriIn, textIn } from "../../stores/queries/tsv.js";
 import type { Asking } from "./asking.js";
 import { compactType, IRIS } from "./context.js";
 import { DESCRIPTION_LENGTH, type GroupMarks } from "./types.js";
 
-export interface Description { types: Set<string>; name?: string; description?: string; records: Set<string>; /** It stands for like siblings. */ group?: GroupMarks }
+/** `types` and `records` hold each once. */
+export interface Description { types: string[]; name?: string; description?: string; records: string[]; /** It stands for like siblings. */ group?: GroupMarks }
 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
@@ -21,21 +23,21 @@ export async function recordsOfUrls(ask: Asking, urls: readonly string[]): Promi
   return rows.map((row) => [row.n!.value, row.g!.value]);
 }
 
-/** Three variables and no BIND but one: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
+/** Three variables and no BIND but one, which makes no new text where it need not: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
 const said = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string => `SELECT ${keys} ?type ?name ?description { ${bound} {
   { GRAPH ${graph} { ?n ${iriTerm(IRIS.type)} ?type } } UNION
   { GRAPH ${graph} { ?n ${iriTerm(IRIS.name)} ?name } } UNION
-  { GRAPH ${graph} { ?n ${iriTerm(IRIS.description)} ?long } BIND(SUBSTR(STR(?long), 1, ${DESCRIPTION_LENGTH + 1}) AS ?description) } } }`;
+  { GRAPH ${graph} { ?n ${iriTerm(IRIS.description)} ?long } BIND(IF(STRLEN(STR(?long)) <= ${DESCRIPTION_LENGTH}, ?long, SUBSTR(STR(?long), 1, ${DESCRIPTION_LENGTH + 1})) AS ?description) } } }`;
 
 /**
  * What records say about the nodes that are theirs: a record about itself and the objects inside it, a crate's
  * entity about the URL it stands for. What others say about a node is not heard: names cannot be forged.
  * Read from the graph, so that it is the public view, as of the same commit as the edges. A node that no record
  * describes is missing from the answer.
- * @param known what all records among the nodes say of themselves, when that is known
+ * @param texts what all records among the nodes say of themselves, and perhaps others too, when it was asked for already
  */
-export async function describe(ask: Asking, nodes: readonly string[], known?: ReadonlyMap<string, Description>): Promise<Map<string, Description>> {
-  const selves: [string][] = [];
+export async function describe(ask: Asking, nodes: readonly string[], texts?: Promise<string>): Promise<Map<string, Description>> {
+  const selves: string[] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
   const found = new Map<string, Description>();
@@ -44,29 +46,32 @@ export async function describe(ask: Asking, nodes: readonly string[], known?: Re
     if (holder !== undefined) {
       homes.push([node, holder]);
       // Only a statement of its record can have led here.
-      found.set(node, { types: new Set(), records: new Set() });
+      found.set(node, { types: [], records: [] });
     } else if (storedArk(node) === node) {
-      const description = known?.get(node);
-      if (description) found.set(node, description);
-      else if (!known) selves.push([node]);
+      selves.push(node);
     } else {
       urls.push(node);
     }
   }
   for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
-  const rows = await ask.each(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"));
-  for (const row of rows.concat(await ask.each(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g")))) {
-    const node = row.n!.value;
+  const hear = (key: string, second: string, arm: number, cell: string): void => {
+    const node = iriIn(key)!;
     let known = found.get(node);
-    if (!known) found.set(node, (known = { types: new Set(), records: new Set() }));
-    if (row.g && !node.includes(EMBEDDED)) known.records.add(row.g.value);
+    if (!known) found.set(node, (known = { types: [], records: [] }));
+    if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, iriIn(second)!);
     // Of several names the least, so that it is the same one each time.
-    if (row.type) known.types.add(compactType(row.type.value));
-    else if (row.name) known.name = least(known.name, row.name.value);
-    else if (row.description) known.description = least(known.description, shorten(row.description.value));
-  }
+    if (arm === 0) addTo(known.types, compactType(textIn(cell)!));
+    else if (arm === 1) known.name = least(known.name, textIn(cell)!);
+    else known.description = least(known.description, shorten(textIn(cell)!));
+  };
+  if (texts) eachArm(await texts, 1, hear);
+  else for await (const tsv of ask.tables(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"))) eachArm(tsv, 1, hear);
+  for await (const tsv of ask.tables(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) eachArm(tsv, 2, hear);
   return found;
 }
+
+/** Asks for what records say of themselves, of those that a pattern binds `?n` to; for {@link describe}. */
+export const textsOf = (ask: Asking, pattern: string): Promise<string> => ask.table(said(pattern, "?n", "?n"));
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
 export function shorten(text: string): string {
@@ -75,4 +80,7 @@ export function shorten(text: string): string {
   return characters.length > DESCRIPTION_LENGTH ? `${characters.slice(0, DESCRIPTION_LENGTH - 1).join("")}…` : text;
 }
 
+const addTo = (list: string[], text: string): void => {
+  if (!list.includes(text)) list.push(text);
+};
 const least = (a: string | undefined, b: string): string => (a === undefined || b < a ? b : a);

@@ -1,65 +1,117 @@
-import { PROVENANCE, SUPPORTED_BY } from "../../model/provenance.js";
+import { PROVENANCE, SUPPORTED_BY, type ProvenanceName } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
+import { eachArm, iriIn, tsvRows } from "../../stores/queries/tsv.js";
 import type { Asking } from "./asking.js";
-import type { Description } from "./descriptions.js";
-import type { Edge } from "./edges.js";
-import { readWhole, type Whole } from "./whole.js";
-
-/** `[supported, supporting]` */
-export type Support = readonly [string, string];
-export type OneWay = "upstream" | "downstream";
-/** `edges`: what states the supports, when it was read with them; `described`: what records among the nodes say of themselves. */
-export interface Discovered { supports: Support[]; edges?: Edge[]; described?: Map<string, Description> }
+import { textsOf } from "./descriptions.js";
+import { statedAs } from "./edge-names.js";
+import { namesInUse } from "./names-in-use.js";
+import type { Net, OneWay } from "./net.js";
 
 const SUPPORT = iriTerm(SUPPORTED_BY);
 /** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
 const FEW = 2;
 const FAR = 16;
 
+/** With no more edges than that, all are read in one query, which finds the nodes by itself; some megabytes of text. */
+const AT_ONCE = 25_000;
+
+/** `texts`: what records among the nodes say of themselves, asked for while the edges were read. */
+export interface Discovered { texts?: Promise<string> }
+export interface Discovery {
+  /** Steps from the seeds. */
+  depth: number;
+  /** Nodes at which to stop, with all that is as near as the first of them. */
+  until?: ReadonlySet<string>;
+  /** With no more edges than that the descriptions of all nodes will be wanted. */
+  describe?: number;
+}
+
 /**
- * Every support relation on the way from the seeds in one direction, and those that lead out of what the depth
- * allows. Cycles end by themselves: no node is asked about twice.
- * @param until nodes at which to stop, with all that is as near as the first of them
+ * Every edge on the way from the seeds in one direction, and those that lead out of what the depth allows. Cycles
+ * end by themselves: no node is asked about twice.
  */
-export async function discover(ask: Asking, seeds: readonly string[], way: OneWay, depth: number, until?: ReadonlySet<string>): Promise<Discovered> {
-  const found: Support[] = [];
+export async function discover(ask: Asking, net: Net, seeds: readonly string[], way: OneWay, { depth, until, describe = 0 }: Discovery): Promise<Discovered> {
   const seen = new Set(seeds);
   let frontier = [...seen];
   for (let step = 0; step <= depth && frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
-      const parts: Whole[] = [];
-      for (const start of frontier) parts.push(await readWhole(ask, (variable) => closure(start, way, variable)));
-      const edges = parts.flatMap((part) => part.edges);
-      for (const edge of edges) found.push(supportOf(edge));
-      if (step > 0) return { supports: found };
-      return { supports: found, edges, ...(parts.every(({ described }) => described) && { described: new Map(parts.flatMap(({ described }) => [...described!])) }) };
+      if (frontier.length === 1 && step === 0) return beyond(ask, net, frontier[0]!, way, describe);
+      for (const start of frontier) await beyond(ask, net, start, way, 0);
+      return {};
     }
-    const pairs = await supports(ask, frontier, way);
-    frontier = [];
-    for (const pair of pairs) {
-      found.push(pair);
-      const next = pair[way === "upstream" ? 1 : 0];
-      if (seen.has(next)) continue;
-      seen.add(next);
-      frontier.push(next);
-    }
+    const next: string[] = [];
+    await readEdges(ask, net, frontier, way, (node) => {
+      if (seen.has(node)) return;
+      seen.add(node);
+      next.push(node);
+    });
+    frontier = next;
     if (until && frontier.some((node) => until.has(node))) break;
   }
-  return { supports: found };
+  return {};
 }
 
-const supportOf = ({ subject, name, object }: Edge): Support => (PROVENANCE[name].support === "object" ? [subject, object] : [object, subject]);
+/** Adds every edge from one node on, however far. */
+async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describe: number): Promise<Discovered> {
+  const nodes = closure(start, way);
+  const arms = await armsOf(ask, way);
+  if (arms.length === 0) return {};
+  const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
+  const rows = linesOf(tsv) - 1;
+  if (rows < AT_ONCE) {
+    // Asked before the edges are read, so that the engine works meanwhile.
+    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`) : undefined;
+    texts?.catch(() => {});
+    addEdges(net, tsv, arms);
+    return texts ? { texts } : {};
+  }
+  const found: string[] = [];
+  for (const [cell] of tsvRows(await ask.table(nodes))) found.push(net.know(iriIn(cell)!));
+  await readEdges(ask, net, found, way);
+  return {};
+}
+
+function linesOf(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+/** A node and all that lies beyond it, however far. One end of the path is always bound. */
+const closure = (start: string, way: OneWay): string =>
+  `SELECT DISTINCT ?n { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`} }`;
+
+/** One way to state that a node rests on another, or another on it; `forward`: as the subject. */
+interface Arm { name: ProvenanceName; forward: boolean }
+
+const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
+  (await namesInUse(ask)).map((name) => ({ name, forward: (PROVENANCE[name].support === "object") === (way === "upstream") }));
+
+/** A column for each property: its IRI in every row would cost as much as the rest of the row. */
+function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
+  const union = arms.map(({ name, forward }, index) => (forward ? `{ ?n ${iriTerm(statedAs(name))} ?o${index} }` : `{ ?o${index} ${iriTerm(statedAs(name))} ?n }`));
+  return `SELECT ?n ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} { ${union.join(" UNION ")} } }`;
+}
+
+function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: string) => void): void {
+  eachArm(tsv, 1, (key, _, arm, cell) => {
+    const from = iriIn(key);
+    // Text where an identifier belongs is no edge.
+    const to = iriIn(cell);
+    if (from === undefined || to === undefined) return;
+    const { name, forward } = arms[arm]!;
+    if (forward) net.add(from, name, to);
+    else net.add(to, name, from);
+    each?.(to);
+  });
+}
 
 /**
- * Binds a variable to a node and to all that lies beyond it, however far. One end of the path is always bound. The
- * edges that these state are those of every support relation among them, and some of other relations of theirs.
+ * Adds what was stated, in any record, to make nodes rest on others (`upstream`) or others on them.
+ * @param each told of every node that one of them leads to
  */
-function closure(start: string, way: OneWay, variable: string): string {
-  return `{ SELECT DISTINCT ${variable} { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ${variable}` : `${variable} ${SUPPORT}* ${iriTerm(start)}`} } }`;
-}
-
-async function supports(ask: Asking, nodes: readonly string[], way: OneWay): Promise<Support[]> {
-  const bound = way === "upstream" ? "?a" : "?b";
-  const rows = await ask.each(nodes.map((node) => [node]), (values) => `SELECT ?a ?b { VALUES (${bound}) { ${values} } ?a ${SUPPORT} ?b }`);
-  return rows.map((row): Support => [row.a!.value, row.b!.value]);
+export async function readEdges(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, each?: (node: string) => void): Promise<void> {
+  const arms = await armsOf(ask, way);
+  if (arms.length === 0) return;
+  for await (const tsv of ask.tables(nodes, (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms))) addEdges(net, tsv, arms, each);
 }

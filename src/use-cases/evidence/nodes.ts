@@ -1,17 +1,17 @@
 import { expandCurie } from "../../model/field.js";
 import { KINDS } from "../../model/kinds/index.js";
-import type { ProvenanceName } from "../../model/provenance.js";
+import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import { compactType } from "./context.js";
 import type { Description } from "./descriptions.js";
-import type { Edge } from "./edges.js";
+import type { Edge } from "./net.js";
 import type { EvidenceNode, Reference, Statement } from "./types.js";
 
 export const reference = (iri: string): Reference => ({ "@id": iri });
 
 /** Of a record whose statements are all about the URL it stands for. */
 export function ofRecord(record: StoredRecord): Description {
-  return { types: new Set([compactType(expandCurie(KINDS[record.kind].rdfClass))]), records: new Set(), ...(record.name !== null && { name: record.name }) };
+  return { types: [compactType(expandCurie(KINDS[record.kind].rdfClass))], records: [], ...(record.name !== null && { name: record.name }) };
 }
 
 /**
@@ -24,24 +24,34 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
   for (const iri of order) {
     const known = described.get(iri);
     if (!known) continue;
-    const sameAs = iri === root ? aliases : [...known.records].toSorted();
-    nodes.set(iri, {
-      "@id": iri, "@type": [...known.types].toSorted(),
-      ...(known.name !== undefined && { name: known.name }), ...(known.description !== undefined && { description: known.description }),
-      ...(known.group && { count: known.group.count, group: known.group.group }),
-      ...(sameAs.length > 0 && { sameAs: sameAs.map(reference) }),
-    });
+    const node: EvidenceNode = { "@id": iri, "@type": known.types.toSorted() };
+    if (known.name !== undefined) node.name = known.name;
+    if (known.description !== undefined) node.description = known.description;
+    if (known.group) Object.assign(node, { count: known.group.count, group: known.group.group });
+    const sameAs = iri === root ? aliases : known.records.toSorted();
+    if (sameAs.length > 0) node.sameAs = sameAs.map(reference);
+    nodes.set(iri, node);
   }
-  const stated = new Map<EvidenceNode, Map<ProvenanceName, Set<string>>>();
+  const told = new Set<string>();
+  const several = new Set<EvidenceNode>();
   for (const [index, { subject, name, object }] of edges.entries()) {
     const node = nodes.get(subject);
     if (!node) continue;
-    const properties = stated.get(node) ?? stated.set(node, new Map()).get(node)!;
-    const objects = properties.get(name) ?? properties.set(name, new Set()).get(name)!;
-    if (objects.has(object)) continue;
-    objects.add(object);
-    for (const statement of statements?.[index] ?? []) (node.statements ??= []).push({ property: name, object, ...statement });
+    if (statements && !told.has(`${subject} ${name} ${object}`)) {
+      told.add(`${subject} ${name} ${object}`);
+      for (const statement of statements[index]!) (node.statements ??= []).push({ property: name, object, ...statement });
+    }
+    const objects = node[name];
+    if (!objects) node[name] = [reference(object)];
+    else {
+      objects.push(reference(object));
+      several.add(node);
+    }
   }
-  for (const [node, properties] of stated) for (const [name, objects] of properties) node[name] = [...objects].toSorted().map(reference);
+  for (const node of several) for (const name of Object.keys(PROVENANCE) as ProvenanceName[]) if (node[name]) node[name] = inOrder(node[name]);
   return [...nodes.values()];
 }
+
+/** Sorted, each once. */
+const inOrder = (references: readonly Reference[]): Reference[] =>
+  references.toSorted((a, b) => (a["@id"] < b["@id"] ? -1 : Number(a["@id"] > b["@id"]))).filter((each, index, all) => each["@id"] !== all[index - 1]?.["@id"]);

@@ -7,9 +7,8 @@ import { groupsOf, type Group } from "./collapse.js";
 import { compactType } from "./context.js";
 import { dangling } from "./dangling.js";
 import { describe, type Description } from "./descriptions.js";
-import type { Support } from "./discover.js";
-import { statedEdges, type Edge } from "./edges.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
+import type { Edge, Net } from "./net.js";
 import { ofRecord } from "./nodes.js";
 import { pageOf, type NodePage } from "./page.js";
 import { seedsOf } from "./seeds.js";
@@ -24,61 +23,60 @@ export interface Outline {
   record: StoredRecord;
   root: string;
   aliases: string[];
-  supports: Support[];
-  /** What states them, when it was read on the way. */
-  edges?: readonly Edge[];
-  /** What records among the nodes say of themselves, when it was read on the way. */
-  said?: ReadonlyMap<string, Description>;
+  /** Every edge among them, on this page or another. */
+  net: Net;
+  /** What records among the nodes say of themselves, and perhaps others too, where it was asked for already. */
+  texts?: Promise<string>;
   page: NodePage;
   hidden: Hidden;
   known?: Known;
 }
 
+/** Up to so many nodes are read before an answer begins. */
+export const AT_ONCE = 15_000;
+/** A node has about so many edges: with fewer nodes than an answer may have, all are described. */
+const EDGES_A_NODE = 3;
+
 export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
-  const { near, supports, beyond, edges, described: said } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY);
-  const outline = { record, root, aliases: seeds.self.slice(1), supports, ...(edges && { edges }), ...(said && { said }) };
-  const kind = request.kinds ? await keepKinds(ask, near, request.kinds, said) : 0;
-  if (kind > 0) {
-    const shown = (end: string): boolean => end === root || near.has(end);
-    outline.supports = supports.filter(([a, b]) => shown(a) && shown(b));
-    if (outline.edges) outline.edges = outline.edges.filter(({ subject, object }) => shown(subject) && shown(object));
-  }
+  const { near, net, beyond, texts } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY, request.cursor === undefined && request.depth === undefined ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE : 0);
+  const outline = { record, root, aliases: seeds.self.slice(1), net, ...(texts && { texts }) };
+  const kind = request.kinds ? await keepKinds(ask, near, request.kinds, texts) : 0;
+  if (kind > 0) net.keep((end) => end === root || near.has(end));
   const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }) };
   if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
   const groups = groupsOf({ root, nodes: [...near.keys()], ...known }, request.collapse, new Set(request.expand));
-  const collapsed = grouped(near, outline.supports, known, groups);
+  const collapsed = grouped(near, known, groups);
   const away = groups.reduce((sum, { count }) => sum + count, 0);
   return {
-    ...outline, supports: collapsed.supports, known: collapsed.known, hidden: { ...hidden, ...(away > 0 && { collapsed: away }) },
+    ...outline, known: collapsed.known, hidden: { ...hidden, ...(away > 0 && { collapsed: away }) },
     page: pageOf(root, collapsed.near, request.limit, request.cursor),
   };
 }
 
 /** Takes out what is of other kinds; answers how many. What nothing here describes has no kind and stays. */
-async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[], said: Outline["said"]): Promise<number> {
+async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[], texts?: Promise<string>): Promise<number> {
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   let away = 0;
-  for (const [node, { types }] of await describe(ask, [...near.keys()], said)) {
-    if (classes.some((name) => types.has(name))) continue;
-    near.delete(node);
-    away++;
+  for (const [node, { types }] of await describe(ask, [...near.keys()], texts)) {
+    if (classes.some((name) => types.includes(name))) continue;
+    if (near.delete(node)) away++;
   }
   return away;
 }
 
-async function knowAll(ask: Asking, nodes: readonly string[], { record, root, supports, edges, said }: Pick<Outline, "record" | "root" | "supports" | "edges" | "said">, deps: EvidenceDeps): Promise<Known> {
-  const described = await describe(ask, nodes, said);
+async function knowAll(ask: Asking, nodes: readonly string[], { record, root, net, texts }: Pick<Outline, "record" | "root" | "net" | "texts">, deps: EvidenceDeps): Promise<Known> {
+  const described = await describe(ask, nodes, texts);
   if (!described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(nodes.filter((node) => !described.has(node)), deps.records);
-  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: edges ?? (await statedEdges(ask, supports, new Set(nodes))) };
+  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: [...net.edges()] };
 }
 
 /** The same nodes and edges with each group as one node, as near as its nearest member. */
-function grouped(near: ReadonlyMap<string, number>, supports: readonly Support[], known: Known, groups: readonly Group[]): { near: Map<string, number>; supports: Support[]; known: Known } {
+function grouped(near: ReadonlyMap<string, number>, known: Known, groups: readonly Group[]): { near: Map<string, number>; known: Known } {
   const home = new Map(groups.flatMap((group) => group.members.map((member): [string, string] => [member, group.iri])));
   const at = (iri: string): string => home.get(iri) ?? iri;
   const nearer = new Map<string, number>();
@@ -88,10 +86,10 @@ function grouped(near: ReadonlyMap<string, number>, supports: readonly Support[]
   for (const { iri, count, group, members } of groups) {
     const absent = known.missing.get(members[0]!);
     if (absent) missing.set(iri, { "@id": iri, reason: absent.reason, count, group });
-    else described.set(iri, { types: known.described.get(members[0]!)!.types, records: new Set(), name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`, group: { count, group } });
+    else described.set(iri, { types: known.described.get(members[0]!)!.types, records: [], name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`, group: { count, group } });
   }
   return {
-    near: nearer, supports: supports.map(([a, b]): Support => [at(a), at(b)]),
+    near: nearer,
     known: { described, missing, edges: known.edges.map(({ subject, name, object }) => ({ subject: at(subject), name, object: at(object) })) },
   };
 }

@@ -1,6 +1,5 @@
 import { invalid } from "../../errors.js";
 import { isAfter, readCursor, writeCursor } from "./cursor.js";
-import { inOrder } from "./distances.js";
 
 export interface NodePage { nodes: string[]; later: number; cursor?: string }
 
@@ -18,6 +17,9 @@ export function pageOf(root: string, near: ReadonlyMap<string, number>, limit: n
   const last = nodes.at(-1);
   return { nodes: [root, ...nodes], later, cursor: writeCursor(last === undefined ? { distance: -1, iri: "" } : { distance: near.get(last)!, iri: last }) };
 }
+
+/** Nearest first, then by identifier: an order that a later page finds again. */
+const inOrder = (near: ReadonlyMap<string, number>): string[] => [...near.keys()].toSorted((a, b) => near.get(a)! - near.get(b)! || (a < b ? -1 : 1));
 
 const MOST = 100_000;
 

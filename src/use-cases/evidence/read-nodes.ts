@@ -2,23 +2,25 @@ import type { Asking } from "./asking.js";
 import { EVIDENCE_CONTEXT } from "./context.js";
 import { dangling } from "./dangling.js";
 import { describe } from "./descriptions.js";
-import { statedEdges } from "./edges.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
+import { supportOf, type Edge } from "./net.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
-import type { Known, Outline } from "./outline.js";
+import { AT_ONCE, type Known, type Outline } from "./outline.js";
 import { statementsOf } from "./statements.js";
 import type { Dangling, EvidenceAnswer, EvidenceNode, EvidenceRequest, Reference } from "./types.js";
 
-/** Nodes described at a time: some megabytes. Up to so many are read before the answer begins. */
-const LOT = 10_000;
+/** Of more nodes than are read at once, so many at a time: with more the heap grows. */
+const LOT = 50;
 
 /** Reads the nodes of an outline, the first lot at once. `complete`: there are no more. */
 export async function readNodes(ask: Asking, outline: Outline, request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer & { complete: boolean }> {
   const { root, page, hidden } = outline;
   const missing: Dangling[] = [];
+  const complete = page.nodes.length <= AT_ONCE;
+  const lot = complete ? AT_ONCE : LOT;
   const read = async (start: number): Promise<EvidenceNode[]> => {
-    const order = page.nodes.slice(start, start + LOT);
-    const known = outline.known ?? (await know(ask, order, outline, deps));
+    const order = page.nodes.slice(start, start + lot);
+    const known = outline.known ?? (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
     for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
     const here = new Set(order);
     const edges = outline.known ? known.edges.filter(({ subject }) => here.has(subject)) : known.edges;
@@ -27,11 +29,11 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   };
   const first = await read(0);
   return {
-    complete: page.nodes.length <= LOT,
+    complete,
     head: { "@context": EVIDENCE_CONTEXT, "@id": root, direction: request.direction },
     async *nodes() {
       yield first;
-      for (let start = LOT; start < page.nodes.length; start += LOT) yield await read(start);
+      for (let start = lot; start < page.nodes.length; start += lot) yield await read(start);
     },
     tail() {
       const deleted = missing.reduce((sum, { reason, count = 1 }) => sum + (reason === "deleted" ? count : 0), 0);
@@ -45,19 +47,25 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   };
 }
 
-async function know(ask: Asking, order: readonly string[], { root, record, supports, edges: stated, said }: Outline, deps: EvidenceDeps): Promise<Known> {
-  const here = new Set(order);
-  const edges = stated ? stated.filter(({ subject }) => here.has(subject)) : await statedEdges(ask, supports, here);
-  const described = await describe(ask, order, said);
+async function know(ask: Asking, order: readonly string[], { root, record, net }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
+  const described = await describe(ask, order, texts);
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
-  return { edges, described, missing: new Map(missing.map((each) => [each["@id"], each])) };
+  return { edges: net.edgesOf(order), described, missing: new Map(missing.map((each) => [each["@id"], each])) };
 }
 
 /** What supports nothing else that was found; in a cycle without end, the asked-for record. */
-function outputsOf({ page: { nodes }, supports, root, record }: Outline): Reference[] {
-  const supporting = new Set<string>();
-  for (const [a, b] of supports) if (a !== b) supporting.add(b);
-  const ends = nodes.filter((node) => !supporting.has(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1));
+function outputsOf({ page: { nodes }, net, known, root, record }: Outline): Reference[] {
+  const supports = known ? supportersIn(known.edges) : net.supporters();
+  const ends = nodes.filter((node) => !supports(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1));
   return (ends.length > 0 ? ends : [root]).map(reference);
+}
+
+function supportersIn(edges: readonly Edge[]): (node: string) => boolean {
+  const supporting = new Set<string>();
+  for (const edge of edges) {
+    const [a, b] = supportOf(edge);
+    if (a !== b) supporting.add(b);
+  }
+  return (node) => supporting.has(node);
 }

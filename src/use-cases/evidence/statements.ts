@@ -6,7 +6,7 @@ import { graphOf, graphsOf } from "../../rdf/graph.js";
 import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
 import { Asking } from "./asking.js";
 import { NAME_OF_IRI, statedAs } from "./edge-names.js";
-import type { Edge } from "./edges.js";
+import type { Edge } from "./net.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import type { Statement } from "./types.js";
 

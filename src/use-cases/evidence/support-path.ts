@@ -2,10 +2,10 @@ import type { ProvenanceName } from "../../model/provenance.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Asking } from "./asking.js";
 import { describe } from "./descriptions.js";
-import { discover, type OneWay, type Support } from "./discover.js";
-import { statedEdges } from "./edges.js";
+import { discover } from "./discover.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import { askingOf, upToDate } from "./evidence-graph.js";
+import { Net, supportOf, type OneWay } from "./net.js";
 import { nodesOf, ofRecord } from "./nodes.js";
 import { seedsOf } from "./seeds.js";
 import { statementsOf } from "./statements.js";
@@ -37,8 +37,9 @@ export async function supportPath(from: string, to: string, deps: EvidenceDeps):
   const starts = await endsOf(ask, start, deps);
   const ends = await endsOf(ask, end, deps);
   for (const way of ["upstream", "downstream"] as const) {
-    const nodes = await shortest(ask, starts, new Set(ends), way);
-    if (nodes) return { from: start.ark, to: end.ark, direction: way, length: nodes.length - 1, ...(await told(ask, nodes, way, [start, end], deps)), asOf: ask.oldest };
+    const net = new Net();
+    const nodes = await shortest(ask, net, starts, new Set(ends), way);
+    if (nodes) return { from: start.ark, to: end.ark, direction: way, length: nodes.length - 1, ...(await told(ask, net, nodes, way, [start, end], deps)), asOf: ask.oldest };
   }
   return { from: start.ark, to: end.ark, direction: null, length: null, nodes: [], edges: [], asOf: ask.oldest };
 }
@@ -48,11 +49,13 @@ async function endsOf(ask: Asking, record: StoredRecord, deps: EvidenceDeps): Pr
   return [...self, ...parts];
 }
 
-async function shortest(ask: Asking, starts: readonly string[], ends: ReadonlySet<string>, way: OneWay): Promise<string[] | undefined> {
+async function shortest(ask: Asking, net: Net, starts: readonly string[], ends: ReadonlySet<string>, way: OneWay): Promise<string[] | undefined> {
   const next = new Map<string, string[]>();
   const found = starts.find((node) => ends.has(node));
   if (found !== undefined) return [found];
-  for (const [supported, supporting] of (await discover(ask, starts, way, Number.POSITIVE_INFINITY, ends)).supports) {
+  await discover(ask, net, starts, way, { depth: Number.POSITIVE_INFINITY, until: ends });
+  for (const edge of net.edges()) {
+    const [supported, supporting] = supportOf(edge);
     const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
     (next.get(a) ?? next.set(a, []).get(a)!).push(b);
   }
@@ -75,14 +78,16 @@ function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): st
   return nodes.toReversed();
 }
 
-async function told(ask: Asking, nodes: readonly string[], way: OneWay, records: readonly StoredRecord[], deps: EvidenceDeps): Promise<Pick<SupportPath, "nodes" | "edges">> {
-  const supports = nodes.slice(1).map((node, index): Support => (way === "upstream" ? [nodes[index]!, node] : [node, nodes[index]!]));
-  const edges = await statedEdges(ask, supports, new Set(nodes));
+async function told(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, records: readonly StoredRecord[], deps: EvidenceDeps): Promise<Pick<SupportPath, "nodes" | "edges">> {
+  const place = new Map(nodes.map((node, index) => [node, index]));
+  const edges = net.edgesOf(nodes).filter((edge) => {
+    const [supported, supporting] = supportOf(edge).map((end) => place.get(end));
+    return supported !== undefined && supporting !== undefined && supporting - supported === (way === "upstream" ? 1 : -1);
+  });
   const said = await statementsOf(ask, edges, deps.records);
   const described = await describe(ask, nodes);
   for (const record of records) if (nodes.includes(record.ark) && !described.has(record.ark)) described.set(record.ark, ofRecord(record));
   const known = new Map(nodesOf(nodes, described, [], { root: "", aliases: [] }).map((node) => [node["@id"], node]));
-  const place = new Map(nodes.map((node, index) => [node, index]));
   const once = new Map(edges.map(({ subject, name, object }, index) => [`${subject} ${name} ${object}`, { source: subject, name, target: object, statedBy: said[index]! }]));
   return {
     nodes: nodes.map((node) => known.get(node) ?? { "@id": node, "@type": [] }),

@@ -61,6 +61,13 @@ describe("An evidence graph", () => {
     expect(nodesIn(await world.ask("mid", { direction: "both" }))).toEqual(["mid", "down", "up"]);
   });
 
+  it("in both directions holds every edge between its nodes, that of a way around the record too", async () => {
+    await given({ up: {}, mid: { edges: { derivedFrom: ["up"] } }, down: { edges: { derivedFrom: ["mid", "up"] } } });
+    const edges = ["down derivedFrom mid", "down derivedFrom up", "mid derivedFrom up"];
+    expect(edgesIn(await world.ask("mid", { direction: "both" }))).toEqual(edges);
+    expect(edgesIn(await world.ask("mid", { direction: "both", depth: 1 }))).toEqual(edges);
+  });
+
   it("ends in a cycle, and in a record that rests on itself", async () => {
     await given({ a: { edges: { derivedFrom: ["b"] } }, b: { edges: { derivedFrom: ["c"] } }, c: { edges: { derivedFrom: ["a"] } }, self: { edges: { derivedFrom: ["self"] } } });
     const graph = await world.ask("a");
@@ -84,6 +91,15 @@ describe("An evidence graph", () => {
     expect(graph["@graph"]).toHaveLength(10_000);
     expect(nodesIn(graph).at(-1)).toBe("n0");
     expect(graph.truncated).toBe(false);
+  });
+
+  it("of more nodes than are read at once holds each with what it says and rests on", async () => {
+    await given({ ...chain(26_000), n25999: { name: "The last", edges: { derivedFrom: ["n25998"] } } });
+    const graph = await world.ask("n25999", { limit: 100_000 });
+    expect(nodesIn(graph)).toEqual(Array.from({ length: 26_000 }, (_, i) => `n${25_999 - i}`));
+    expect(graph["@graph"][0]).toMatchObject({ name: "The last", "@type": ["evi:Dataset"], derivedFrom: [{ "@id": ark("n25998") }] });
+    expect(graph["@graph"].slice(0, -1).every((node, i) => node.derivedFrom?.[0]?.["@id"] === ark(`n${25_998 - i}`))).toBe(true);
+    expect(graph.outputs).toEqual([{ "@id": ark("n25999") }]);
   });
 
   it("stops at the asked-for depth and says how much lies just beyond", async () => {
@@ -191,12 +207,17 @@ describe("An evidence graph", () => {
   it("is read again when a commit comes between its queries", async () => {
     await given({ a: { edges: { derivedFrom: ["b"] } }, b: {} });
     let asked = 0;
+    const moved = (sequence: number): number => (asked++ < 2 ? sequence + asked : sequence + 10);
     const moving: Partial<QueryEngine> = {
       reach: (sequence, wait) => world.engine.reach(sequence, wait),
       state: () => ({ state: "ready", sequence: 11 }),
       select: async (query) => {
         const answer = await world.engine.select(query);
-        return { ...answer, sequence: asked++ < 2 ? answer.sequence + asked : answer.sequence + 10 };
+        return { ...answer, sequence: moved(answer.sequence) };
+      },
+      table: async (query) => {
+        const answer = await world.engine.table(query);
+        return { ...answer, sequence: moved(answer.sequence) };
       },
     };
     const graph = await evidenceGraph({ ark: ark("a"), direction: "upstream", limit: 10 }, { records: world.records, queries: moving as QueryEngine });

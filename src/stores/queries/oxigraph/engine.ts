@@ -27,6 +27,11 @@ export class OxigraphEngine implements QueryEngine {
     return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };
   }
 
+  async table(query: string, options: QueryOptions = {}): Promise<{ tsv: string; sequence: number }> {
+    const { text: tsv, sequence } = await this.text(query, "tsv", options);
+    return { tsv, sequence };
+  }
+
   /**
    * Any query, answered as text.
    * @param format `json`, `xml`, `csv`, `tsv` for SELECT and ASK; `nt`, `ttl` … for CONSTRUCT and DESCRIBE
