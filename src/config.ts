@@ -80,7 +80,7 @@ export const SETTINGS = {
   MAX_ENTITY_BYTES: setting(size, 16 * 2 ** 20, "Largest entity in the metadata of a crate."),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Longest time one attempt at a crate may take."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that takes in a crate."),
-  COMMIT_LIMIT: setting(duration, 30_000, "Longest time that the commit of one crate may keep other writes waiting; a crate that needs more is refused."),
+  COMMIT_LIMIT: setting(duration, 30_000, "Longest time that the commit of one crate may keep other writes waiting, a quarter of it for the disk; a crate that needs more is refused."),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
   PLAN_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are validated without being taken in at a time; others wait for their turn."),
   PLAN_LIST_LIMIT: setting(whole(1, 100_000), 1000, "Most entries in each list of identifiers that a validation answers."),

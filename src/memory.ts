@@ -4,7 +4,8 @@ import { runInNewContext } from "node:vm";
 /** Bytes between two collections: so much may lie about, dead, for each thread. */
 const EACH = 4 * 2 ** 20;
 
-type Collect = (options: { type: "minor" | "major" }) => void;
+/** Without an argument a major collection; V8 11 takes any object for a minor one, whatever it says. */
+type Collect = (minor?: { type: "minor" }) => void;
 let collect: Collect | undefined;
 let spent = 0;
 
@@ -22,7 +23,7 @@ export function spendBuffers(bytes: number): void {
 
 /** Frees what is dead in this thread's heap, before long work that leaves the rest as it is; tens of ms, so not for the serving thread. */
 export function collectAll(): void {
-  (collect ??= exposed())({ type: "major" });
+  (collect ??= exposed())();
 }
 
 /** The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag. */

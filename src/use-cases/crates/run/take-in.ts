@@ -47,8 +47,17 @@ async function openArchive({ archive: { sha256, staged } }: IntakeInput, objects
 }
 
 async function fromZip(input: IntakeInput, reader: ObjectReader, objects: ObjectStore, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
+  const { crate, stored } = await unpack(input, reader, objects, host, findings);
+  // The archive's directory is dead now: what JSON-LD needs takes its place.
+  if (stored.size > MANY) collectAll();
+  return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
+}
+
+async function unpack(input: IntakeInput, reader: ObjectReader, objects: ObjectStore, host: IntakeHost, findings: Findings): Promise<{ crate: PreparedCrate; stored: Map<string, StoredFile> }> {
   const archive = await Archive.open(reader, input.limits);
   const files = archive.members.filter(({ folder }) => !folder);
+  // What reading a long directory left is gone before more is read, so that the heap does not grow by both.
+  if (files.length > MANY) collectAll();
   const located = locateMetadata(files.map(({ name }) => name), findings);
   host.progress({ stage: "reading metadata", done: 0, total: 1 + located.nested.length, unit: "files" });
   const byName = new Map(files.map((member) => [member.name, member]));
@@ -57,7 +66,7 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
     metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
   const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings);
   await claimIdentifiers(crate, input, host);
-  // The texts of the metadata, and what reading a long directory left.
+  // The texts of the metadata.
   metadata.length = 0;
   if (files.length > MANY || crate.entities.length > MANY) collectAll();
 
@@ -67,9 +76,7 @@ async function fromZip(input: IntakeInput, reader: ObjectReader, objects: Object
   const onStored = (bytes: number) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
   const work = { archive, members: files, digests: wantedDigests(crate), onStored };
   const stored = input.dryRun ? await hashFiles({ ...work, onBad: (error) => crate.findings.take(error) }) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
-  // What JSON-LD takes comes on top of what stays.
-  if (files.length > MANY) collectAll();
-  return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
+  return { crate, stored };
 }
 
 async function fromMetadata(input: IntakeInput, reader: ObjectReader, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {

@@ -22,7 +22,7 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
   signal.throwIfAborted();
   const worker = new Worker(threadModule("src/use-cases/crates/intake-thread"), {
     workerData: input, name: "intake", env: {},
-    resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)), stackSizeMb: 16 },
+    resourceLimits: { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)), stackSizeMb: 16 },
   });
   let end = () => {};
   let told = false;

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Committer } from "../../../../src/stores/records/sqlite/commit.js";
 import { GroupCommit } from "../../../../src/stores/records/sqlite/group-commit.js";
+import { GroupTail } from "../../../../src/stores/records/sqlite/group-tail.js";
 import type { WriterTask } from "../../../../src/stores/records/sqlite/requests.js";
+import type { RecordWrite } from "../../../../src/stores/records/port.js";
 import { migrate } from "../../../../src/stores/records/sqlite/schema.js";
 import { Connection } from "../../../../src/stores/records/sqlite/statement.js";
 import { commitOf, create, linkTo } from "../../../conformance/records/fixtures.js";
@@ -57,5 +59,46 @@ describe("a group of requests in one transaction", () => {
     group.run([{ id: 2, call: "commit", args: [{ by: null, at: 5, records: [{ op: "delete", ark: "ark:99999/a", ifRevision: 1 }] }] }]);
     expect(search("temperature")).toEqual([]);
     connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
+  });
+
+  /** Compares what is indexed with the text that it was made from. */
+  const checkIndex = () => connection.exec("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)");
+
+  test("brings records of before, of the same group and of a large commit to one index, each in its last state", () => {
+    const name = (index: number) => `ark:99999/m${String(index).padStart(2, "0")}`;
+    // Not in the order of their identifiers; every other one is linked to, and one links to an older record.
+    const many = Array.from({ length: 40 }, (_, at) => (at * 7) % 40).map((index) =>
+      create(name(index), { name: `Member ${index}`, links: index % 2 === 0 ? [linkTo(name(index + 1))] : index === 7 ? [linkTo("ark:99999/old")] : [] }));
+    const renewed: RecordWrite = { ...(create("ark:99999/old", { name: "Renewed" }) as Extract<RecordWrite, { op: "create" }>), op: "replace", ifRevision: 1, changed: ["/name"] };
+    const { answers } = group.run([
+      task(1, "ark:99999/old"),
+      { id: 2, call: "commit", args: [{ ...commitOf([renewed, ...many]), within: 60_000 }] },
+      task(3, "ark:99999/z"),
+      { id: 4, call: "commit", args: [{ ...commitOf([create("ark:99999/late"), create("ark:99999/m00")]), within: 60_000 }] },
+      { id: 5, call: "commit", args: [{ ...commitOf([create("ark:99999/never")]), within: -1 }] },
+    ]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
+    expect(answers).toMatchObject([{ result: { sequence: 1 } }, { result: { records: [{ ark: "ark:99999/old", revision: 2 }, ...many.map(({ ark }) => ({ ark, revision: 1 }))] } }, { result: { sequence: 3 } }, { error: { code: "DUPLICATE" } }, { error: { code: "TOO_LARGE" } }]);
+    expect(stored()).toEqual(["ark:99999/old", ...many.map(({ ark }) => ark).toSorted(), "ark:99999/z"]);
+    checkIndex();
+    const found = (words: string) => connection.prepare("SELECT rowid FROM search WHERE search MATCH ?").all([words]).length;
+    expect([found("member"), found("renewed"), found("late"), found("old")]).toEqual([40, 1, 0, 0]);
+    const backlinks = new Map(connection.prepare<[string, number]>("SELECT ark, newest_backlink FROM record").all());
+    for (let index = 0; index < 40; index++) expect([index, backlinks.get(name(index))]).toEqual([index, index % 2 === 1 ? 2 : 0]);
+    expect(backlinks.get("ark:99999/old")).toBe(2);
+  });
+
+  test("counts the time that the search index takes of a commit with a limit", () => {
+    const tail = new GroupTail(connection);
+    connection.exec("INSERT INTO text VALUES (1, 'One', '', '', '', ''), (2, 'Two', '', '', '', '')");
+    tail.index([1, "One", "", "", ""]);
+    tail.index([2, "Two", "", "", ""]);
+    const step = { sequence: 1, at: 0, by: null, deadline: performance.now() - 1, changed: new Set<number>(), links: [], arrived: [], linked: new Set<string>() };
+    expect(() => tail.writeRequest(step)).toThrow(expect.objectContaining({ code: "TOO_LARGE" }));
+    expect(connection.prepare("SELECT count(*) FROM search('one OR two')").get()).toEqual([0]);
+    tail.index([1, "One", "", "", ""]);
+    tail.index([2, "Two", "", "", ""]);
+    tail.writeRequest({ ...step, deadline: Infinity });
+    expect(connection.prepare("SELECT count(*) FROM search('one OR two')").get()).toEqual([2]);
+    checkIndex();
   });
 });
