@@ -5,7 +5,7 @@ import { PREFIXES } from "../../model/field.js";
 const SD = "http://www.w3.org/ns/sparql-service-description#";
 const FORMATS = "http://www.w3.org/ns/formats/";
 /** The forms the description comes in, the default first. */
-export const DESCRIPTION_TYPES = ["text/turtle", "application/n-triples", "application/ld+json", "application/json"] as const;
+export const DESCRIPTION_TYPES = ["text/turtle", "application/n-triples", "application/n-quads", "application/ld+json", "application/json"] as const;
 export type DescriptionType = (typeof DESCRIPTION_TYPES)[number];
 
 /** What the endpoint is and does, by SPARQL 1.1 Service Description. */
@@ -13,7 +13,7 @@ export async function serviceDescription(endpoint: string, type: DescriptionType
   const statements = quads(endpoint);
   if (type === "text/turtle") return written(statements, "Turtle");
   const lines = await written(statements, "N-Triples");
-  if (type === "application/n-triples") return lines;
+  if (type === "application/n-triples" || type === "application/n-quads") return lines;
   return JSON.stringify(await jsonld.fromRDF(lines as never, { format: "application/n-quads" }));
 }
 
