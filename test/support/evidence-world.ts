@@ -11,9 +11,10 @@ export interface Planned extends Sketch { kind?: KindName; crate?: string; owner
 export class EvidenceWorld {
   readonly feed = new MemoryFeed();
   readonly #stored = new Map<string, StoredRecord>();
+  readonly #quads = new Map<string, string>();
   engine!: OxigraphEngine;
 
-  readonly records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence"> = {
+  readonly records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence" | "quads"> = {
     find: async (asked) => {
       const record = this.#stored.get(asked);
       return record && { record };
@@ -24,6 +25,7 @@ export class EvidenceWorld {
       return { items, positions: items.map((_, index) => String(index)) };
     },
     sequence: async () => this.feed.sequence,
+    quads: async (ark) => this.#quads.get(ark),
   };
 
   /** Writes records by short name; one commit. */
@@ -31,6 +33,7 @@ export class EvidenceWorld {
     const graphs: Record<string, string> = {};
     for (const [name, planned] of Object.entries(plan)) {
       graphs[ark(name)] = quadsOf(name, planned);
+      this.#quads.set(ark(name), graphs[ark(name)]!);
       this.#stored.set(ark(name), {
         ark: ark(name), key: ark(name), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: planned.owner === undefined ? null : ark(planned.owner), revision: 1, createdAt: 0, modifiedAt: 0,
         publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: documentOf(name, planned),

@@ -1,6 +1,7 @@
 import { storedArk } from "../../identifiers/ark.js";
 import { iriTerm } from "../../stores/queries/iri.js";
 import { eachArm, iriIn, textIn } from "../../stores/queries/tsv.js";
+import type { RecordStore } from "../../stores/records/port.js";
 import type { Asking } from "./asking.js";
 import { compactType, IRIS } from "./context.js";
 import { DESCRIPTION_LENGTH, type GroupMarks } from "./types.js";
@@ -68,6 +69,29 @@ export async function describe(ask: Asking, nodes: readonly string[], texts?: Pr
   else for await (const tsv of ask.tables(selves, (values) => said(`VALUES (?n) { ${values} }`, "?n", "?n"))) eachArm(tsv, 1, hear);
   for await (const tsv of ask.tables(homes, (values) => said(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) eachArm(tsv, 2, hear);
   return found;
+}
+
+/**
+ * The same of one record, from the truth: a quarter of the time of a query. Its statements are one a line, and terms
+ * are written as in TSV.
+ */
+export async function describeRecord(ask: Asking, ark: string, records: Pick<RecordStore, "quads" | "sequence">): Promise<Map<string, Description>> {
+  ask.note(await records.sequence());
+  const quads = await records.quads(ark);
+  if (quads === undefined) return new Map();
+  const description: Description = { types: [], records: [] };
+  const subject = `${iriTerm(ark)} <`;
+  const graph = ` ${iriTerm(ark)} .`;
+  for (const line of quads.split("\n")) {
+    if (!line.startsWith(subject) || !line.endsWith(graph)) continue;
+    const end = line.indexOf("> ", subject.length);
+    const property = line.slice(subject.length, end);
+    const text = (): string => textIn(line.slice(end + 2, -graph.length))!;
+    if (property === IRIS.type) addTo(description.types, compactType(text()));
+    else if (property === IRIS.name) description.name = least(description.name, text());
+    else if (property === IRIS.description) description.description = least(description.description, shorten(text()));
+  }
+  return new Map(description.types.length > 0 ? [[ark, description]] : []);
 }
 
 /** Asks for what records say of themselves, of those that a pattern binds `?n` to; for {@link describe}. */

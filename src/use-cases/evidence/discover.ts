@@ -58,6 +58,7 @@ async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describ
   if (arms.length === 0) return {};
   const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
   const rows = linesOf(tsv) - 1;
+  if (rows === 0) return {};
   if (rows < AT_ONCE) {
     // Asked before the edges are read, so that the engine works meanwhile.
     const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`) : undefined;

@@ -1,7 +1,7 @@
 import type { Asking } from "./asking.js";
 import { EVIDENCE_CONTEXT } from "./context.js";
 import { dangling } from "./dangling.js";
-import { describe } from "./descriptions.js";
+import { describe, describeRecord } from "./descriptions.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import { supportOf, type Edge } from "./net.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
@@ -48,7 +48,8 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
 }
 
 async function know(ask: Asking, order: readonly string[], { root, record, net }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
-  const described = await describe(ask, order, texts);
+  const alone = order.length === 1 && order[0] === root;
+  const described = await (alone && !texts ? describeRecord(ask, root, deps.records) : describe(ask, order, texts));
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
   return { edges: net.edgesOf(order), described, missing: new Map(missing.map((each) => [each["@id"], each])) };
