@@ -17,7 +17,7 @@ export const SIZES = {
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
   graph: [10_000, 30, "nodes of the evidence graph that is measured beside a bare query"],
   largeGraph: [100_000, 200, "nodes of the evidence graph whose memory is measured"],
-  sparqlRecords: [5_000, 100, "records that SPARQL queries are about"],
+  sparqlRecords: [20_000, 100, "records that SPARQL queries are about"],
   cartesian: [10, 1, "seconds that a query without an end may run"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],

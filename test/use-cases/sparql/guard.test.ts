@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { Worker } from "node:worker_threads";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { SETTINGS } from "../../../src/config.js";
 import { ServiceError } from "../../../src/errors.js";
 import { check } from "../../../src/use-cases/sparql/guard/check.js";
@@ -119,6 +120,21 @@ describe("the guard", () => {
     expect(many.map(({ form }) => form)).toEqual(Array.from({ length: 20 }).fill("ASK"));
     await patient.close();
     await expect(patient.check("ASK {}", BASE)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  });
+
+  it("reads the same query once, under the same base, and a refused one each time", async () => {
+    const posted = vi.spyOn(Worker.prototype, "postMessage");
+    const fresh = new QueryGuard(LIMITS);
+    const once = "SELECT * FROM <z> { ?once ?b ?c }";
+    const first = await fresh.check(once, BASE);
+    const again = await fresh.check(once, BASE);
+    expect({ ...again, bounded: again.bounded(5) }).toEqual({ ...first, bounded: first.bounded(5) });
+    expect(posted).toHaveBeenCalledTimes(1);
+    expect((await fresh.check(once, "https://other.example/")).from).toEqual({ default: ["https://other.example/z"], named: [] });
+    for (let time = 0; time < 2; time++) await expect(fresh.check("SELECT ?a { ?a ?b }", BASE)).rejects.toMatchObject({ code: "QUERY_SYNTAX" });
+    expect(posted).toHaveBeenCalledTimes(4);
+    posted.mockRestore();
+    await fresh.close();
   });
 
   it("bears any text", () => {

@@ -16,6 +16,10 @@ export interface GuardedQuery extends Checked {
   bounded(rows: number): string;
 }
 
+/** Queries that passed and are remembered, and how long one may be: programs ask the same again and again. */
+const REMEMBERED = 200;
+const LONGEST_REMEMBERED = 10_000;
+
 interface Waiting { request: GuardRequest; resolve(checked: Checked): void; reject(error: Error): void }
 
 /**
@@ -28,6 +32,8 @@ export class QueryGuard {
   #clock: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #waiting: Waiting[] = [];
+  /** By base and text; the oldest first. */
+  readonly #passed = new Map<string, Checked>();
 
   constructor(private readonly limits: GuardLimits) {}
 
@@ -37,7 +43,10 @@ export class QueryGuard {
    */
   async check(query: string, base: string): Promise<GuardedQuery> {
     const scanned = scan(query, this.limits);
-    const checked = await this.#parsed({ text: scanned.text, base });
+    if (this.#closed) throw new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.");
+    const key = `${base} ${scanned.text}`;
+    const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
+    if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
     return { ...checked, text: scanned.text, bounded: (rows) => boundRows(scanned, rows) };
   }
 
@@ -48,8 +57,13 @@ export class QueryGuard {
     await this.#end(stopping);
   }
 
+  #remember(key: string, checked: Checked): void {
+    this.#passed.delete(key);
+    this.#passed.set(key, checked);
+    if (this.#passed.size > REMEMBERED) this.#passed.delete(this.#passed.keys().next().value!);
+  }
+
   #parsed(request: GuardRequest): Promise<Checked> {
-    if (this.#closed) return Promise.reject(new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back."));
     if (this.#waiting.length >= this.limits.SPARQL_QUEUE) return Promise.reject(new ServiceError("SPARQL_BUSY", `More than ${this.limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "2" }));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
