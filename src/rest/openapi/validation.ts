@@ -16,7 +16,7 @@ const REPORT: JsonObject = { conforms: false, results: [SHORT], checked: 1, trun
 export const VALIDATION: readonly Operation[] = [
   {
     method: "post", path: "/validate", operationId: "validate", tag: "evidence", summary: "Check a record by the SHACL shape of its kind",
-    description: `The body is a record as it would be created, or \`{"@id": …}\` alone: what is stored under it, of a crate also its members. Nothing is stored. At most ${SETTINGS.VALIDATE_MAX_RESULTS.default} results (VALIDATE_MAX_RESULTS); \`/rocrate/validate\` checks an archive or crate metadata.`,
+    description: `The body is a record as it would be created, the metadata document of a crate (each of its entities is checked as the record it would be), or \`{"@id": …}\` alone: what is stored under it, of a crate also its members. Nothing is stored. At most ${SETTINGS.VALIDATE_MAX_RESULTS.default} results (VALIDATE_MAX_RESULTS); \`/rocrate/validate\` tells what an upload would come to.`,
     parameters: [query("kind", "Kind to check the record as; else its `@type` tells it.", { type: "string", enum: [...KIND_NAMES] })],
     body: json({ type: "object" }, DRAFT),
     answer: {

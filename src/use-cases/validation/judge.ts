@@ -26,7 +26,7 @@ const TYPE = expandCurie("rdf:type");
 export class ShapeJudge {
   readonly #engine: Engine = new Validator(new Store(new Parser().parse(shaclShapes())), { factory: DataFactory, validations: UNICODE_VALIDATIONS }) as Engine;
 
-  async judge({ ark, kind, quads }: Judged): Promise<ShapeResult[]> {
+  async judge({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
     // What was inferred stands in a graph of its own and is none of the record's statements.
     const stated = new Parser({ format: "N-Quads" }).parse(quads).filter(({ graph }) => graph.value === ark);
     const alias = aliasOf(ark, stated);
@@ -35,7 +35,7 @@ export class ShapeJudge {
     const shape = expandCurie(`evi:${KINDS[kind].typeName}Shape`);
     const { results } = await this.#engine.validate({ dataset, terms: [node] }, [{ terms: [DataFactory.namedNode(shape)] }]);
     return results.map((result) => ({
-      node: ark, kind, path: result.path?.[0]?.predicates[0]?.value ?? null, value: valueOf(result), message: messageOf(kind, result),
+      node: shownAs, kind, path: result.path?.[0]?.predicates[0]?.value ?? null, value: valueOf(result), message: messageOf(kind, result),
       severity: (local(result.severity?.value) || "Violation") as ShapeResult["severity"], constraint: local(result.constraintComponent?.value), shape,
     }));
   }

@@ -2,7 +2,7 @@ import type { KindName } from "../../model/kind.js";
 
 /** One broken constraint: a `sh:ValidationResult` in plain words. */
 export interface ShapeResult {
-  /** Identifier of the record. */
+  /** Identifier of the record; of an entity of crate metadata the `@id` it has there. */
   node: string;
   kind: KindName;
   /** IRI of the property, or null when the constraint is about the record itself. */
@@ -32,4 +32,6 @@ export interface Judged {
   kind: KindName;
   /** Canonical N-Quads of the record, inferred ones among them. */
   quads: string;
+  /** What results call it, when that is not its identifier. */
+  shownAs?: string;
 }

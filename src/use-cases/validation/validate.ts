@@ -9,6 +9,7 @@ import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { statementsOf } from "../records/state.js";
 import { kindOfTypes, typeNames } from "../crates/kinds.js";
+import { entitiesToJudge } from "./crate.js";
 import type { Judged, ShapeReport } from "./report.js";
 import { runJudge } from "./run-judge.js";
 
@@ -19,14 +20,15 @@ const UNNAMED = "ark:99999/unnamed";
 
 /**
  * Checks a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a document, as it
- * would be sent to create it, or, where only `@id` is given, what is stored under it; of a crate also its members.
+ * would be sent to create it; crate metadata, entity by entity; or, where only `@id` is given, what is stored under
+ * it, of a crate also its members.
  * @param kind the kind a document is to be checked as; else its `@type` tells it
  * @param signal ends it, because nobody waits for the answer any more
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `BUSY`, `VALIDATION_TIMEOUT`
  */
 export async function validateShapes(deps: Deps, input: JsonValue | undefined, kind: string | undefined, signal: AbortSignal): Promise<ShapeReport> {
   const document = objectOf(input);
-  const batches = Object.keys(document).every((key) => key === "@id") ? await stored(deps, document["@id"]) : [[await documentToJudge(document, kindOf(document, kind))]];
+  const batches = Array.isArray(document["@graph"]) ? entitiesToJudge(document) : Object.keys(document).every((key) => key === "@id") ? await stored(deps, document["@id"]) : [[await documentToJudge(document, kindOf(document, kind))]];
   const { VALIDATE_TIMEOUT: timeout, VALIDATE_MEMORY: memory, VALIDATE_MAX_RESULTS: results } = deps.config;
   return deps.shapeTurns.run(signal, (either) => runJudge(batches, { timeout, memory, results }, either));
 }

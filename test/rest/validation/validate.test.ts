@@ -5,16 +5,19 @@ import type { JsonObject } from "../../../src/model/field.js";
 import { KIND_NAMES } from "../../../src/model/kind.js";
 import type { ShapeReport } from "../../../src/use-cases/validation/report.js";
 import { startServer, type TestServer } from "../../support/server.js";
-import { crate } from "../../support/crates.js";
+import { crate, metadata } from "../../support/crates.js";
 
 let server: TestServer;
+/** With as many results as there are. */
+let wide: TestServer;
 let token: string;
 let user: string;
 beforeAll(async () => {
   server = await startServer({ VALIDATE_MAX_RESULTS: "3" });
+  wide = await startServer();
   ({ token, id: user } = await server.person("Ada"));
 }, 60_000);
-afterAll(() => server.stop());
+afterAll(() => Promise.all([server.stop(), wide.stop()]));
 
 const validate = async (json: unknown, query = "") => server.request<ShapeReport & JsonObject>("POST", `/validate${query}`, { json });
 const dataset = { "@type": "evi:Dataset", name: "Counts", description: "One row per image.", owner: "ark:99999/user-ada" };
@@ -80,6 +83,22 @@ describe("POST /validate", () => {
     expect(body.results.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expect.arrayContaining(["dataset https://schema.org/description"]));
     const tool = (await server.deps.records.list({ crate: root, kind: "software", limit: 10 })).items[0]!;
     expect((await validate({ "@id": tool.ark })).body.results).toContainEqual(expect.objectContaining({ node: tool.ark, path: "https://schema.org/description", value: "few" }));
+  });
+
+  it("checks each entity of crate metadata as the record it would be, under the @id it has there", async () => {
+    const { body } = await validate(metadata([
+      { "@id": "data/a b.csv", "@type": "File", name: "Table", description: "four" },
+      { "@id": "#run", "@type": "CreateAction", name: "Run", object: { "@id": "data/a b.csv" }, instrument: { "@id": "https://example.org/tool" } },
+      { "@id": "ark:99999/dataset-own", "@type": "Dataset", name: "x".repeat(201), hasPart: [{ "@id": "data/a b.csv" }, { "@id": "ark:99999/dataset-other" }] },
+    ]));
+    expect(body.checked).toBe(4);
+    expect(body.truncated).toBe(true);
+    const whole = await wide.request<ShapeReport & JsonObject>("POST", "/validate", { json: metadata([{ "@id": "data/a b.csv", "@type": "File", name: "Table", description: "four" }, { "@id": "ark:99999/dataset-own", "@type": "Dataset", name: "x".repeat(201) }]) });
+    expect(whole.body.results.map(({ node, kind, path }) => `${node} ${kind} ${path}`)).toEqual(expect.arrayContaining([
+      "data/a b.csv datadownload https://schema.org/description", "ark:99999/dataset-own dataset https://schema.org/name",
+    ]));
+    const broken = await validate({ ...metadata([]), "@context": "https://example.org/context" });
+    expect(broken.status).toBe(422);
   });
 
   it("stores nothing", async () => {
