@@ -26,7 +26,10 @@ export function collectAll(): void {
   (collect ??= exposed())();
 }
 
-/** The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag. */
+/**
+ * The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag. Node warns of
+ * flags that change while V8 runs; this one only adds a global to contexts made after it, and is taken back at once.
+ */
 function exposed(): Collect {
   setFlagsFromString("--expose-gc");
   const found = runInNewContext("globalThis.gc") as Collect | undefined;

@@ -18,14 +18,8 @@ const valueCases = (places: readonly Place[], offer: (choices: readonly string[]
 
 const wordCases = (places: readonly Place[], offer: (words: readonly string[]) => string): string => places.map(({ path, words, choices }) => `    ${quoted(path)}) ${offer([...choices, ...words])} ;;`).join("\n");
 
-function bash(name: string, places: readonly Place[]): string {
-  const offer = (words: readonly string[]): string => (words.length === 0 ? "COMPREPLY=()" : `COMPREPLY=($(compgen -W ${quoted(words.join(" "))} -- "$current"))`);
-  return `# Completes ${name} in bash. Read it at the start: source <(${name} completion bash)
-_${name}() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" place="" index next
-  for ((index = 1; index < COMP_CWORD; index++)); do
-    next="\${place:+$place }\${COMP_WORDS[index]}"
-    case "$next" in
+/** Within the loop over the words before: where they lead. After it: what may stand there. Both shells read it the same. */
+const cases = (places: readonly Place[], offer: (words: readonly string[]) => string): string => `    case "$next" in
 ${steps(places)}
     esac
   done
@@ -34,7 +28,16 @@ ${valueCases(places, offer)}
   esac
   case "$place" in
 ${wordCases(places, offer)}
-  esac
+  esac`;
+
+function bash(name: string, places: readonly Place[]): string {
+  const offer = (words: readonly string[]): string => (words.length === 0 ? "COMPREPLY=()" : `COMPREPLY=($(compgen -W ${quoted(words.join(" "))} -- "$current"))`);
+  return `# Completes ${name} in bash. Read it at the start: source <(${name} completion bash)
+_${name}() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" place="" index next
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    next="\${place:+$place }\${COMP_WORDS[index]}"
+${cases(places, offer)}
 }
 complete -o default -F _${name} ${name}
 `;
@@ -49,16 +52,7 @@ _${name}() {
   local -i index
   for ((index = 2; index < CURRENT; index++)); do
     next="\${place:+$place }\${words[index]}"
-    case "$next" in
-${steps(places)}
-    esac
-  done
-  case "\${place:+$place }$before" in
-${valueCases(places, offer)}
-  esac
-  case "$place" in
-${wordCases(places, offer)}
-  esac
+${cases(places, offer)}
   [[ "\${words[CURRENT]}" == -* ]] || _files
 }
 compdef _${name} ${name}

@@ -3,25 +3,11 @@ import { Failure } from "../failure.js";
 import { visible } from "../render/visible.js";
 import { ConnectionError } from "./connection-error.js";
 import { Refusal } from "./refusal.js";
+import type { Finding } from "../../src/model/finding.js";
+import type { SubmissionView as Submission } from "../../src/use-cases/crates/submissions.js";
 import type { Registry } from "./registry.js";
 
-export interface Finding { file: string | null; pointer: string | null; message: string; code: string }
-
-/** A submission as `GET /rocrate/upload/status/{uuid}` answers it. */
-export interface Submission {
-  submissionUUID: string;
-  status: "queued" | "running" | "finished" | "failed";
-  stage: string | null;
-  progress: { done: number; total: number | null; unit: string } | null;
-  timeStarted: string | null;
-  timeFinished: string | null;
-  completed: boolean;
-  success: boolean;
-  error: Finding[] | null;
-  warnings: Finding[];
-  identifiersMinted: number;
-  rocrateIdentifier: string | null;
-}
+export type { Finding, Submission };
 
 /** Ms between two questions: often at first, then less. */
 const SOONEST = 150;

@@ -1,9 +1,9 @@
-import type { ServerResponse } from "node:http";
 import { ServiceError } from "../../errors.js";
 import { SparqlResolver } from "../../resolvers/sparql-resolver.js";
 import type { Deps } from "../../use-cases/deps.js";
 import { sparqlPage } from "../../web/sparql-page.js";
 import { PAGE_POLICY } from "../page-policy.js";
+import { presence } from "../presence.js";
 import { sendBytes } from "../reply.js";
 import type { Operations, RestRequest } from "../request.js";
 import { preferred } from "../representations/negotiate.js";
@@ -25,7 +25,7 @@ async function answer({ req, res, context }: RestRequest, { query, dataset }: Pr
   if ((unread.get(deps) ?? 0) > MOST_UNREAD * deps.config.SPARQL_MAX_BYTES) throw new ServiceError("SPARQL_BUSY", "Too many large answers have not been read by their clients yet; try again shortly.", {}, { "Retry-After": "10" });
   let type = "";
   const { bytes, truncated, sequence } = await sparql.query({
-    query, dataset, signal: whileThere(res),
+    query, dataset, signal: presence({ res }),
     formatFor(form) {
       const chosen = mediaTypeFor(form, req.headers.accept);
       ({ type } = chosen);
@@ -39,15 +39,6 @@ async function answer({ req, res, context }: RestRequest, { query, dataset }: Pr
     type: contentType(type),
     headers: { Vary: "Accept", "Cache-Control": "no-cache", "X-As-Of": sequence, ...(truncated && { "X-Truncated": `${truncated}=${deps.config[truncated]}` }) },
   });
-}
-
-/** Aborted when the client hangs up. */
-function whileThere(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  res.once("close", () => {
-    if (!res.writableFinished) gone.abort(new ServiceError("BAD_REQUEST", "The caller has gone."));
-  });
-  return gone.signal;
 }
 
 async function describe({ req, res, context }: RestRequest): Promise<void> {

@@ -1,10 +1,19 @@
-import { ValidationError } from "../../errors.js";
+import { ValidationError, invalid } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { graphsOf } from "../../rdf/graph.js";
 import { kindOfTypes, typeNames } from "../crates/kinds.js";
 import { isObject, listOf } from "../crates/json-path.js";
 import type { Judged } from "./report.js";
+
+/** @throws ValidationError naming the first that is none, or that there is none */
+function entitiesOf(graph: JsonValue | undefined): JsonObject[] {
+  const entities = listOf(graph);
+  const odd = entities.findIndex((entity) => !isObject(entity));
+  if (odd >= 0) throw invalid(["body", "@graph", odd], "Input should be a valid dictionary or object to extract fields from", "model_attributes_type");
+  if (entities.length === 0) throw invalid(["body", "@graph"], "List should have at least 1 item after validation, not 0", "too_short");
+  return entities as JsonObject[];
+}
 
 /** Entities expanded together: the context is processed once for all of them. */
 const BATCH = 250;
@@ -17,7 +26,7 @@ const DESCRIPTOR = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
  */
 export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Judged[]> {
   const context = document["@context"];
-  const entities = listOf(document["@graph"]).filter(isObject);
+  const entities = entitiesOf(document["@graph"]);
   const isDescriptor = (entity: JsonObject): boolean => typeof entity["@id"] === "string" && DESCRIPTOR.test(entity["@id"]);
   const roots = new Set(entities.filter(isDescriptor).flatMap((entity) => listOf(entity["about"]).map((about) => (isObject(about) ? about["@id"] : about))));
   const records = entities.filter((entity) => !isDescriptor(entity));

@@ -1,6 +1,5 @@
 import { DataFactory, Parser, Store, type Quad } from "n3";
-// @ts-expect-error the engine has no types
-import { Validator } from "shacl-engine";
+import { Validator, type ValidationResult } from "shacl-engine";
 import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
@@ -8,23 +7,13 @@ import { shaclShapes } from "../../model/shapes.js";
 import type { Judged, ShapeResult } from "./report.js";
 import { UNICODE_VALIDATIONS } from "./unicode.js";
 
-/** What the engine gives of one result; paths are lists of steps with predicates. */
-interface EngineResult {
-  path?: { predicates: { value: string }[] }[];
-  value?: { terms?: { value: string }[]; term?: { value: string } } & { value?: string };
-  message?: { value: string }[];
-  severity?: { value: string };
-  constraintComponent?: { value: string };
-}
-interface Engine { validate(data: { dataset: Store; terms: unknown[] }, shapes: { terms: unknown[] }[]): Promise<{ results: EngineResult[] }> }
-
 const LONGEST_VALUE = 200;
 const SAME_AS = expandCurie("schema:sameAs");
 const TYPE = expandCurie("rdf:type");
 
 /** Judges records by the SHACL shape of their kind, one at a time. */
 export class ShapeJudge {
-  readonly #engine: Engine = new Validator(new Store(new Parser().parse(shaclShapes())), { factory: DataFactory, validations: UNICODE_VALIDATIONS }) as Engine;
+  readonly #engine = new Validator(new Store(new Parser().parse(shaclShapes())), { factory: DataFactory, validations: UNICODE_VALIDATIONS });
 
   async judge({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
     // What was inferred stands in a graph of its own and is none of the record's statements.
@@ -36,7 +25,7 @@ export class ShapeJudge {
     const { results } = await this.#engine.validate({ dataset, terms: [node] }, [{ terms: [DataFactory.namedNode(shape)] }]);
     return results.map((result) => ({
       node: shownAs, kind, path: result.path?.[0]?.predicates[0]?.value ?? null, value: valueOf(result), message: messageOf(kind, result),
-      severity: (local(result.severity?.value) || "Violation") as ShapeResult["severity"], constraint: local(result.constraintComponent?.value), shape,
+      severity: local(result.severity.value) as ShapeResult["severity"], constraint: local(result.constraintComponent.value), shape,
     }));
   }
 }
@@ -47,18 +36,18 @@ function aliasOf(ark: string, quads: readonly Quad[]): string | undefined {
   return own.length === 1 && own[0]!.predicate.value === SAME_AS ? own[0]!.object.value : undefined;
 }
 
-function valueOf({ value }: EngineResult): string | null {
-  const text = value?.term?.value ?? value?.terms?.[0]?.value ?? value?.value;
+function valueOf({ value }: ValidationResult): string | null {
+  const text = value?.term?.value;
   if (text === undefined) return null;
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
 
-const local = (iri: string | undefined): string => iri?.replace(/.*[/#]/, "") ?? "";
+const local = (iri: string): string => iri.replace(/.*[/#]/, "");
 
 /** What the engine says, and what the field is to hold. */
-function messageOf(kind: KindName, { message, path }: EngineResult): string {
+function messageOf(kind: KindName, { message, path }: ValidationResult): string {
   const property = path?.[0]?.predicates[0]?.value;
   const field = Object.entries(KINDS[kind].fields).find(([, { term }]) => expandCurie(term) === property);
-  const said = (message?.[0]?.value ?? "").replaceAll(/\s+/g, " ");
+  const said = (message[0]?.value ?? "").replaceAll(/\s+/g, " ");
   return field ? `${said} (${field[0]}: ${field[1].description})` : said;
 }

@@ -1,12 +1,7 @@
-// @ts-expect-error the engine has no types
+import { DataFactory, type Literal, type NamedNode } from "n3";
+import type { Compile } from "shacl-engine";
 import { compileDatatype } from "shacl-engine/lib/validations/type.js";
-import { DataFactory, type Literal, type NamedNode, type Term } from "n3";
 import { expandCurie } from "../../model/field.js";
-
-/** Of the engine: a shape when it is compiled, and one value on its way through the shape. */
-interface Shape { ptr: { out(predicates: NamedNode[]): { value: string; term: Term } } }
-interface Context { valueOrNode: { term: Term }; test(result: boolean, component: NamedNode, details: object): void }
-type Compile = (shape: Shape) => { generic: (context: Context) => void };
 
 const term = (curie: string): NamedNode => DataFactory.namedNode(expandCurie(curie));
 const STRING = expandCurie("xsd:string");
@@ -31,7 +26,7 @@ function length(name: "minLength" | "maxLength"): Compile {
 
 /** Any text is an `xsd:string`; the engine takes characters beyond U+FFFF for malformed. */
 const datatype: Compile = (shape) => {
-  if (shape.ptr.out([term("sh:datatype")]).term.value !== STRING) return (compileDatatype as Compile)(shape);
+  if (shape.ptr.out([term("sh:datatype")]).term.value !== STRING) return compileDatatype(shape);
   return {
     generic(context) {
       const { termType, datatype } = context.valueOrNode.term as Literal;

@@ -112,6 +112,8 @@ describe("POST /validate", () => {
     ["no kind to be found", { name: "x" }, "", 422, ["query", "kind"]],
     ["an unknown kind", dataset, "?kind=table", 422, ["query", "kind"]],
     ["nothing at all", {}, "", 422, ["body", "@id"]],
+    ["crate metadata without an entity", { "@context": [], "@graph": [] }, "", 422, ["body", "@graph"]],
+    ["crate metadata with something that is no entity", metadata(["nothing" as never]), "", 422, ["body", "@graph", 2]],
     ["a list", [dataset], "", 422, ["body"]],
     ["an identifier that is no ARK", { "@id": "table 1" }, "", 422, ["body", "@id"]],
     ["a context that is not bundled", { ...dataset, "@context": "https://example.org/context" }, "", 422, ["body", "@context"]],

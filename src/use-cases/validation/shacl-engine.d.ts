@@ -1,0 +1,30 @@
+/** What is used of shacl-engine, which brings no types. */
+declare module "shacl-engine" {
+  import type { DataFactory, NamedNode, Store, Term } from "n3";
+
+  /** A shape while it is compiled. */
+  export interface Shape { ptr: { out(predicates: NamedNode[]): { value: string; term: Term } } }
+  /** One value on its way through a shape. */
+  export interface ValueContext { valueOrNode: { term: Term }; test(result: boolean, component: NamedNode, details: object): void }
+  export type Compile = (shape: Shape) => { generic: (context: ValueContext) => void };
+
+  export interface ValidationResult {
+    /** Steps, each with the predicates it may take. */
+    path?: { predicates: { value: string }[] }[];
+    value?: { term?: { value: string } };
+    message: { value: string }[];
+    severity: { value: string };
+    constraintComponent: { value: string };
+  }
+  export interface Report { conforms: boolean; results: ValidationResult[] }
+
+  export class Validator {
+    constructor(shapes: Store, options: { factory: typeof DataFactory; validations?: readonly (readonly [NamedNode, Compile])[] });
+    /** @param data `terms`: the nodes to check; without them those that the shapes target */
+    validate(data: { dataset: Store; terms?: Term[] }, shapes?: { terms: Term[] }[]): Promise<Report>;
+  }
+}
+
+declare module "shacl-engine/lib/validations/type.js" {
+  export const compileDatatype: import("shacl-engine").Compile;
+}
