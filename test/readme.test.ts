@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -79,6 +79,17 @@ describe.skipIf(missing.length > 0)("the README", () => {
     const answer = await (await fetch(`${registry.url}/graphql`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query }) })).json() as { errors?: unknown; data: { roCrates: { totalCount: number } } };
     expect(answer.errors).toBeUndefined();
     expect(answer.data.roCrates.totalCount).toBeGreaterThan(0);
+  });
+
+  test("and the page on crates show how to look before an upload, in lines that work", async () => {
+    const { token } = await registry.user("Grace");
+    const lines = /^```sh\n([\s\S]*?)^```/m.exec(readFileSync(join(packageRoot, "docs", "crates.md"), "utf8"))![1]!;
+    await writeFile(join(folder, "ro-crate-metadata.json"), JSON.stringify({
+      "@context": "https://w3id.org/ro/crate/1.1/context",
+      "@graph": [{ "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } }, { "@id": "./", "@type": "Dataset", name: "Alone" }],
+    }));
+    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${lines}`], { cwd: folder, env: { ...process.env, BASE: registry.url, TOKEN: token }, timeout: 60_000 });
+    expect(stdout.match(/"conforms":true/g)).toHaveLength(2);
   });
 
   test("names only files that are there", () => {
