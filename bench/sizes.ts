@@ -7,6 +7,7 @@ export const SIZES = {
   fewRecords: [1_000, 100, "records in the small store"],
   manyRecords: [200_000, 300, "records in the large store"],
   startRecords: [100_000, 200, "records in the store that start and memory are measured with"],
+  warmStarts: [1, 0, "starts of each sort before the first measurement"],
   starts: [5, 1, "starts of each sort"],
   settle: [3, 0.2, "seconds a registry is left alone before its memory is read"],
   writers: [64, 4, "creates at a time"],

@@ -9,6 +9,9 @@ export interface Sketch {
   type?: string;
   name?: string;
   description?: string;
+  /** Further names and descriptions. */
+  names?: string[];
+  descriptions?: string[];
   /** Provenance by canonical name, to other sketches' names or to IRIs. */
   edges?: Partial<Record<ProvenanceName, string[]>>;
   hasPart?: string[];
@@ -25,6 +28,8 @@ export function quadsOf(name: string, sketch: Sketch = {}): string {
   state(RDF_TYPE, `<${expandCurie(sketch.type ?? "evi:Dataset")}>`);
   state(expandCurie("schema:name"), JSON.stringify(sketch.name ?? name));
   if (sketch.description !== undefined) state(expandCurie("schema:description"), JSON.stringify(sketch.description));
+  for (const also of sketch.names ?? []) state(expandCurie("schema:name"), JSON.stringify(also));
+  for (const also of sketch.descriptions ?? []) state(expandCurie("schema:description"), JSON.stringify(also));
   for (const part of sketch.hasPart ?? []) state(expandCurie("schema:hasPart"), `<${ark(part)}>`);
   if (sketch.subject) lines.push(`<${graph}> <${expandCurie("schema:sameAs")}> <${subject}> <${graph}> .`);
   for (const [property, targets] of Object.entries(sketch.edges ?? {}) as [ProvenanceName, string[]][]) {

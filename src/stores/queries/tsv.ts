@@ -1,5 +1,12 @@
 /** SPARQL 1.1 results in TSV: a quarter of the text of the JSON form, and no object a term. */
 
+/** How many rows there are. */
+export function rowsIn(tsv: string): number {
+  let lines = 0;
+  for (let at = tsv.indexOf("\n"); at !== -1; at = tsv.indexOf("\n", at + 1)) lines++;
+  return lines - 1;
+}
+
 /** Cells of each row, as they are written; a variable that is not bound is an empty cell. */
 export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
   // The first line names the variables.
@@ -12,20 +19,24 @@ export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
 }
 
 /**
- * Rows of a UNION each of whose arms binds one variable of its own besides the key, or the two keys: an arm's number
- * and what it binds. Nothing is made for the cells that are empty.
+ * What the cells hold that are bound, in rows that begin with one key, or two: the place of each after the keys, and
+ * what it holds. Nothing is made for the cells that are empty.
  */
-export function eachArm(tsv: string, keys: 1 | 2, visit: (key: string, second: string, arm: number, cell: string) => void): void {
+export function eachCell(tsv: string, keys: 1 | 2, visit: (key: string, second: string, place: number, cell: string) => void): void {
+  let key = "\n";
   for (let start = tsv.indexOf("\n") + 1; start > 0 && start < tsv.length;) {
     let end = tsv.indexOf("\n", start);
     if (end === -1) end = tsv.length;
-    const first = tsv.indexOf("\t", start);
+    if (tsv.charCodeAt(start + key.length) !== TAB || !tsv.startsWith(key, start)) key = tsv.slice(start, tsv.indexOf("\t", start));
+    const first = start + key.length;
     const before = keys === 1 ? first : tsv.indexOf("\t", first + 1);
-    let at = before + 1;
-    while (tsv.charCodeAt(at) === TAB) at++;
-    if (at < end) {
+    const second = keys === 1 ? "" : tsv.slice(first + 1, before);
+    for (let place = 0, at = before + 1; at < end; place++, at++) {
+      if (tsv.charCodeAt(at) === TAB) continue;
       const tab = tsv.indexOf("\t", at);
-      visit(tsv.slice(start, first), keys === 1 ? "" : tsv.slice(first + 1, before), at - before - 1, tsv.slice(at, tab === -1 || tab > end ? end : tab));
+      const stop = tab === -1 || tab > end ? end : tab;
+      visit(key, second, place, tsv.slice(at, stop));
+      at = stop;
     }
     start = end + 1;
   }

@@ -1,5 +1,6 @@
 import type { QueryEngine, QueryOptions, Row } from "../../stores/queries/port.js";
 import { iriTerm } from "../../stores/queries/iri.js";
+import { rowsIn } from "../../stores/queries/tsv.js";
 
 /** IRIs written into one query: large enough to be quick, small enough for any parser. */
 const CHUNK = 5_000;
@@ -29,10 +30,11 @@ export class Asking {
   }
 
   /** Rows of a query as TSV. */
-  async table(query: string): Promise<string> {
-    const { tsv, sequence } = await this.engine.table(query, this.options);
+  async table(question: string | Question): Promise<string> {
+    const { query, most = Number.POSITIVE_INFINITY, otherwise = "" } = typeof question === "string" ? { query: question } : question;
+    const { tsv, sequence } = await this.engine.table(most < Number.POSITIVE_INFINITY ? `${query} LIMIT ${most + 1}` : query, this.options);
     this.note(sequence);
-    return tsv;
+    return tsv.length > most && rowsIn(tsv) > most ? this.table(otherwise) : tsv;
   }
 
   /** Takes into account what is known as of a commit. */
@@ -55,10 +57,11 @@ export class Asking {
   }
 
   /** The same as tables, one after the other: the engine works on the next while one is read. */
-  async *tables(bindings: readonly Binding[], query: (values: string) => string): AsyncGenerator<string, void, undefined> {
+  async *tables(bindings: readonly Binding[], query: (values: string, count: number) => string | Question): AsyncGenerator<string, void, undefined> {
     const ask = (start: number): Promise<string> | undefined => {
       if (start >= bindings.length) return undefined;
-      const answer = this.table(query(valuesOf(bindings.slice(start, start + LOT))));
+      const lot = bindings.slice(start, start + LOT);
+      const answer = this.table(query(valuesOf(lot), lot.length));
       // Who stops reading leaves the next one unread.
       answer.catch(() => {});
       return answer;
@@ -71,6 +74,9 @@ export class Asking {
     }
   }
 }
+
+/** A query that may answer many more rows than what it is about; past `most` of them another one is asked. */
+export interface Question { query: string; most: number; otherwise: string }
 
 /** One IRI, or one for each variable. */
 type Binding = string | readonly string[];

@@ -1,6 +1,6 @@
 import { PROVENANCE, SUPPORTED_BY, type ProvenanceName } from "../../model/provenance.js";
 import { iriTerm } from "../../stores/queries/iri.js";
-import { eachArm, iriIn, tsvRows } from "../../stores/queries/tsv.js";
+import { eachCell, iriIn, rowsIn, tsvRows } from "../../stores/queries/tsv.js";
 import type { Asking } from "./asking.js";
 import { textsOf } from "./descriptions.js";
 import { statedAs } from "./edge-names.js";
@@ -57,11 +57,11 @@ async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describ
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return {};
   const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
-  const rows = linesOf(tsv) - 1;
+  const rows = rowsIn(tsv);
   if (rows === 0) return {};
   if (rows < AT_ONCE) {
     // Asked before the edges are read, so that the engine works meanwhile.
-    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`) : undefined;
+    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
     texts?.catch(() => {});
     addEdges(net, tsv, arms);
     return texts ? { texts } : {};
@@ -70,12 +70,6 @@ async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describ
   for (const [cell] of tsvRows(await ask.table(nodes))) found.push(net.know(iriIn(cell)!));
   await readEdges(ask, net, found, way);
   return {};
-}
-
-function linesOf(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
 }
 
 /** A node and all that lies beyond it, however far. One end of the path is always bound. */
@@ -95,8 +89,10 @@ function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
 }
 
 function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: string) => void): void {
-  eachArm(tsv, 1, (key, _, arm, cell) => {
-    const from = iriIn(key);
+  let last = "";
+  let from: string | undefined;
+  eachCell(tsv, 1, (key, _, arm, cell) => {
+    if (key !== last) [last, from] = [key, iriIn(key)];
     // Text where an identifier belongs is no edge.
     const to = iriIn(cell);
     if (from === undefined || to === undefined) return;

@@ -22,12 +22,14 @@ export class Net {
   #objects = new Int32Array(256);
   #places = new Uint8Array(256);
   #size = 0;
+  /** The node that was last numbered or looked up. */
+  #latest = 0;
   #bySubject: Runs | undefined;
 
   add(subject: string, name: ProvenanceName, object: string): void {
     if (this.#size === this.#subjects.length) this.#grow();
-    this.#subjects[this.#size] = this.#number(subject);
     this.#objects[this.#size] = this.#number(object);
+    this.#subjects[this.#size] = this.#number(subject);
     this.#places[this.#size++] = PLACES.get(name)!;
     this.#bySubject = undefined;
   }
@@ -153,11 +155,14 @@ export class Net {
   }
 
   #number(iri: string): number {
+    // Edges come node by node.
+    if (iri === this.#iris[this.#latest]) return this.#latest;
     let number = this.#numbers.get(iri);
     if (number === undefined) {
       this.#numbers.set(iri, (number = this.#iris.length));
       this.#iris.push(iri);
     }
+    this.#latest = number;
     return number;
   }
 

@@ -48,11 +48,13 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
 }
 
 async function know(ask: Asking, order: readonly string[], { root, record, net }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
+  // Before the descriptions are waited for: the engine is still at work.
+  const edges = net.edgesOf(order);
   const alone = order.length === 1 && order[0] === root;
   const described = await (alone && !texts ? describeRecord(ask, root, deps.records) : describe(ask, order, texts));
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
-  return { edges: net.edgesOf(order), described, missing: new Map(missing.map((each) => [each["@id"], each])) };
+  return { edges, described, missing: new Map(missing.map((each) => [each["@id"], each])) };
 }
 
 /** What supports nothing else that was found; in a cycle without end, the asked-for record. */

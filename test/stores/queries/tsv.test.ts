@@ -1,6 +1,6 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { eachArm, iriIn, textIn, tsvRows } from "../../../src/stores/queries/tsv.js";
+import { eachCell, iriIn, rowsIn, textIn, tsvRows } from "../../../src/stores/queries/tsv.js";
 
 /** What the engine itself writes. */
 function answer(turtle: string, query: string): string {
@@ -27,14 +27,22 @@ describe("Results in TSV", () => {
   it("tell which arm of a UNION a row is of", () => {
     const tsv = answer('<a:s> <a:first> "1" ; <a:second> <a:2> ; <a:third> "3" .', "SELECT ?s ?g ?a ?b ?c { VALUES (?s ?g) { (<a:s> <a:g>) } { ?s <a:first> ?a } UNION { ?s <a:second> ?b } UNION { ?s <a:third> ?c } }");
     const seen: unknown[] = [];
-    eachArm(tsv, 2, (...row) => seen.push(row));
+    eachCell(tsv, 2, (...row) => seen.push(row));
     expect(seen).toHaveLength(3);
     expect(seen).toEqual(expect.arrayContaining([["<a:s>", "<a:g>", 0, '"1"'], ["<a:s>", "<a:g>", 1, "<a:2>"], ["<a:s>", "<a:g>", 2, '"3"']]));
+  });
+
+  it("tell every cell of a row that is bound", () => {
+    const tsv = answer('<a:s> <a:first> "1" ; <a:third> "3\\t" .', "SELECT ?s ?a ?b ?c { ?s <a:first> ?a OPTIONAL { ?s <a:second> ?b } OPTIONAL { ?s <a:third> ?c } }");
+    const seen: unknown[] = [];
+    eachCell(tsv, 1, (...row) => seen.push(row));
+    expect(seen).toEqual([["<a:s>", "", 0, '"1"'], ["<a:s>", "", 2, String.raw`"3\t"`]]);
+    expect(rowsIn(tsv)).toBe(1);
   });
 
   it("have no rows when nothing was found", () => {
     const tsv = answer("", "SELECT ?s { ?s ?p ?o }");
     expect([...tsvRows(tsv)]).toEqual([]);
-    eachArm(tsv, 1, () => expect.unreachable());
+    eachCell(tsv, 1, () => expect.unreachable());
   });
 });

@@ -29,6 +29,14 @@ describe("An evidence graph", () => {
     });
   });
 
+  it.each([undefined, 5])("takes the least of many names and descriptions of a record, however many there are (depth %s)", async (depth) => {
+    const many = (what: string) => Array.from({ length: 60 }, (_, i) => `${what} ${String(60 - i).padStart(2, "0")}`);
+    await given({ result: { edges: { derivedFrom: ["many", "two"] } }, many: { name: "zz", description: "zz", names: many("name"), descriptions: many("text") }, two: { name: "b", names: ["a"], descriptions: ["d", "c"] } });
+    const { "@graph": [, ...nodes] } = await world.ask("result", depth === undefined ? {} : { depth });
+    expect(nodes).toMatchObject([{ "@id": ark("many"), name: "name 01", description: "text 01" }, { "@id": ark("two"), name: "a", description: "c" }]);
+    expect(nodes[0]!["@type"]).toEqual(["evi:Dataset"]);
+  });
+
   it("holds every provenance edge with all of its values, as stated", async () => {
     await given({
       result: { edges: { generatedBy: ["run1", "run2"], createdBy: ["who"] } },
