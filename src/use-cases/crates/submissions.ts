@@ -53,6 +53,11 @@ export function submissionView(submission: Submission, progress: Progress | null
   };
 }
 
+/** A submission with how far it is now. */
+export async function viewNow({ jobs }: Pick<Deps, "jobs">, submission: Submission): Promise<SubmissionView> {
+  return submissionView(submission, submission.status === "running" ? await jobs.progress(submission.id) : null);
+}
+
 /** What is uploaded: an archive, or the metadata document of a crate alone. */
 export interface UploadedCrate { stream: Readable; name: string; format?: CrateFormat }
 
@@ -90,14 +95,14 @@ export async function readSubmission(deps: Deps, id: string, caller: Caller | nu
   if (!submission || (submission.user !== who.user && !who.admin)) {
     throw new ServiceError("NOT_FOUND", `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`);
   }
-  return submissionView(submission, deps.jobs.progress(submission.id));
+  return viewNow(deps, submission);
 }
 
 /** The caller's submissions, newest first; everybody's for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position it did not give */
 export async function listSubmissions(deps: Deps, page: { limit: number; after?: string }, caller: Caller | null): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
   const who = authenticated(caller);
   const { items, positions, next } = await deps.records.submissionsOf(who.admin ? null : who.user, page);
-  return { items: items.map((submission) => submissionView(submission, deps.jobs.progress(submission.id))), positions, ...(next === undefined ? {} : { next }) };
+  return { items: await Promise.all(items.map((submission) => viewNow(deps, submission))), positions, ...(next === undefined ? {} : { next }) };
 }
 
 /**
