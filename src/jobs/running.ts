@@ -15,6 +15,11 @@ export class Running {
     return this.jobs.has(id);
   }
 
+  /** What {@link track} answered for work that is not done yet. */
+  done<T>(id: string): Promise<T> | undefined {
+    return this.jobs.get(id)?.done as Promise<T> | undefined;
+  }
+
   ids(): string[] {
     return [...this.jobs.keys()];
   }

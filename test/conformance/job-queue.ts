@@ -195,6 +195,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
       await queue.enqueue(await submit("runs"));
       await queue.enqueue(await submit("waits"));
+      while ((await store.submission("runs"))!.status !== "running") await pause(1);
       await queue.health();
       await queue.close(5000);
       expect((await store.submission("runs"))!.status).toBe("finished");
