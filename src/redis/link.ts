@@ -81,7 +81,8 @@ export class RedisLink {
   failed(err: unknown): void {
     if (this.#away || this.#closed) return;
     this.#away = true;
-    this.options.log.warn({ err }, "Redis cannot be reached: submissions are accepted, and begun once it is back");
+    // Not the error itself: it carries the command that failed, and that one may be AUTH.
+    this.options.log.warn({ reason: (err as Error).message }, "Redis cannot be reached: submissions are accepted, and begun once it is back");
   }
 
   close(): void {

@@ -26,7 +26,7 @@ export class CratePlanResolver {
   }
   /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submitMetadata(stream: Readable, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
-    countWrite(context);
+    await countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, options);
     return viewNow(context.deps, submission);
   }

@@ -21,7 +21,7 @@ import { countWrite } from "./write-rate.js";
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
-    countWrite(context);
+    await countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file, options);
     return viewNow(context.deps, submission);
   }

@@ -48,7 +48,7 @@ export class EvidenceResolver {
   }
   /** @throws ServiceError as `requestBuild` */
   async build(request: { ark: string; direction: "upstream" | "downstream" | "both"; depth?: number }, context: Context): Promise<SubmissionView> {
-    countWrite(context);
+    await countWrite(context);
     const submission = await requestBuild(context.deps, context.caller, request);
     return viewNow(context.deps, submission);
   }

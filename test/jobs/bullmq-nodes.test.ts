@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Job } from "../../src/jobs/port.js";
@@ -13,6 +14,8 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
   afterEach(() => nodes.close());
 
   const finish = async ({ submission: { id, attempt } }: Job) => void (await nodes.store.closeSubmission({ id, attempt, status: "finished" }, 2));
+  const untilAborted = ({ signal }: Job) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+  const never = () => new Promise<void>(() => {});
 
   it("one user's five hundred do not keep another's one waiting, nor do many ones of another the five hundred", async () => {
     const client = nodes.node();
@@ -91,5 +94,38 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     const keys = await link.commands.keys(link.key("*"));
     expect(keys.length, keys.join(" ")).toBeLessThan(12);
     link.close();
+  });
+
+  it("a cancellation reaches the worker from another node", async () => {
+    const worker = await nodes.worker(never);
+    const client = nodes.node();
+    await client.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ stage }) => stage === "working");
+    await client.cancel("a");
+    expect(await nodes.ended("a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    expect(worker.exitCode).toBeNull();
+  });
+
+  it("a cancellation that was told to nobody is found in the truth", async () => {
+    const worker = nodes.node();
+    await worker.start(untilAborted);
+    await worker.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ status }) => status === "running");
+    await nodes.store.cancelSubmission("a", 1);
+    expect(await nodes.ended("a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+  });
+
+  it("a worker that stops hands over what it does not finish at once", async () => {
+    const worker = await nodes.worker(never);
+    const other = nodes.node();
+    await other.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ stage }) => stage === "working");
+    await other.start(finish);
+    const from = Date.now();
+    worker.send({ close: 100 });
+    expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2, interrupted: 1 });
+    expect(Date.now() - from).toBeLessThan(3000);
+    if (worker.exitCode === null) await once(worker, "exit");
+    expect(worker.exitCode).toBe(0);
   });
 });

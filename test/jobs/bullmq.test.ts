@@ -16,7 +16,7 @@ describe.skipIf(!redisInstalled)("on a Redis of its own", () => {
   jobQueueConformance("BullMQ", (store, { maxAttempts, concurrency, backOff }) => {
     const prefix = prefixes.get(store) ?? randomUUID();
     prefixes.set(store, prefix);
-    const log = { info() {}, warn: (fields: object, message: string) => process.stderr.write(`${message} ${String((fields as { err?: unknown }).err)}\n`) };
+    const log = { info() {}, warn: (fields: object, message: string) => process.stderr.write(`${message} ${String((fields as { reason?: unknown }).reason)}\n`) };
     const link = new RedisLink({ url: redis.url, prefix, timeout: 2000, log });
     return new BullMqJobQueue({ store, link, maxAttempts, concurrency, backOff, stalledInterval: 200, reconcileInterval: 1000, log });
   });

@@ -32,7 +32,7 @@ export class JobNodes {
 
   /** A node in this process; it works once it is started. */
   node(options: Partial<BullMqQueueOptions> = {}): BullMqJobQueue {
-    const log = { info() {}, warn: (fields: object, message: string) => void this.warnings.push(`${message} ${String((fields as { err?: unknown }).err)}`) };
+    const log = { info() {}, warn: (fields: object, message: string) => void this.warnings.push(`${message} ${String((fields as { reason?: unknown }).reason)}`) };
     const link = this.link();
     const queue = new BullMqJobQueue({ store: this.store, link, maxAttempts: 3, concurrency: 1, backOff: () => 20, stalledInterval: STALLED_INTERVAL, reconcileInterval: 500, log, ...options });
     this.#queues.push(queue);

@@ -235,7 +235,7 @@ export class BullMqJobQueue implements JobQueue {
 
   private fault(error: unknown): void {
     if (!this.link.ready) this.link.failed(error);
-    else if (!this.closing) this.options.log.warn({ err: error }, "the job queue ran into a fault and goes on");
+    else if (!this.closing) this.options.log.warn({ reason: (error as Error).message }, "the job queue ran into a fault and goes on");
   }
 
   private async stop(grace: number): Promise<void> {

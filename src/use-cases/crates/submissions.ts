@@ -9,6 +9,7 @@ import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { announce } from "../objects/announce.js";
 import type { Deps } from "../deps.js";
+import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
 import { uploadLimit } from "./limits.js";
 import type { CrateFormat } from "./run/protocol.js";
@@ -84,8 +85,14 @@ export async function submitCrate(deps: Deps, caller: Caller | null, { stream, n
   const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}) } satisfies CrateSubmissionInput, update, at: Date.now() });
   reached({ submission: submission.id, moment: "submission accepted" });
   if (existing) await deps.records.release({ kind: "submission", id });
-  else await deps.jobs.enqueue(id);
+  else return queued(deps, submission);
   return submission;
+}
+
+/** Queues a submission that the truth holds already; says so when its work cannot begin for now. */
+export async function queued({ jobs }: Pick<Deps, "jobs">, submission: Submission): Promise<Submission> {
+  if (await jobs.enqueue(submission.id)) return submission;
+  return { ...submission, warnings: [...submission.warnings, finding("QUEUE_AWAY", "The queue cannot be reached at the moment: the submission is stored, and begins by itself once it can be.")] };
 }
 
 /** A submission of the caller, or any for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND` */
