@@ -49,7 +49,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   };
   // Loaded only where it is wanted: it would be a tenth of the start.
   const onRedis = config.REDIS_URL === null ? undefined : await import("./jobs/bullmq/open.js");
-  const { jobs, shared } = onRedis?.openOnRedis(config, config.REDIS_URL!, jobOptions, log) ?? { jobs: new InProcessJobQueue(jobOptions), shared: new LocalMemory() };
+  const { jobs, shared } = (await onRedis?.openOnRedis(config, config.REDIS_URL!, jobOptions, log)) ?? { jobs: new InProcessJobQueue(jobOptions), shared: new LocalMemory() };
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);

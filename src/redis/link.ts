@@ -19,6 +19,10 @@ export interface LinkOptions {
 
 /** Longest pause between two tries to reach Redis, ms. */
 const LONGEST_PAUSE = 2000;
+/** Pause between two looks whether Redis answers again, ms. */
+const LOOK = 500;
+/** How often a refusal by Redis itself is logged, ms. */
+const REMINDER = 60_000;
 
 /**
  * The way to one Redis. It being away is a state, not an accident: it is logged once when it begins and once
@@ -28,20 +32,20 @@ export class RedisLink {
   /** For requests that somebody waits for: nothing is queued while Redis is away, and no answer is waited for longer than the time-out. */
   readonly commands: Redis;
   readonly #opened: Redis[] = [];
+  readonly #returned: (() => void)[] = [];
   #away = false;
   #closed = false;
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: LinkOptions) {
     this.commands = this.#open({ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: options.timeout });
-    this.commands.on("ready", () => {
-      if (this.#away) options.log.info({}, "Redis can be reached again");
-      this.#away = false;
-    });
+    // A Redis that is started again at once is found empty without an error before.
+    this.commands.on("close", () => this.failed(new Error("the connection was closed")));
   }
 
-  /** True when commands can be sent. */
+  /** True when commands can be sent; false also while a Redis that is connected does not answer. */
   get ready(): boolean {
-    return this.commands.status === "ready";
+    return !this.#away && this.commands.status === "ready";
   }
 
   /** A connection that waits for Redis as long as it takes: for workers and subscribers. It is closed with the link. */
@@ -56,15 +60,17 @@ export class RedisLink {
 
   /** Waits for the first connection, no longer than the time-out; false when Redis is away. */
   async reached(): Promise<boolean> {
-    if (this.ready) return true;
-    let clock: NodeJS.Timeout | undefined;
-    let came = (): void => {};
+    if (this.ready || this.#away) return this.ready;
+    const { commands } = this;
     await new Promise<void>((resolve) => {
-      clock = setTimeout(resolve, this.options.timeout);
-      this.commands.once("ready", (came = resolve));
+      const clock = setTimeout(done, this.options.timeout);
+      function done(): void {
+        clearTimeout(clock);
+        commands.off("ready", done).off("close", done);
+        resolve();
+      }
+      commands.once("ready", done).once("close", done);
     });
-    this.commands.off("ready", came);
-    clearTimeout(clock);
     return this.ready;
   }
 
@@ -73,21 +79,49 @@ export class RedisLink {
     try {
       await this.commands.ping();
     } catch (cause) {
-      throw new ServiceError("STORE_UNAVAILABLE", `Redis cannot be reached: ${(cause as Error).message}`);
+      throw new ServiceError("STORE_UNAVAILABLE", `Redis does not answer: ${(cause as Error).message}`);
     }
   }
 
-  /** Redis did not do what it was asked; what follows from that is the caller's. */
-  failed(err: unknown): void {
-    if (this.#away || this.#closed) return;
+  /**
+   * Redis did not do what it was asked; what follows from that is the caller's. The error itself is not logged:
+   * it carries the command that failed, and that one may be AUTH.
+   */
+  failed(error: unknown): void {
+    const { name, message: reason } = error as Error;
+    if (this.#closed || this.#away) return;
+    if (name === "ReplyError") {
+      if (Date.now() - this.#refusedAt < REMINDER) return;
+      this.#refusedAt = Date.now();
+      this.options.log.warn({ reason }, "Redis refused a command");
+      return;
+    }
     this.#away = true;
-    // Not the error itself: it carries the command that failed, and that one may be AUTH.
-    this.options.log.warn({ reason: (err as Error).message }, "Redis cannot be reached: submissions are accepted, and begun once it is back");
+    this.options.log.warn({ reason }, "Redis cannot be reached: submissions are accepted, and begun once it is back");
+    this.#lookAgain();
+  }
+
+  /** Told when Redis is back after it was away. */
+  onReturn(tell: () => void): void {
+    this.#returned.push(tell);
   }
 
   close(): void {
     this.#closed = true;
     for (const connection of this.#opened) connection.disconnect();
+  }
+
+  /** A connection that hangs tells nothing of its end. */
+  #lookAgain(): void {
+    setTimeout(() => {
+      this.commands.ping().then(() => {
+        this.#away = false;
+        this.options.log.info({}, "Redis can be reached again");
+        for (const tell of this.#returned) tell();
+      }, () => {
+        if (!this.#closed) this.#lookAgain();
+      });
+    }, LOOK).unref();
   }
 
   #open(options: RedisOptions): Redis {

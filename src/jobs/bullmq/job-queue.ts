@@ -103,7 +103,7 @@ export class BullMqJobQueue implements JobQueue {
     if (await this.link.reached()) await this.reconcile({ always: true });
     else this.link.failed(new Error("no connection"));
     // What was lost with Redis is not left waiting until the next round.
-    this.link.commands.on("ready", () => void this.reconcile({ always: true }));
+    this.link.onReturn(() => void this.reconcile({ always: true }));
     await this.signals.hearOrders();
     const { concurrency, stalledInterval, backOff } = this.options;
     const worker = new Worker<TicketData>(QUEUE, (ticket, token) => this.work(ticket, token!, handler), {
@@ -179,7 +179,7 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   private async put(id: string): Promise<void> {
-    if (!this.link.ready) throw new Error("Redis is not connected");
+    if (!(await this.link.reached())) throw new Error("no connection");
     const submission = await this.options.store.submission(id);
     if (!submission || hasEnded(submission)) return;
     const priority = await this.turns.next(submission.user);

@@ -65,6 +65,24 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
     await expect.poll(async () => (await memory.count("together", MINUTE)).count).toBeGreaterThan(before);
   });
 
+  it("each outage is told of once, also that of a Redis that keeps its connections and does not answer", async () => {
+    const link = await open();
+    warnings.length = 0;
+    const mine = () => warnings.filter((line) => JSON.stringify(line).includes("cannot be reached")).length;
+    for (const [away, back] of [[() => redis.pause(), () => redis.resume()], [() => redis.kill(), () => redis.restart()], [() => redis.pause(), () => redis.resume()]] as const) {
+      const before = mine();
+      await away();
+      const memory = new RedisMemory(link);
+      for (let n = 0; n < 20; n++) await memory.count("k", MINUTE);
+      await expect.poll(() => link.ready).toBe(false);
+      // One for each of the links of these tests at most, however much is asked meanwhile.
+      expect(mine() - before).toBeLessThanOrEqual(links.length);
+      await back();
+      await expect.poll(() => link.ready, { timeout: 10_000 }).toBe(true);
+    }
+    expect(mine()).toBeGreaterThanOrEqual(3);
+  });
+
   it("a wrong password is told of without the password, and not without end", async () => {
     const link = await open();
     await link.commands.config("SET", "requirepass", "the right one");
