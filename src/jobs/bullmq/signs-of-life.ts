@@ -13,7 +13,7 @@ export interface SignOptions {
   told: (submission: string) => void;
 }
 
-interface Sign { progress: Progress | null; toldAt: number; timer?: NodeJS.Timeout }
+interface Sign { progress: Progress | null; toldAt: number; timer?: NodeJS.Timeout; written?: true }
 
 /**
  * One key in Redis for each submission that is worked on: that somebody does, and how far they are. It is renewed
@@ -29,9 +29,9 @@ export class SignsOfLife {
     }, options.interval).unref();
   }
 
+  /** Written with the first progress, or the first beat: work that is done sooner needs none. */
   begin(submission: string): void {
     this.#mine.set(submission, { progress: null, toldAt: 0 });
-    this.#write(submission);
   }
 
   /** A change of stage is told at once. */
@@ -45,9 +45,10 @@ export class SignsOfLife {
   }
 
   end(submission: string): void {
-    clearTimeout(this.#mine.get(submission)?.timer);
+    const sign = this.#mine.get(submission);
+    clearTimeout(sign?.timer);
     this.#mine.delete(submission);
-    if (this.link.ready) this.link.commands.del(this.#key(submission)).catch((error: unknown) => this.link.failed(error));
+    if (sign?.written && this.link.ready) this.link.commands.del(this.#key(submission)).catch((error: unknown) => this.link.failed(error));
   }
 
   /** How far a submission is, on whichever node; null when that is not known. */
@@ -86,6 +87,7 @@ export class SignsOfLife {
   #write(submission: string): void {
     const sign = this.#mine.get(submission);
     if (!sign || !this.link.ready) return;
+    sign.written = true;
     this.link.commands.set(this.#key(submission), JSON.stringify(sign.progress), "PX", this.options.lifetime).catch((error: unknown) => this.link.failed(error));
   }
 
