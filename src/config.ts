@@ -54,6 +54,7 @@ const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;
 };
+const portOrOff: Reader<number | null> = (raw) => (raw === "off" ? null : whole(0, 65535)(raw));
 const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
 const secret: Reader<string> = (raw) => {
   if (Buffer.byteLength(raw) < 32) throw new Error("at least 32 bytes");
@@ -143,6 +144,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(whole(1, 10_000), 20, "Most operations open at a time on one WebSocket."),
   MAX_EVENT_STREAMS: setting(whole(1, 100_000), 1000, "Most streams of server-sent events over REST that are open at a time."),
   EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
+  METRICS_PORT: setting<number | null>(portOrOff, null, "Port of its own that answers /metrics for Prometheus; off by default, 0 picks a free one."),
+  METRICS_HOST: setting(host, "127.0.0.1", "Address that METRICS_PORT listens on; keep it where only the scraper gets."),
   HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz and /readyz wait for a part of the service before it counts as failed."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
