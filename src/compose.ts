@@ -1,11 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "./config.js";
+import { backOff } from "./jobs/back-off.js";
 import { InProcessJobQueue } from "./jobs/in-process/job-queue.js";
 import { signingKey } from "./secret.js";
 import { openObjects } from "./stores/objects/location.js";
 import { OpenEngine, OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
+import { LocalMemory } from "./stores/shared/local.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
 import { buildHandler } from "./use-cases/evidence/stored/build.js";
 import { Turns } from "./use-cases/turns.js";
@@ -41,15 +43,18 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     queries.advance(sequence);
     openQueries.advance(sequence);
   });
-  const jobs = new InProcessJobQueue({
-    store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY,
-    onFault: (submission, err) => log.error({ err, submission }, "an attempt at a submission failed"),
-  });
+  const jobOptions = {
+    store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY, backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
+    onFault: (submission: string, err: unknown) => log.error({ err, submission }, "an attempt at a submission failed"),
+  };
+  // Loaded only where it is wanted: it would be a tenth of the start.
+  const onRedis = config.REDIS_URL === null ? undefined : await import("./jobs/bullmq/open.js");
+  const { jobs, shared } = (await onRedis?.openOnRedis(config, config.REDIS_URL!, jobOptions, log)) ?? { jobs: new InProcessJobQueue(jobOptions), shared: new LocalMemory() };
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);
-  const penalties = new Penalties(config.SPARQL_PENALTY);
-  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
+  const penalties = new Penalties(config.SPARQL_PENALTY, shared);
+  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, shared, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
 
   const stopping = new AbortController();
   const sweep = async () => {

@@ -25,6 +25,10 @@ const duration: Reader<number> = (raw) => {
   if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
   return Math.round(Number(match[1]) * TIMES[match[2]!]!);
 };
+const durationFrom = (least: number, shown: string): Reader<number> => (raw) => {
+  if (duration(raw) < least) throw new Error(`a duration of ${shown} or more`);
+  return duration(raw);
+};
 const whole = (from: number, to: number): Reader<number> => (raw) => {
   const value = Number(raw);
   if (!/^\d+$/.test(raw) || value < from || value > to) throw new Error(`a whole number from ${from} to ${to}`);
@@ -42,10 +46,15 @@ const url: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("an http or https URL");
   return raw.replace(/\/+$/, "");
 };
+const redisUrl: Reader<string> = (raw) => {
+  if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
+  return raw;
+};
 const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;
 };
+const portOrOff: Reader<number | null> = (raw) => (raw === "off" ? null : whole(0, 65535)(raw));
 const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
 const secret: Reader<string> = (raw) => {
   if (Buffer.byteLength(raw) < 32) throw new Error("at least 32 bytes");
@@ -85,7 +94,14 @@ export const SETTINGS = {
   PLAN_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are validated without being taken in at a time; others wait for their turn."),
   PLAN_LIST_LIMIT: setting(whole(1, 100_000), 1000, "Most entries in each list of identifiers that a validation answers."),
   MAX_ATTEMPTS: setting(whole(1, 100), 3, "How often background work is begun before it fails."),
-  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time."),
+  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time, by each node."),
+  JOB_BACKOFF: setting(durationFrom(10, "10ms"), 1_000, "Pause after the first attempt at background work that failed; doubled with each further one."),
+  JOB_BACKOFF_MAX: setting(durationFrom(10, "10ms"), 30_000, "Longest pause between two attempts at background work."),
+  REDIS_URL: { ...setting<string | null>(redisUrl, null, "Redis through which several nodes share work and limits; by default the registry is one node."), secret: true },
+  REDIS_PREFIX: setting(matching(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dots, dashes and underscores"), "arkgraph", "What the names of keys in Redis begin with; one for each registry."),
+  REDIS_TIMEOUT: setting(durationFrom(100, "100ms"), 2_000, "How long a request waits for Redis before it goes on without."),
+  STALLED_INTERVAL: setting(durationFrom(100, "100ms"), 1_000, "How often work is looked for whose node is gone, once it gave no sign for five times as long; the same on all nodes."),
+  RECONCILE_INTERVAL: setting(durationFrom(100, "100ms"), 5_000, "How often submissions that Redis lost are queued again, and cancellations that it did not hand on are found."),
   INTENT_LIFETIME: setting(duration, 86_400_000, "How long bytes wait for the record that was announced for them."),
   SWEEP_INTERVAL: setting(duration, 3_600_000, "How often objects that nothing refers to are removed."),
   INDEX_WAIT: setting(duration, 2_000, "How long an answer from the graph waits for the latest commit."),
@@ -128,6 +144,9 @@ export const SETTINGS = {
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(whole(1, 10_000), 20, "Most operations open at a time on one WebSocket."),
   MAX_EVENT_STREAMS: setting(whole(1, 100_000), 1000, "Most streams of server-sent events over REST that are open at a time."),
   EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
+  METRICS_PORT: setting<number | null>(portOrOff, null, "Port of its own that answers /metrics for Prometheus; off by default, 0 picks a free one."),
+  METRICS_HOST: setting(host, "127.0.0.1", "Address that METRICS_PORT listens on; keep it where only the scraper gets."),
+  HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz and /readyz wait for a part of the service before it counts as failed."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 

@@ -17,7 +17,7 @@ export type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise
  * The REST door: target → operation of the OpenAPI document → the handler that calls a resolver.
  * Order of refusals: route, method, body size and type, token, body, target.
  */
-export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator): RestHandler {
+export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator, onMatch?: (req: IncomingMessage, operationId: string) => void): RestHandler {
   return async (req, res) => {
     try {
       const target = splitTarget(req.url ?? "/");
@@ -27,6 +27,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       if (!match) {
         throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${matched.allow.join(", ")}.`, {}, { Allow: matched.allow.join(", ") });
       }
+      onMatch?.(req, match.operationId);
       const reads = router.reads(match.operationId);
       if (reads) checkBodyHeaders(req, reads, deps.config);
       const caller = await authenticator.caller(req.headers.authorization).catch((error: unknown) => {

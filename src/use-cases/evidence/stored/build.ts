@@ -12,6 +12,7 @@ import { changedPointers } from "../../records/changed.js";
 import { findLive } from "../../records/find.js";
 import { stateOf } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
+import { queued } from "../../crates/submissions.js";
 import { checkRange } from "../page.js";
 import type { Direction } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";
@@ -28,8 +29,7 @@ export async function requestBuild(deps: Deps, caller: Caller | null, { ark: ask
   if (depth !== undefined) checkRange("depth", depth);
   const { ark } = await findLive(deps, asked);
   const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null } satisfies Question, at: Date.now() });
-  await deps.jobs.enqueue(submission.id);
-  return submission;
+  return queued(deps, submission);
 }
 
 /** Faults of the request, not of the service: trying again would find the same. */

@@ -1,6 +1,16 @@
+/** Told of the first and the last who watches a submission. */
+interface Listening { join(id: string): Promise<void>; leave(id: string): void }
+
 /** Those who wait for changes of a submission. Changes that come faster than they are read become one. */
 export class Watchers {
   private readonly byId = new Map<string, Set<Watcher>>();
+
+  constructor(private readonly listening?: Listening) {}
+
+  /** What is watched now. */
+  ids(): string[] {
+    return [...this.byId.keys()];
+  }
 
   /** Yields once at the start, after every change, and a last time at the end. `return` ends the wait at once. */
   watch(id: string, hasEnded: () => Promise<boolean>): AsyncIterable<void> {
@@ -24,13 +34,17 @@ export class Watchers {
     const set = this.byId.get(id) ?? new Set();
     this.byId.set(id, set.add(watcher));
     try {
+      await this.listening?.join(id);
       // Asked after joining, so that an end in between is not missed.
       if (await hasEnded()) watcher.end();
       yield;
       while (await watcher.next()) yield;
     } finally {
       set.delete(watcher);
-      if (set.size === 0 && this.byId.get(id) === set) this.byId.delete(id);
+      if (set.size === 0 && this.byId.get(id) === set) {
+        this.byId.delete(id);
+        this.listening?.leave(id);
+      }
     }
   }
 
