@@ -17,8 +17,9 @@ export function buildProgram(): ToolCommand {
 
   program.command("serve")
     .description("start the registry; its settings come from the environment, the same as npm start")
+    .option("--role <role>", "what this node of a cluster does: api, worker or all; default the setting ROLE")
     .example("PORT=8080 DATA_DIR=./data arkgraph serve")
-    .action(async () => (await import("./commands/serve.js")).serveCommand());
+    .action(async (options: { role?: string }) => (await import("./commands/serve.js")).serveCommand(options));
 
   program.command("check")
     .description("compare the graph index with the records, digest by digest; the registry must be stopped")

@@ -18,12 +18,19 @@ import type { Deps } from "./use-cases/deps.js";
 import { assets } from "./web/assets.js";
 import { graphqlPage } from "./web/graphql-page.js";
 
+/** An HTTP server that does not listen yet. */
+export interface Doors {
+  server: Server;
+  /** Ends what would stay open for ever. */
+  endStreams(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
  * All doors on one HTTP server: REST by the contract, `/graphql`, and the pages' files.
- * The server does not listen yet.
  * @param observer told of every request
  */
-export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise<{ server: Server; endStreams(): Promise<void>; stop(): Promise<void> }> {
+export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise<Doors> {
   const authenticator = new Authenticator(deps);
   // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
   const contract = openApiDocument();

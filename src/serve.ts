@@ -27,11 +27,11 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
   let url = config.BASE_URL ?? "";
   // Most of a start is loading modules: those of the doors are loaded while the threads of the stores start.
   const composing = compose(config, log, () => url);
-  const [{ httpDoors }, registry] = await Promise.all([import("./http.js"), composing]);
+  const [openDoors, registry] = await Promise.all([doorsOf(config.ROLE), composing]);
   let scrapes: MetricsListener | undefined;
   try {
     if (config.METRICS_PORT !== null) scrapes = await (await import("./metrics/listener.js")).listenForScrapes(registry.deps, config.METRICS_PORT, config.METRICS_HOST);
-    const { server, endStreams, stop: stopDoors } = await httpDoors(registry.deps, scrapes?.metrics);
+    const { server, endStreams, stop: stopDoors } = await openDoors(registry.deps, scrapes?.metrics);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
@@ -56,6 +56,10 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
     throw error;
   }
 }
+
+/** A worker answers nobody's requests, and does not load what would. */
+const doorsOf = async (role: Config["ROLE"]): Promise<typeof import("./http.js").httpDoors> =>
+  role === "worker" ? import("./worker-door.js").then(({ workerDoor }) => async (deps) => workerDoor(deps)) : (await import("./http.js")).httpDoors;
 
 function listen(server: Server, config: Config): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
