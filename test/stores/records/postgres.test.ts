@@ -11,7 +11,7 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
   afterAll(() => server?.stop());
 
   recordStoreConformance("PostgreSQL", async () => {
-    const options = { url: await server.database(), pool: 5, timeout: 20_000, connectTimeout: 5_000, poll: 100 };
+    const options = { url: await server.schema(), pool: 5, timeout: 20_000, connectTimeout: 5_000, poll: 100 };
     let store = await openPostgresRecordStore(options);
     return {
       store,

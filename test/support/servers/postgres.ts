@@ -112,6 +112,13 @@ export class PostgresServer {
     return this.url(name);
   }
 
+  /** URL of a schema that is new and empty, in a database that others use too. */
+  async schema(): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    await this.sql(`CREATE SCHEMA ${name}`);
+    return `${this.url()}?options=${encodeURIComponent(`-c search_path=${name}`)}`;
+  }
+
   /** Runs SQL of the test's own. */
   async sql(sql: string, url = this.url()): Promise<string> {
     return (await run(join(found!, "psql"), ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql])).stdout.trim();
@@ -121,5 +128,4 @@ export class PostgresServer {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
-
 }

@@ -63,20 +63,24 @@ export class SearchReads {
     const [[known]] = await session.query(COUNT, [anyOf(stems), null]) as [[number]];
     const asked = known > 0 ? stems : (await spellings(session, stems) ?? []).flat();
     if (asked.length === 0) return { total: 0, hits: [] };
-    const best = await this.#page(session, { query: anyOf(asked), stems: weighed(asked) }, { text: query.text, match: "related", offset: 0, limit: RECORDS_LOOKED_AT });
-    if (best.total === 0) return best;
-    const related = await relatedStems(session, this.analyzer, best.texts, asked, await this.#records(session));
+    const best = await this.#best(session, { query: anyOf(asked), stems: weighed(asked) }, { offset: 0, limit: RECORDS_LOOKED_AT });
+    if (best.total === 0) return { total: 0, hits: [] };
+    const texts = best.found.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`);
+    const related = await relatedStems(session, this.analyzer, texts, asked, await this.#records(session));
     return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]) }, query);
   }
 
-  async #page(session: Session, { query, stems }: Asked, { kind, offset, limit }: SearchQuery): Promise<SearchPage & { texts: string[] }> {
+  async #page(session: Session, asked: Asked, query: SearchQuery): Promise<SearchPage> {
+    const { total, found } = await this.#best(session, asked, query);
+    return { total, hits: found.map(([ark, score, name, keywords, description]) => ({ ark, score, fragments: this.#fragments(asked.stems, { name, keywords, description }) })) };
+  }
+
+  async #best(session: Session, { query, stems }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">): Promise<{ total: number; found: Found[] }> {
     const total = (await session.query(COUNT, [query, kind ?? null]))[0]![0];
-    if (total <= offset) return { total, hits: [], texts: [] };
+    if (total <= offset) return { total, found: [] };
     const [records, counts] = [await this.#records(session), await countsOf(session, [...stems.keys()])];
     const rarities = [...stems].map(([stem, weight]) => weight * rarity(counts.get(stem)!, records));
-    const rows = await session.query(PAGE, [query, kind ?? null, [...stems.keys()].map(lexeme), rarities, limit, offset]);
-    const hits = rows.map(([ark, score, name, keywords, description]) => ({ ark, score, fragments: this.#fragments(stems, { name, keywords, description }) }));
-    return { total, hits, texts: rows.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`) };
+    return { total, found: await session.query(PAGE, [query, kind ?? null, [...stems.keys()].map(lexeme), rarities, limit, offset]) };
   }
 
   #fragments(stems: ReadonlyMap<string, number>, texts: Readonly<Record<SearchedField, string>>): Partial<Record<SearchedField, FragmentPart[]>> {
