@@ -39,6 +39,9 @@ export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
   clock?(): number;
 }
 
+/** Connections of the pool that are kept for writes, leases and the watch: searches that take their time never keep these waiting. */
+const FOR_WRITES = 4;
+
 /** Reads and writes a database that other nodes read and write too. */
 class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #records;
@@ -51,7 +54,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #searches;
   readonly #leases;
 
-  constructor(private readonly database: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly analyzer: Analyzer, private readonly registration: Registration) {
+  constructor(private readonly database: Database, private readonly writing: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly analyzer: Analyzer, private readonly registration: Registration) {
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
     this.#links = new LinkReads(database);
@@ -60,7 +63,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#objects = new ObjectReads(database);
     this.#uses = new CrateUseReads(database);
     this.#searches = new SearchReads(database, analyzer);
-    this.#leases = new Leases(database);
+    this.#leases = new Leases(writing);
   }
 
   find = (ark: string): Promise<Found | undefined> => ask(() => this.#records.find(ark));
@@ -118,7 +121,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     await Promise.all([this.feed.close(), this.writer.close()]);
     await this.watch.close();
     await this.registration.end();
-    await this.database.close();
+    await Promise.all([this.database.close(), this.writing.close()]);
     this.analyzer.close();
   };
 }
@@ -140,26 +143,26 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore & LeaseStore> {
   const { url, pool, timeout, connectTimeout, poll, log = () => {}, clock = Date.now } = options;
-  const database = new Database({ url, pool, timeout, connectTimeout, log });
+  const [database, writing] = [Math.max(1, pool - FOR_WRITES), FOR_WRITES].map((size) => new Database({ url, pool: size, timeout, connectTimeout, log })) as [Database, Database];
   const node = randomUUID();
   const [small, large] = [`${node}/small`, `${node}/large`];
-  const registration = new Registration(database, [small, large]);
-  const watch = new Watch(database, poll, clock, [small, large]);
+  const registration = new Registration(writing, [small, large]);
+  const watch = new Watch(writing, poll, clock, [small, large]);
   try {
     await ask(async () => {
-      await migrate(database);
+      await migrate(writing);
       await registration.begin();
       await watch.start();
     });
   } catch (error) {
     await watch.close();
-    await database.close();
+    await Promise.all([database.close(), writing.close()]);
     throw error;
   }
   const analyzer = new Analyzer();
-  const shared = { database, preparation: new Preparation(database, analyzer), terms: new Terms(database), skew: () => watch.skew };
-  const group = (name: string): Group => new Group({ ...shared, mark: new Mark(database, name, timeout, (error) => writer.away(error)) });
+  const shared = { database: writing, preparation: new Preparation(writing, analyzer), terms: new Terms(writing), skew: () => watch.skew };
+  const group = (name: string): Group => new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
   const writer: Writer = new Writer(group(small), group(large), (sequence) => watch.hear(sequence));
   const feed = new Feed("src/stores/records/postgres/feed-thread", { url, timeout, connectTimeout }, log);
-  return new PostgresRecordStore(database, writer, watch, feed, analyzer, registration);
+  return new PostgresRecordStore(database, writing, writer, watch, feed, analyzer, registration);
 }
