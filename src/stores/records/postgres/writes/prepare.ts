@@ -42,10 +42,14 @@ export class Preparation {
     const writes = commits.flatMap(({ records }) => records).filter(states);
     const numbers = await this.#numbers(writes.length);
     const prepared = new Map<RecordWrite, Prepared>();
-    for (const [index, write] of writes.entries()) {
-      if (index % AT_ONCE === AT_ONCE - 1) await turn();
-      const text = searchedTextOf(write);
-      prepared.set(write, { state: numbers[index]!, kind: write.kind, document: write.document, quads: packQuads(write.quads), text, ...this.analyzer.analyze(text), keywords: keywordsOf(write) });
+    for (let at = 0; at < writes.length; at += AT_ONCE) {
+      if (at > 0) await turn();
+      const some = writes.slice(at, at + AT_ONCE);
+      const texts = some.map(searchedTextOf);
+      for (const [index, analysis] of this.analyzer.analyze(texts).entries()) {
+        const write = some[index]!;
+        prepared.set(write, { state: numbers[at + index]!, kind: write.kind, document: write.document, quads: packQuads(write.quads), text: texts[index]!, ...analysis, keywords: keywordsOf(write) });
+      }
     }
     return prepared;
   }
