@@ -50,6 +50,10 @@ const redisUrl: Reader<string> = (raw) => {
   if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
   return raw;
 };
+const databaseUrl: Reader<string> = (raw) => {
+  if (!/^postgres(?:ql)?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as postgres://user:password@host:5432/database");
+  return raw;
+};
 const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;
@@ -69,6 +73,11 @@ export const SETTINGS = {
   PORT: setting(whole(0, 65535), 8080, "Port to listen on; 0 picks a free one and prints it."),
   HOST: setting(host, "127.0.0.1", "Address to listen on; 0.0.0.0 for all."),
   DATA_DIR: setting(matching(/^[^\0]+$/, "a folder"), "./data", "Folder that holds everything the registry stores."),
+  DATABASE_URL: { ...setting<string | null>(databaseUrl, null, "PostgreSQL database that holds the records, as postgres://user:password@host:5432/database?sslmode=verify-full; its tables are in the first schema of the search_path."), secret: true },
+  DATABASE_POOL: setting(whole(5, 1000), 10, "Most connections of this process to the database, four of them for writes; two more serve the graph index."),
+  DATABASE_TIMEOUT: setting(duration, 60_000, "Longest time of one statement in the database; longer than COMMIT_LIMIT, for which one commit may wait for another."),
+  DATABASE_CONNECT_TIMEOUT: setting(duration, 5_000, "Longest time to connect to the database, or to wait for a connection that is free."),
+  DATABASE_POLL: setting(duration, 100, "How often this process looks for commits of others in the database."),
   BASE_URL: setting<string | null>(url, null, "Public address of the registry, used in links; by default the address it listens on."),
   ARK_NAAN: setting(matching(/^[0-9]{5,16}$/, "five digits or more"), "99999", "Name Assigning Authority Number for new identifiers; 99999 is reserved for tests."),
   GLOBAL_RESOLVER: setting(url, "https://n2t.net", "Where identifiers of other authorities are redirected to."),

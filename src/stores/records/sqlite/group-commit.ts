@@ -1,6 +1,7 @@
 import type { Commit } from "../port.js";
 import type { Committer } from "./commit.js";
-import { sendError, unavailable, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
+import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
+import { unavailable } from "../unavailable.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 

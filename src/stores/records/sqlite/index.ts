@@ -9,13 +9,13 @@ import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } fro
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
 import { CrateUseReads } from "./crate-uses.js";
-import { Feed } from "./feed.js";
+import { Feed } from "../feed.js";
 import { lockFile } from "./file-lock.js";
 import { LinkReads } from "./link-reads.js";
 import { ListReads } from "./list-reads.js";
 import { ObjectReads } from "./object-reads.js";
 import { RecordReads } from "./record-reads.js";
-import { unavailable } from "./requests.js";
+import { unavailable } from "../unavailable.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 import { Search } from "./search/search.js";
@@ -138,7 +138,7 @@ export async function openSqliteRecordStore({ file, log = () => {} }: { file: st
   const unlock = lockFile(file);
   try {
     const writer = await Writer.open(file);
-    return new SqliteRecordStore(openForReading(file), writer, new Feed(file, log), new Search(file, log), unlock);
+    return new SqliteRecordStore(openForReading(file), writer, new Feed("src/stores/records/sqlite/feed-thread", { file }, log), new Search(file, log), unlock);
   } catch (error) {
     unlock();
     throw error;

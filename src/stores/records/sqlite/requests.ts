@@ -3,6 +3,7 @@ import type { ObjectBookkeeping } from "../objects-port.js";
 import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import { FenceLost } from "../fence.js";
+import { unavailable } from "../unavailable.js";
 import { isOutage } from "./statement-error.js";
 
 /** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
@@ -60,6 +61,3 @@ export function receiveError(sent: SentError): Error {
   if (sent.stack !== undefined) fault.stack = sent.stack;
   return fault;
 }
-
-export const unavailable = (reason: string): ServiceError =>
-  new ServiceError("STORE_UNAVAILABLE", `The record store cannot be used: ${reason}. Nothing was changed; try again later.`);

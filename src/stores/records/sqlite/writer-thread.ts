@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import { GroupCommit } from "./group-commit.js";
-import { packAhead } from "./packed.js";
+import { packAhead } from "../packed.js";
 import type { Commit, RecordWrite } from "../port.js";
 import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 import { migrate } from "./schema.js";

@@ -1,4 +1,4 @@
-import type { RecordState, RecordWrite } from "../port.js";
+import type { RecordState, RecordWrite } from "./port.js";
 import { packQuads } from "./quads-codec.js";
 
 const packed = new WeakMap<object, Uint8Array>();

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { partsOf } from "../../../../src/stores/records/sqlite/search/fragments.js";
-import { distance } from "../../../../src/stores/records/sqlite/search/spelling.js";
-import { allOf, anyOf, wordsOf } from "../../../../src/stores/records/sqlite/search/words.js";
+import { partsOf } from "../../../src/stores/records/search/fragments.js";
+import { distance } from "../../../src/stores/records/search/spelling.js";
+import { allOf, anyOf, wordsOf } from "../../../src/stores/records/search/words.js";
 
 const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
 

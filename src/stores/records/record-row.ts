@@ -1,5 +1,5 @@
-import type { KindName } from "../../../model/kind.js";
-import type { PublicationStatus, StoredRecord } from "../port.js";
+import type { KindName } from "../../model/kind.js";
+import type { PublicationStatus, StoredRecord } from "./port.js";
 
 /** Columns of a stored record, for `record AS r JOIN state AS s ON s.id = r.state`. */
 export const RECORD_COLUMNS = `r.ark, r.key, r.kind, r.name, r.owner, r.revision, r.created_at, r.modified_at, r.status, r.embargoed_until,

@@ -1,4 +1,4 @@
-import { Connection } from "../statement.js";
+import { Connection } from "../sqlite/statement.js";
 
 /** As the index is declared in the schema; words are stemmed by the same code. */
 const TOKENIZER = "porter unicode61 remove_diacritics 2";

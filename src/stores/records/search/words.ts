@@ -7,8 +7,17 @@ const LONGEST = 100;
 /** The distinct words of a text, in lower case. */
 export function wordsOf(text: string): string[] {
   const found = text.toLowerCase().match(WORD) ?? [];
-  return [...new Set(found)].map((word) => word.slice(0, LONGEST).toWellFormed());
+  return [...new Set(found)].map(shortened);
 }
+
+/** All words of a text in their order, in lower case. */
+export const everyWordOf = (text: string): string[] => (text.toLowerCase().match(WORD) ?? []).map(shortened);
+
+/** The words of a text and where they stand in it. */
+export const placesOf = (text: string): { word: string; from: number; to: number }[] =>
+  [...text.matchAll(WORD)].map(({ 0: word, index }) => ({ word: shortened(word.toLowerCase()), from: index, to: index + word.length }));
+
+const shortened = (word: string): string => (word.length > LONGEST ? word.slice(0, LONGEST).toWellFormed() : word);
 
 /** A word as a string of the FTS5 query language: between quotes nothing is an operator. */
 const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;

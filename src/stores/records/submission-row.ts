@@ -1,5 +1,5 @@
-import type { Finding } from "../../../model/finding.js";
-import type { Submission, SubmissionType } from "../submissions-port.js";
+import type { Finding } from "../../model/finding.js";
+import type { Submission, SubmissionType } from "./submissions-port.js";
 
 export const SUBMISSION_COLUMNS =
   "number, id, type, user, status, stage, attempt, interrupted, time_created, time_started, time_finished, error, warnings, minted, rocrate, sha256, input, cancelled";

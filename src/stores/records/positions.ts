@@ -1,4 +1,4 @@
-import { ServiceError } from "../../../errors.js";
+import { ServiceError } from "../../errors.js";
 
 const refused = (): ServiceError => new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
 const NUMBER = /^\d{1,15}$/;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { packQuads, unpackQuads } from "../../../../src/stores/records/sqlite/quads-codec.js";
-import { linkTo, quadsOf } from "../../../conformance/records/fixtures.js";
+import { packQuads, unpackQuads } from "../../../src/stores/records/quads-codec.js";
+import { linkTo, quadsOf } from "../../conformance/records/fixtures.js";
 
 test("quads come back as they were packed, whatever their length", () => {
   fc.assert(fc.property(fc.string({ unit: "grapheme" }), fc.nat(3000), (text, times) => {

@@ -1,4 +1,4 @@
-import type { FragmentPart } from "../../search-port.js";
+import type { FragmentPart } from "../search-port.js";
 
 /** What SQLite is told to put around what it found: code points that no text has (Unicode noncharacters). */
 export const OPEN = "\uFDD0";
