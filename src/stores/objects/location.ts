@@ -14,3 +14,11 @@ export async function openObjects(location: ObjectsLocation): Promise<ObjectStor
   // Loaded where it is used only: the client is large.
   return (await import("./s3/store.js")).openS3Objects(location.s3);
 }
+
+/**
+ * Looks once, at the start, whether the place can be used; threads rely on that.
+ * @throws ServiceError `STORE_UNAVAILABLE` with one line that names what is wrong
+ */
+export async function prepareObjects(location: ObjectsLocation, options: { create: boolean }): Promise<void> {
+  if ("s3" in location) await (await import("./s3/store.js")).prepareBucket(location.s3, options.create);
+}

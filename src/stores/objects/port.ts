@@ -24,6 +24,8 @@ export interface ContentHeaders { type: string; disposition: string }
  * may share one store.
  */
 export interface ObjectStore {
+  /** How many small objects are best stored at a time; a store that is near does not say. */
+  readonly parallel?: number;
   /**
    * Streams to a temporary place while hashing. Ends with `TOO_LARGE` past `limit` bytes.
    * When the source fails or ends early nothing stays behind.

@@ -17,7 +17,8 @@ export async function startMinio({ folder, port }: { folder?: string; port?: num
     cwd: data, env: { MINIO_ROOT_USER: credentials.accessKey, MINIO_ROOT_PASSWORD: credentials.secretKey, MINIO_BROWSER: "off", MINIO_UPDATE: "off", _MINIO_SERVER_DEBUG: "off" },
   });
   const endpoint = `http://127.0.0.1:${listens}`;
-  await untilReady([program], async () => (await fetch(`${endpoint}/minio/health/ready`)).ok);
+  // It listens before it knows its buckets, and answers 503 then; a stranger is refused once it does.
+  await untilReady([program], async () => (await fetch(endpoint)).status === 403);
   return {
     make: "MinIO", endpoint, ...credentials, region: "us-east-1", folder: data, port: listens,
     async stop() {

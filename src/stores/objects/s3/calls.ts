@@ -92,11 +92,12 @@ export class S3Calls {
     }, options, { streams: true });
   }
 
-  /** @param sha256 of the bytes, where {@link signsBodies} */
-  put(key: string, bytes: Buffer, sha256: string, options?: CallOptions): Promise<void> {
-    return this.made(async () => {
-      await this.send({ objectName: key }, bytes, sha256);
-    }, options);
+  /**
+   * Answers the ETag.
+   * @param sha256 of the bytes, where {@link signsBodies}
+   */
+  put(key: string, bytes: Buffer, sha256: string, options?: CallOptions): Promise<string> {
+    return this.made(async () => bare((await this.send({ objectName: key }, bytes, sha256)).headers.etag), options);
   }
 
   startUpload(key: string, options?: CallOptions): Promise<string> {
@@ -138,14 +139,13 @@ export class S3Calls {
     }), options);
   }
 
-  /** Answers false when there is nothing to copy. */
-  copy(from: string, to: string, size: number): Promise<boolean> {
+  /** Answers the ETag of the copy; `undefined` when there is nothing to copy. */
+  copy(from: string, to: string, size: number): Promise<string | undefined> {
     return this.made(async () => {
       try {
-        await this.client.copyObject(this.bucket, to, this.source(from));
-        return true;
+        return bare((await this.client.copyObject(this.bucket, to, this.source(from)) as { etag?: string }).etag);
       } catch (error) {
-        if (isMissing(error)) return false;
+        if (isMissing(error)) return undefined;
         throw error;
       }
     }, {}, { patience: this.copyPatience(size) });

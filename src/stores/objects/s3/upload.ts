@@ -50,8 +50,11 @@ export class Upload {
     this.size += bytes.byteLength;
   }
 
-  /** @param sha256 of all bytes */
-  async finish(sha256: string): Promise<void> {
+  /**
+   * Answers the ETag of what was sent in one call; of parts it says nothing.
+   * @param sha256 of all bytes
+   */
+  async finish(sha256: string): Promise<string | undefined> {
     const { signal } = this;
     if (this.uploadId === undefined) {
       this.put = true;
@@ -62,6 +65,7 @@ export class Upload {
     await this.calls.complete(this.key, this.uploadId, this.parts, this.size, { signal });
     // An upload that is done and still marked costs the sweep a call, nothing more.
     await this.calls.remove(this.marker).catch(() => {});
+    return undefined;
   }
 
   /** Ends it so that nothing stays; what cannot be removed now is left to the sweep. */
