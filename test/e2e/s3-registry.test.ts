@@ -121,6 +121,18 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     expect((await registry.ask(path, { token: ada.token })).status).toBe(200);
   });
 
+  it("takes a crate in although the server fails in its middle, and says 503 where somebody waits for a plan", async () => {
+    const archive = await crate([], Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`d/${n}.txt`, `delta ${n}`])));
+    const { body, status } = await registry.upload(archive, ada.token);
+    expect(status).toBe(200);
+    // More faults in a row than a call is tried again: the attempt fails, and the next one goes through.
+    proxy.failing(60, ({ method }) => method === "PUT", { status: 500 });
+    const done = await registry.settled(body["submissionUUID"] as string, ada.token, 25_000);
+    expect(done["status"]).toBe("finished");
+    proxy.fault = ({ method }) => (method === "GET" ? { status: 500 } : undefined);
+    expect(await registry.upload(archive, ada.token, { path: "/rocrate/validate" })).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  });
+
   it("never ends a download early as if it were whole", async () => {
     const archive = await zip({ "ro-crate-metadata.json": metadata(), "c.bin": randomBytes(2 * MIB) });
     const done = await registry.take(archive, ada.token);

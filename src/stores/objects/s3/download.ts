@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
 import { pause, type Body, type S3Calls } from "./calls.js";
@@ -10,7 +9,7 @@ const AHEAD = 256 * 2 ** 10;
 /**
  * Streams an object, or a range of it. Where the server cuts an answer short the rest is asked for by range; the stream
  * ends well only when every byte was delivered, once.
- * @param end inclusive
+ * @param range both ends included
  * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`, `STORE_UNAVAILABLE`
  */
 export async function download(calls: S3Calls, key: string, name: string, range?: { start: number; end: number }): Promise<Readable> {
@@ -18,51 +17,87 @@ export async function download(calls: S3Calls, key: string, name: string, range?
   const first = await calls.get(key, range?.start, range?.end);
   if (first === "outside") throw outside(await calls.head(key), name);
   if (!first) throw notStored(name);
-  let current = first;
-  const again = async (from: number): Promise<Body> => {
-    const body = await calls.get(key, from, (range?.start ?? 0) + first.length - 1);
+  const start = range?.start ?? 0;
+  return new Delivery(calls, first, async (done) => {
+    const body = await calls.get(key, start + done, start + first.length - 1);
     if (!body || body === "outside") throw notStored(name);
-    return (current = body);
-  };
-  const stream = Readable.from(delivered(calls, first, range?.start ?? 0, again), { objectMode: false, highWaterMark: AHEAD });
-  // Also when nothing of it was read.
-  stream.once("close", () => current.stream.destroy());
-  return stream;
+    return body;
+  });
 }
 
-async function* delivered(calls: S3Calls, first: Body, start: number, again: (from: number) => Promise<Body>): AsyncGenerator<Buffer> {
-  const { retries, timeout } = calls.location;
-  let body = first;
-  let done = 0;
-  for (let failures = 0; done < first.length; ) {
-    try {
-      for await (const chunk of heard(body.stream, timeout)) {
-        if (done + chunk.byteLength > first.length) throw new CutShort(done + chunk.byteLength, first.length);
-        done += chunk.byteLength;
-        failures = 0;
-        yield chunk;
-      }
-      if (done < first.length) throw new CutShort(done, first.length);
-    } catch (error) {
-      if (!mayPass(error) || failures >= retries) throw asStoreError(error, calls.location);
-      await pause(failures++);
-      body = await again(start + done);
-    }
+/** Bytes of one object on their way, from one answer after the other where need be. */
+class Delivery extends Readable {
+  private readonly length: number;
+  private body: Body | undefined;
+  private done = 0;
+  private failures = 0;
+  /** When (ms) somebody began to wait; undefined while nobody does: a slow reader is no silent server. */
+  private waiting: number | undefined;
+  private readonly clock: NodeJS.Timeout;
+
+  /** @param again asks for what follows the bytes that are there */
+  constructor(private readonly calls: S3Calls, first: Body, private readonly again: (done: number) => Promise<Body>) {
+    super({ highWaterMark: AHEAD });
+    this.length = first.length;
+    const { timeout } = calls.location;
+    // One clock for the whole object: a timer for each piece would take longer than the piece.
+    this.clock = setInterval(() => {
+      if (this.waiting !== undefined && Date.now() - this.waiting >= timeout) this.body?.stream.destroy(new Silence(timeout));
+    }, Math.max(20, timeout / 8));
+    this.hearFrom(first);
   }
-}
 
-/** Chunks as they come; ends with {@link Silence} when the server does not send what somebody waits for. */
-async function* heard(stream: IncomingMessage, patience: number): AsyncGenerator<Buffer> {
-  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  try {
-    for (;;) {
-      const timer = setTimeout(() => stream.destroy(new Silence(patience)), patience);
-      const { done, value } = await chunks.next().finally(() => clearTimeout(timer));
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    stream.destroy();
+  override _read(): void {
+    this.waiting ??= Date.now();
+    this.body?.stream.resume();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    clearInterval(this.clock);
+    this.body?.stream.destroy();
+    callback(error);
+  }
+
+  private hearFrom(body: Body): void {
+    const { stream } = body;
+    this.body = body;
+    const broken = (error: Error) => {
+      if (this.body === body) this.goOn(error);
+    };
+    stream.on("data", (chunk: Buffer) => {
+      this.done += chunk.byteLength;
+      this.failures = 0;
+      if (this.push(chunk)) {
+        this.waiting = Date.now();
+      } else {
+        this.waiting = undefined;
+        stream.pause();
+      }
+    });
+    stream.on("error", broken);
+    stream.on("close", () => {
+      if (this.done < this.length) broken(new CutShort(this.done, this.length));
+    });
+    stream.on("end", () => {
+      if (this.done === this.length) this.push(null);
+    });
+    if (this.waiting === undefined) stream.pause();
+    else this.waiting = Date.now();
+  }
+
+  /** Asks for the rest, after a while, or gives up. */
+  private goOn(error: unknown): void {
+    this.body = undefined;
+    if (this.destroyed) return;
+    if (!mayPass(error) || this.failures >= this.calls.location.retries) return void this.destroy(asStoreError(error, this.calls.location) as Error);
+    pause(this.failures++).then(() => this.again(this.done)).then((body) => {
+      if (this.destroyed) body.stream.destroy();
+      else if (body.length === this.length - this.done) this.hearFrom(body);
+      else {
+        body.stream.destroy();
+        this.goOn(new CutShort(this.done + body.length, this.length));
+      }
+    }).catch((reason: Error) => this.destroy(reason));
   }
 }
 

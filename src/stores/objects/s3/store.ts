@@ -36,8 +36,8 @@ export async function prepareBucket(location: S3Location, create: boolean): Prom
 }
 
 class S3Objects implements ObjectStore {
-  /** Most of the time of a small object is waiting for answers. */
-  readonly parallel = 16;
+  /** Most of the time of a small object is waiting for answers; more at a time would hold too much of large ones. */
+  readonly parallel = 8;
   private readonly calls: S3Calls;
   private readonly keys: Keys;
 

@@ -58,10 +58,13 @@ export class Upload {
     const { signal } = this;
     if (this.uploadId === undefined) {
       this.put = true;
-      return this.calls.put(this.key, this.buffer.subarray(0, this.filled), sha256, { signal });
+      const etag = await this.calls.put(this.key, this.buffer.subarray(0, this.filled), sha256, { signal });
+      this.release();
+      return etag;
     }
     await this.sendPart();
     await this.sending;
+    this.release();
     await this.calls.complete(this.key, this.uploadId, this.parts, this.size, { signal });
     // An upload that is done and still marked costs the sweep a call, nothing more.
     await this.calls.remove(this.marker).catch(() => {});
@@ -81,6 +84,12 @@ export class Upload {
     } catch {
       // The marker tells the sweep.
     }
+  }
+
+  /** What is staged waits, with many others, for its announcement: its bytes need not. */
+  private release(): void {
+    this.buffer = Buffer.alloc(0);
+    this.spare = undefined;
   }
 
   private async sendPart(): Promise<void> {
