@@ -15,6 +15,7 @@ export const SIZES = {
   entities: [10_000, 60, "entities of the crate that is taken in"],
   payloadBytes: [2_000_000_000, 300_000, "bytes of the members of the crate whose rate is measured"],
   memoryBytes: [5_000_000_000, 500_000, "bytes of the largest crate that memory is watched with"],
+  objectBytes: [1_000_000_000, 12_000_000, "bytes of the object that is put into S3 and read again"],
   metadataBytes: [100_000_000, 3_000_000, "bytes of metadata that breaks a limit"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
   graph: [10_000, 30, "nodes of the evidence graph that is measured beside a bare query"],

@@ -1,5 +1,6 @@
 // Bundles the service into one file: finding and reading some thousand small modules was most of a start.
-// Threads run their own modules from dist/src/, and packages with native parts stay in node_modules.
+// Threads run their own modules from dist/src/, and packages with native parts stay in node_modules, as does
+// what only some registries load.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -25,6 +26,6 @@ await build({
   sourcemap: true,
   keepNames: true,
   logLevel: "warning",
-  external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate"],
+  external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate", "minio"],
   banner: { js: banner },
 });

@@ -4,7 +4,7 @@ import type { Config } from "./config.js";
 import { backOff } from "./jobs/back-off.js";
 import { InProcessJobQueue } from "./jobs/in-process/job-queue.js";
 import { signingKey } from "./secret.js";
-import { openObjects } from "./stores/objects/location.js";
+import { openObjects, prepareObjects, type ObjectsLocation } from "./stores/objects/location.js";
 import { OpenEngine, OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { LocalMemory } from "./stores/shared/local.js";
@@ -24,10 +24,23 @@ export interface Registry {
   close(grace: number): Promise<void>;
 }
 
+/** On S3 where that is set, also for one node alone. */
+function objectsOf(config: Config): ObjectsLocation {
+  const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_BUCKET: bucket } = config;
+  if (endpoint === null || accessKey === null || secretKey === null || bucket === null) return { files: join(config.DATA_DIR, "objects") };
+  return {
+    s3: {
+      endpoint, accessKey, secretKey, bucket, region: config.S3_REGION, prefix: config.S3_PREFIX,
+      partSize: config.S3_PART_SIZE, timeout: config.S3_TIMEOUT, retries: config.S3_RETRIES, presigned: config.S3_PRESIGNED,
+    },
+  };
+}
+
 /** Chooses the adapters and puts them together; the only place that does. */
 export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
   await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  const objectsLocation = { files: join(config.DATA_DIR, "objects") };
+  const objectsLocation = objectsOf(config);
+  await prepareObjects(objectsLocation, { create: config.S3_CREATE_BUCKET === "yes" });
   const [jwtSecret, objects, records] = await Promise.all([
     signingKey(config.DATA_DIR, config.JWT_SECRET),
     openObjects(objectsLocation),

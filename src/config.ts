@@ -20,6 +20,10 @@ const sizeFrom = (least: number, shown: string): Reader<number> => (raw) => {
   if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
   return size(raw);
 };
+const sizeBetween = (least: number, most: number, shown: string): Reader<number> => (raw) => {
+  if (size(raw) < least || size(raw) > most) throw new Error(`a size from ${shown}`);
+  return size(raw);
+};
 const duration: Reader<number> = (raw) => {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
   if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
@@ -54,12 +58,22 @@ const databaseUrl: Reader<string> = (raw) => {
   if (!/^postgres(?:ql)?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as postgres://user:password@host:5432/database");
   return raw;
 };
+const origin: Reader<string> = (raw) => {
+  if (!/^https?:\/\//.test(raw) || !URL.canParse(raw) || new URL(raw).origin !== raw.replace(/\/$/, "").toLowerCase()) throw new Error("an http or https URL without a path");
+  return new URL(raw).origin;
+};
 const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;
 };
 const portOrOff: Reader<number | null> = (raw) => (raw === "off" ? null : whole(0, 65535)(raw));
 const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
+const lifetime = (most: number, shown: string): Reader<number> => (raw) => {
+  if (raw === "off") return 0;
+  const value = duration(raw);
+  if (value < 1000 || value > most) throw new Error(`off, or a duration from 1s to ${shown}`);
+  return value;
+};
 const secret: Reader<string> = (raw) => {
   if (Buffer.byteLength(raw) < 32) throw new Error("at least 32 bytes");
   if (/^(.)\1*$/.test(raw) || /^(change.?me|secret|your.?secret|example|password|test)/i.test(raw)) throw new Error("a secret of your own, not a sample value");
@@ -158,6 +172,17 @@ export const SETTINGS = {
   METRICS_PORT: setting<number | null>(portOrOff, null, "Port of its own that answers /metrics for Prometheus; off by default, 0 picks a free one."),
   METRICS_HOST: setting(host, "127.0.0.1", "Address that METRICS_PORT listens on; keep it where only the scraper gets."),
   HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz and /readyz wait for a part of the service before it counts as failed."),
+  S3_ENDPOINT: setting<string | null>(origin, null, "Address of an S3 server that keeps the objects; by default they are files in DATA_DIR."),
+  S3_ACCESS_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "Who the registry is to the S3 server."), secret: true },
+  S3_SECRET_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "The secret that goes with S3_ACCESS_KEY."), secret: true },
+  S3_BUCKET: setting<string | null>(matching(/^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "a bucket's name: 3 to 63 small letters, digits, dots and hyphens"), null, "Bucket that holds the objects."),
+  S3_REGION: setting(matching(/^[a-z0-9-]{1,64}$/, "the name of a region"), "us-east-1", "Region of the bucket, which requests are signed for."),
+  S3_PREFIX: setting(matching(/^(?:[\w-][\w.-]{0,99}\/){1,5}$/, "a prefix such as registry/, of letters, digits, dots and hyphens, with a slash at its end"), "arkgraph/", "Before the keys of all objects, so that a bucket may be shared."),
+  S3_CREATE_BUCKET: setting(oneOf("no", "yes"), "no", "Whether a bucket that is missing is made at the start."),
+  S3_PART_SIZE: setting(sizeBetween(5 * 2 ** 20, 5 * 2 ** 30, "5MiB to 5GiB"), 16 * 2 ** 20, "One part of an upload to S3; an upload holds two in memory, and has 10,000 at the most."),
+  S3_TIMEOUT: setting(duration, 30_000, "How long the S3 server may be silent."),
+  S3_RETRIES: setting(whole(0, 20), 4, "How often a call to S3 is tried again, a little later each time."),
+  S3_PRESIGNED: setting(lifetime(604_800_000, "7d"), 0, "How long an address at the S3 server is good that a download is redirected to; off to send the bytes through the registry."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -185,5 +210,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       throw new ConfigError(`${name}${shown} is not valid: it takes ${(cause as Error).message}`);
     }
   }
+  assertTogether(config);
   return config as Config;
+}
+
+/** Settings that mean nothing without each other. */
+const TOGETHER: readonly SettingName[][] = [["S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET"]];
+
+function assertTogether(config: Readonly<Record<string, unknown>>): void {
+  for (const names of TOGETHER) {
+    const missing = names.filter((name) => config[name] === null);
+    if (missing.length === 0 || missing.length === names.length) continue;
+    throw new ConfigError(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${names.join(", ")} are set together, or none of them`);
+  }
 }

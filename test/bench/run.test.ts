@@ -10,10 +10,13 @@ import { readSizes } from "../../bench/sizes.js";
 import { inTurns, median, percentile } from "../../bench/support/measure.js";
 import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
+import { minioMissing } from "../support/servers/minio.js";
 import { redisInstalled } from "../support/servers/redis.js";
 
 const run = promisify(execFile);
-const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "evidence", "evidence-graphs", "resolve", "graphql", "sparql"];
+/** Those that need a server, and whether it is here. */
+const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, objects: minioMissing === undefined };
+const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql"];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 
@@ -34,7 +37,7 @@ describe("npm run bench", { timeout: 240_000 }, () => {
     for (const [name, figures] of Object.entries(benches)) {
       expect(stdout).toContain(`\n${name}\n`);
       // A server that is not installed is not measured.
-      if ((name !== "postgres" || hasPostgres) && (name !== "jobs" || redisInstalled)) expect(figures.length).toBeGreaterThan(0);
+      if (NEEDS[name] !== false) expect(figures.length).toBeGreaterThan(0);
       for (const figure of figures) {
         expect(figure.value, figure.name).toBeGreaterThan(0);
         expect(stdout).toContain(figure.name);
