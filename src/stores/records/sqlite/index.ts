@@ -82,6 +82,9 @@ class SqliteRecordStore implements RecordStore {
   setting = async (name: string): Promise<string | undefined> => read(() => this.#accounts.setting(name));
   setSetting = async (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
 
+  lease = async (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.writer.call("lease", name, holder, ttl);
+  releaseLease = async (name: string, holder: string): Promise<void> => this.writer.call("releaseLease", name, holder);
+
   submit = async (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
   submission = async (id: string): Promise<Submission | undefined> => read(() => this.#submissions.byId(id));
   submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));

@@ -1,5 +1,6 @@
 import { ServiceError, type ErrorCode } from "../../../errors.js";
 import type { ObjectBookkeeping } from "../objects-port.js";
+import type { LeaseStore } from "../lease-port.js";
 import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import { FenceLost } from "../fence.js";
@@ -10,6 +11,8 @@ import { isOutage } from "./statement-error.js";
 export interface WriterCalls {
   commit: { args: [Commit]; result: Committed };
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
+  lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
+  releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
   beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
   yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
