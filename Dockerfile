@@ -1,17 +1,28 @@
-FROM node:24-bookworm-slim AS build
+# A newer patch, or a digest: docker build --build-arg NODE=node:24.18.0-bookworm-slim@sha256:…
+ARG NODE=node:24.18.0-bookworm-slim
+
+FROM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run -s build && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-bookworm-slim
+FROM ${NODE}
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
-COPY --from=build --chown=node:node /app /app
-RUN mkdir /data && chown node:node /data
+COPY --from=build /app/package.json /app/README.md /app/LICENSE ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/src/web/assets ./src/web/assets
+COPY --from=build /app/graphql ./graphql
+COPY --from=build /app/openapi ./openapi
+COPY --from=build /app/ontology ./ontology
+COPY --from=build /app/bin ./bin
+COPY --from=build /app/dist ./dist
+RUN mkdir /data && chown node:node /data && ln -s /app/bin/arkgraph.js /usr/local/bin/arkgraph
 USER node
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Every role answers /healthz on PORT.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/server.js"]

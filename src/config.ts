@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { blockList } from "./client-address.js";
 
 /** Kinds of values a setting may take. Sizes read `10`, `512K`, `5 GiB`; durations `250ms`, `30s`, `24h`. */
 type Reader<T> = (raw: string) => T;
@@ -67,6 +68,10 @@ const host: Reader<string> = (raw) => {
   return raw;
 };
 const portOrOff: Reader<number | null> = (raw) => (raw === "off" ? null : whole(0, 65535)(raw));
+const networks: Reader<string> = (raw) => {
+  blockList(raw);
+  return raw;
+};
 const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
 const lifetime = (most: number, shown: string): Reader<number> => (raw) => {
   if (raw === "off") return 0;
@@ -99,6 +104,7 @@ export const SETTINGS = {
   JWT_SECRET: { ...setting<string | null>(secret, null, "Key that signs tokens; by default one is made at the first start and kept in DATA_DIR."), secret: true },
   TOKEN_LIFETIME: setting(duration, 86_400_000, "How long a token is valid."),
   REGISTRATION: setting(oneOf("open", "admin"), "open", "Who may create accounts: anyone, or administrators only."),
+  TRUSTED_PROXIES: setting<string | null>(networks, null, "Addresses and networks (10.0.0.0/8) of the proxies in front, with commas: what they write in X-Forwarded-For is believed; by default nobody is."),
   LOGIN_RATE: setting(rate, 20, "Login attempts per minute per address and account; off for no limit."),
   WRITE_RATE: setting(rate, 0, "Writes per minute per account; off for no limit."),
   LOG_LEVEL: setting(oneOf("fatal", "error", "warn", "info", "debug", "silent"), "info", "Least severity that is logged."),

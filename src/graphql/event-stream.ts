@@ -28,7 +28,7 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
     async onSubscribe({ raw }, params: RequestParams) {
       const args = prepared(streaming, params);
       if (!("document" in args)) return once({ errors: args });
-      return { ...args, contextValue: await streaming.contextFor(raw.headers.authorization, raw.socket.remoteAddress ?? "") } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+      return { ...args, contextValue: await streaming.contextFor(raw.headers.authorization, streaming.addressOf(raw)) } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
     },
     // The document was held to schema and limits before.
     validate: () => [],

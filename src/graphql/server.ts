@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
+import { clientAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import type { JsonValue } from "../model/field.js";
 import { contextOf, type Context } from "../resolvers/context.js";
@@ -39,6 +40,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const { config, log } = deps;
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
+  const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (authorization: string | undefined, address: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address);
   const apollo = new ApolloServer<Context>({
     schema,
@@ -55,7 +57,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error: (message) => log.error({}, String(message)) },
   });
   await apollo.start();
-  const streaming: Streaming = { schema, documents, log, contextFor };
+  const streaming: Streaming = { schema, documents, log, contextFor, addressOf };
   const http = new HttpDoor(apollo, documents, log);
   const events = eventStreamDoor(streaming);
   const sockets = webSocketDoor(streaming, { maxPayload: config.MAX_BODY_BYTES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
@@ -69,7 +71,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     async handle(req, res, address, search) {
       try {
         if (!METHODS.includes(req.method ?? "")) throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`, {}, { Allow: METHODS.join(", ") });
-        const context = await contextFor(req.headers.authorization, req.socket.remoteAddress ?? "");
+        const context = await contextFor(req.headers.authorization, addressOf(req));
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         if (address === "stream") await events.handle(req, res, body);
         else await http.answer(req, res, { search, body }, context);

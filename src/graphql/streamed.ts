@@ -1,4 +1,5 @@
 import { GraphQLError, OperationTypeNode, getOperationAST, type ExecutionArgs, type ExecutionResult, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import type { ClientAddress } from "../client-address.js";
 import type { Context } from "../resolvers/context.js";
 import type { Log } from "../use-cases/deps.js";
 import type { Documents } from "./documents.js";
@@ -11,6 +12,7 @@ export interface Streaming {
   log: Log;
   /** A context of its own for each operation. @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED` */
   contextFor(authorization: string | undefined, address: string): Promise<Context>;
+  addressOf: ClientAddress;
 }
 
 export interface StreamedOperation { query: unknown; operationName?: unknown; variables?: unknown }

@@ -49,7 +49,7 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
         if (Object.keys(subscriptions).length > maxSubscriptions) throw new ServiceError("TOO_MANY_REQUESTS", `A connection has at most ${maxSubscriptions} operations open at a time (GRAPHQL_MAX_SUBSCRIPTIONS).`);
         const args = prepared(streaming, payload);
         if (!("document" in args)) return args;
-        return { ...args, contextValue: await streaming.contextFor(authorizationOf(connectionParams, extra), extra.request.socket.remoteAddress ?? "") };
+        return { ...args, contextValue: await streaming.contextFor(authorizationOf(connectionParams, extra), streaming.addressOf(extra.request)) };
       } catch (error) {
         return [asGraphQLError(error)];
       }

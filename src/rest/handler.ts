@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clientAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import { lookupArk } from "../identifiers/ark.js";
 import { contextOf } from "../resolvers/context.js";
@@ -18,6 +19,7 @@ export type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise
  * Order of refusals: route, method, body size and type, token, body, target.
  */
 export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator, onMatch?: (req: IncomingMessage, operationId: string) => void): RestHandler {
+  const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   return async (req, res) => {
     try {
       const target = splitTarget(req.url ?? "/");
@@ -36,7 +38,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       });
       checkPath(match.params);
       const query = readQuery(target.query);
-      const context = contextOf(deps, caller, req.socket.remoteAddress ?? "");
+      const context = contextOf(deps, caller, addressOf(req));
       await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);
