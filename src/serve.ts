@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from "node:net";
-import { compose, type Registry } from "./compose.js";
+import { compose, type Registry } from "./compose/index.js";
 import type { Config } from "./config.js";
 import type { MetricsListener } from "./metrics/listener.js";
 import { firstAdminToken } from "./use-cases/accounts/accounts.js";

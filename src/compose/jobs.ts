@@ -1,0 +1,20 @@
+import type { Config } from "../config.js";
+import { backOff } from "../jobs/back-off.js";
+import { InProcessJobQueue } from "../jobs/in-process/job-queue.js";
+import type { JobQueue } from "../jobs/port.js";
+import type { RecordStore } from "../stores/records/port.js";
+import { LocalMemory } from "../stores/shared/local.js";
+import type { SharedMemory } from "../stores/shared/port.js";
+import type { Log } from "../use-cases/deps.js";
+
+/** The queue of background work, and what limits go by: both of this process alone, or of all nodes over Redis. */
+export async function queueOf(config: Config, records: RecordStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
+  const options = {
+    store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY, backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
+    onFault: (submission: string, err: unknown) => log.error({ err, submission }, "an attempt at a submission failed"),
+  };
+  if (config.REDIS_URL === null) return { jobs: new InProcessJobQueue(options), shared: new LocalMemory() };
+  // Loaded only where it is wanted: it would be a tenth of the start.
+  const { openOnRedis } = await import("../jobs/bullmq/open.js");
+  return openOnRedis(config, config.REDIS_URL, options, log);
+}
