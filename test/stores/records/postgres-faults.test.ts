@@ -1,8 +1,14 @@
+import { execFile } from "node:child_process";
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { LeaseStore } from "../../../src/stores/records/lease-port.js";
 import type { RecordStore } from "../../../src/stores/records/port.js";
 import { openPostgresRecordStore, type PostgresOptions } from "../../../src/stores/records/postgres/index.js";
+import { LOCK } from "../../../src/stores/records/postgres/writes/load.js";
 import { commitOf, create, linkTo, replace, write } from "../../conformance/records/fixtures.js";
 import { CuttingProxy } from "../../support/servers/cutting-proxy.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
@@ -249,6 +255,47 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
       await expect(open(other)).rejects.toMatchObject({ ...away, message: expect.stringContaining("another program") });
       expect(await server.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public' AND tablename IN ('record', 'counter')", other)).toBe("0");
     });
+  });
+
+  test("a node that stands still in the middle of a commit keeps the others waiting for a moment only, and its commit is not stored", async () => {
+    const url = await server.schema();
+    const proxy = await CuttingProxy.start(server.port);
+    try {
+      const still = await open(url.replace(`:${server.port}/`, `:${proxy.port}/`), { timeout: 600 });
+      const other = await open(url);
+      await write(still, create("ark:99999/first"));
+      proxy.cut({ at: LOCK.name, when: "still" });
+      const stuck = write(still, create(A));
+      stuck.catch(() => {});
+      await pause(100);
+      expect(await write(other, create("ark:99999/b"))).toMatchObject({ sequence: 2 });
+      await expect(stuck).rejects.toMatchObject(away);
+      expect(await other.find(A)).toBeUndefined();
+      expect(await write(still, create(A))).toMatchObject({ sequence: 3 });
+    } finally {
+      await Promise.all(opened.splice(0).map((store) => store.close()));
+      await proxy.stop();
+    }
+  });
+
+  test("a connection by TLS is made where the URL asks for it, and refused where the certificate is another's", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "arkgraph-tls-"));
+    const file = (name: string): string => join(folder, name);
+    await promisify(execFile)("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", file("key"), "-out", file("cert"), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]);
+    await chown(file("key"), 65534, 65534).catch(() => {});
+    await chmod(folder, 0o755);
+    const secure = await PostgresServer.start(["ssl=on", `ssl_key_file=${file("key")}`, `ssl_cert_file=${file("cert")}`]);
+    try {
+      const url = `${secure.url()}?sslmode=verify-full`;
+      const store = await openPostgresRecordStore({ url: `${url}&sslrootcert=${file("cert")}`, pool: 5, timeout: 5000, connectTimeout: 3000, poll: 100 });
+      await write(store, create(A));
+      expect(Number(await secure.sql("SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'arkgraph' AND ssl"))).toBeGreaterThan(0);
+      await store.close();
+      await expect(openPostgresRecordStore({ url, pool: 5, timeout: 5000, connectTimeout: 3000, poll: 100 })).rejects.toMatchObject(away);
+    } finally {
+      await secure.stop();
+      await rm(folder, { recursive: true });
+    }
   });
 
   test("a statement that takes too long is ended, others go on", async () => {
