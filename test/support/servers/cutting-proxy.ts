@@ -1,8 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What to do with a connection whose client sends a certain text: cut it before the server gets that, or before the client gets the answer. */
-export interface Cut { at: string; when: "before" | "after" }
+/**
+ * What to do with a connection whose client sends a certain text: cut it before the server gets that, or before the
+ * client gets the answer; or let nothing more through from then on, as if the client stood still.
+ */
+export interface Cut { at: string; when: "before" | "after" | "still" }
 
 /** Stands between a client and a server on loopback, and cuts a connection at a certain word. */
 export class CuttingProxy {
@@ -37,7 +40,7 @@ export class CuttingProxy {
 
   #serve(client: Socket): void {
     const server = connect(this.target, "127.0.0.1");
-    let deaf = false;
+    let state: Cut["when"] | undefined;
     for (const [socket, other] of [[client, server], [server, client]] as const) {
       this.#sockets.add(socket);
       socket.on("error", () => {});
@@ -50,12 +53,13 @@ export class CuttingProxy {
       const cut = this.#cut && bytes.includes(this.#cut.at) ? this.#cut : undefined;
       if (cut) this.#cut = undefined;
       if (cut?.when === "before") return void client.destroy();
+      if (state === "still") return;
       server.write(bytes);
-      if (cut) deaf = true;
+      if (cut) state = cut.when;
     });
     server.on("data", (bytes: Buffer) => {
-      if (deaf) client.destroy();
-      else client.write(bytes);
+      if (state === "after") client.destroy();
+      else if (state !== "still") client.write(bytes);
     });
   }
 }

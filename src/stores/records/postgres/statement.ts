@@ -121,7 +121,7 @@ export class Database {
   constructor({ url, pool, timeout, connectTimeout, log }: DatabaseOptions) {
     this.#pool = new pg.Pool({
       connectionString: url, max: pool, connectionTimeoutMillis: connectTimeout, statement_timeout: timeout, query_timeout: timeout + LATE,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION, keepAlive: true, application_name: "arkgraph", pipeline: true,
+      idle_in_transaction_session_timeout: Math.min(IDLE_IN_TRANSACTION, timeout), keepAlive: true, application_name: "arkgraph", pipeline: true,
       types: { getTypeParser: readerOf as pg.CustomTypesConfig["getTypeParser"] },
     });
     // A connection that is lost while nobody uses it; the pool has dropped it already.
@@ -159,8 +159,7 @@ export class Database {
     try {
       return new Session(await this.#pool.connect());
     } catch (error) {
-      // Without a SQLSTATE, e.g. a time-out of the pool, it is one of the connection.
-      throw failure(error);
+      throw failure(error, "UNREACHED");
     }
   }
 
@@ -176,7 +175,7 @@ export class Database {
     try {
       return await session.query(asked, values);
     } catch (error) {
-      broken = isLost(error);
+      broken = isLost(error) || (error as StatementError).code === "SILENCE";
       throw error;
     } finally {
       session.release(broken);

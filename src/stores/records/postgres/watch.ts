@@ -47,7 +47,8 @@ export class Watch {
   hear(sequence: number): void {
     if (sequence <= this.#sequence) return;
     this.#sequence = sequence;
-    for (const listener of this.#listeners) listener(sequence);
+    // What a listener throws is not the writer's.
+    for (const listener of this.#listeners) queueMicrotask(() => listener(sequence));
   }
 
   async sequence(): Promise<number> {
