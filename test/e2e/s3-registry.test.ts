@@ -8,11 +8,12 @@ import { FaultProxy } from "../support/fault-proxy.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
 import { runToEnd } from "../support/registry-process.js";
-import { keysOf, locationOf, newBucket, S3_MAKES } from "../support/servers/s3-makes.js";
+import { keysOf, locationOf, newBucket, S3_MAKES, sayMissing } from "../support/servers/s3-makes.js";
 import type { S3Server } from "../support/servers/s3-server.js";
 
 const MIB = 2 ** 20;
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
+sayMissing();
 const make = S3_MAKES.find(({ missing }) => missing === undefined) ?? S3_MAKES[0]!;
 
 describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})`, () => {

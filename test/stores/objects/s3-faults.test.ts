@@ -7,7 +7,7 @@ import { openS3Objects, prepareBucket } from "../../../src/stores/objects/s3/sto
 import { Archive } from "../../../src/use-cases/crates/zip/archive.js";
 import { LIMITS, zip } from "../../support/crates.js";
 import { FaultProxy, type Seen } from "../../support/fault-proxy.js";
-import { keysOf, newBucket, S3_MAKES } from "../../support/servers/s3-makes.js";
+import { keysOf, newBucket, S3_MAKES, sayMissing } from "../../support/servers/s3-makes.js";
 import type { S3Server } from "../../support/servers/s3-server.js";
 
 const MIB = 2 ** 20;
@@ -16,6 +16,7 @@ const bytesOf = async (stream: Readable) => Buffer.concat((await stream.toArray(
 const any = () => true;
 const puts = ({ method }: Seen) => method === "PUT";
 const objects = ({ method, path }: Seen) => method === "GET" && path.includes("/objects/");
+sayMissing();
 const make = S3_MAKES.find(({ missing }) => missing === undefined) ?? S3_MAKES[0]!;
 
 describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {

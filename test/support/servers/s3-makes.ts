@@ -11,8 +11,10 @@ export const S3_MAKES: readonly { make: string; missing: string | undefined; sta
   { make: "Swift", missing: swiftMissing, start: startSwift },
 ];
 
-// Said aloud, and counted as skipped.
-for (const { make, missing } of S3_MAKES) if (missing !== undefined) process.emitWarning(`S3 tests on ${make} are SKIPPED: ${missing}`);
+/** Says aloud what is skipped for want of a server. */
+export function sayMissing(): void {
+  for (const { make, missing } of S3_MAKES) if (missing !== undefined) process.emitWarning(`S3 tests on ${make} are SKIPPED: ${missing}`);
+}
 
 /** The bare client. */
 export function clientOf({ endpoint, accessKey, secretKey, region }: Pick<S3Server, "endpoint" | "accessKey" | "secretKey" | "region">): Client {

@@ -11,6 +11,9 @@ const LONGEST_PAUSE = 5000;
 /** Bytes a server copies in a second, at the least. */
 const COPY_RATE = 8 * 2 ** 20;
 
+/** In none of the keys: the client sends a delimiter in any case, and Swift takes an empty one for the end of every name. */
+const NO_DELIMITER = "|";
+
 /** One answer to a GET, not yet read. */
 export interface Body { stream: IncomingMessage; /** Bytes to come. */ length: number; /** Bytes of the whole object. */ total: number }
 export interface Part { part: number; etag: string }
@@ -169,7 +172,7 @@ export class S3Calls {
 
   /** Unfinished uploads in parts, as far as the server lists them by prefix. */
   async uploads(prefix: string): Promise<{ key: string; uploadId: string; begun: number }[]> {
-    const page = await this.made(() => this.client.listIncompleteUploadsQuery(this.bucket, prefix, "", "", "").catch((error: unknown) => {
+    const page = await this.made(() => this.client.listIncompleteUploadsQuery(this.bucket, prefix, "", "", NO_DELIMITER).catch((error: unknown) => {
       if (["NotImplemented", "MethodNotAllowed"].includes(codeOf(error))) return { uploads: [] };
       throw error;
     }));
