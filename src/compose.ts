@@ -7,6 +7,7 @@ import { signingKey } from "./secret.js";
 import { openObjects } from "./stores/objects/location.js";
 import { OpenEngine, OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
+import type { Submission } from "./stores/records/submissions-port.js";
 import { LocalMemory } from "./stores/shared/local.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
 import { buildHandler } from "./use-cases/evidence/stored/build.js";
@@ -23,6 +24,9 @@ export interface Registry {
   /** Ends it all; work in progress has `grace` ms. Safe to call once. */
   close(grace: number): Promise<void>;
 }
+
+/** How log lines name an attempt: with the request that asked for the work, on whichever node that was. */
+const workFields = ({ id, type, attempt, input }: Submission) => ({ submission: id, type, attempt, ...(typeof input["request"] === "string" ? { request: input["request"] } : {}) });
 
 /** Chooses the adapters and puts them together; the only place that does. */
 export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
@@ -45,7 +49,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   });
   const jobOptions = {
     store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY, backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
-    onFault: (submission: string, err: unknown) => log.error({ err, submission }, "an attempt at a submission failed"),
+    onFault: (submission: string, err: unknown, of?: Submission) => log.error({ err, submission, ...(of && workFields(of)) }, "an attempt at a submission failed"),
   };
   // Loaded only where it is wanted: it would be a tenth of the start.
   const onRedis = config.REDIS_URL === null ? undefined : await import("./jobs/bullmq/open.js");
@@ -69,7 +73,12 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       // Not before the doors are open: its threads would take the cores that the start needs.
       queries.start();
       const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps) };
-      await jobs.start((job) => handlers[job.submission.type](job));
+      await jobs.start(async (job) => {
+        const began = performance.now();
+        log.info(workFields(job.submission), "work on a submission begins");
+        await handlers[job.submission.type](job);
+        log.info({ ...workFields(job.submission), ms: Math.round(performance.now() - began) }, "work on a submission ended");
+      });
       timer = setInterval(() => {
         sweeping = sweep().catch((err: unknown) => log.error({ err }, "the sweep failed"));
       }, config.SWEEP_INTERVAL).unref();
