@@ -5,6 +5,7 @@ import { ServiceError } from "./errors.js";
 import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
 import { refuse } from "./graphql/websocket.js";
 import type { RequestObserver } from "./metrics/metrics.js";
+import { requestIdOf } from "./request-id.js";
 import { contractRouter } from "./rest/backend.js";
 import { EventStreams } from "./rest/event-streams.js";
 import { sendError } from "./rest/errors.js";
@@ -51,6 +52,7 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
   const page = Buffer.from(html);
   // GraphQL and what the contract names do not pass through Express and its middleware.
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
+    res.setHeader("X-Request-Id", requestIdOf(req));
     const graph = graphqlAddress(req.url ?? "/");
     if (observer) {
       if (graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");

@@ -8,7 +8,7 @@ import { buildHandler } from "../use-cases/evidence/stored/build.js";
 import { Penalties } from "../use-cases/sparql/index.js";
 import { Turns } from "../use-cases/turns.js";
 import { graphIndex } from "./graph-index.js";
-import { queueOf } from "./jobs.js";
+import { queueOf, told } from "./jobs.js";
 import { objectsOf } from "./objects.js";
 import { openRecords } from "./records.js";
 import { Sweeper } from "./sweeper.js";
@@ -48,7 +48,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       queries.start();
       if (config.ROLE === "api") return;
       const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps) };
-      await jobs.start((job) => handlers[job.submission.type](job));
+      await jobs.start(told((job) => handlers[job.submission.type](job), log));
       sweeper.start();
     },
     async close(grace) {

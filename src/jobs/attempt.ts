@@ -18,8 +18,8 @@ export interface AttemptHost {
   progressed(id: string, progress: Progress): void;
   /** Its state is another one, or it is gone. */
   changed(id: string, submission: Submission | undefined): void;
-  /** Told of every fault that is not the submission's own; its text goes to the log only. */
-  onFault?: (submission: string, error: unknown) => void;
+  /** Told of every fault that is not the submission's own; its text goes to the log only. `of` is absent when it could not be read. */
+  onFault?: (submission: string, error: unknown, of?: Submission) => void;
 }
 
 /** `over`: nothing is left to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on with it. */
@@ -62,7 +62,7 @@ export async function endFailed({ store, now, changed }: AttemptHost, submission
 
 async function afterFault(host: AttemptHost, id: string, submission: Submission | undefined, signal: AbortSignal, error: unknown): Promise<Outcome> {
   const reason = signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
-  if (!reason) host.onFault?.(id, error);
+  if (!reason) host.onFault?.(id, error, submission);
   try {
     // A stop is not the submission's fault: the next start begins again as if this attempt had not been.
     if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
@@ -75,7 +75,7 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
     }
   } catch (fault) {
     // The store is away: begin again later, which ends it then.
-    host.onFault?.(id, fault);
+    host.onFault?.(id, fault, submission);
     if (reason === "stopping") return { end: "left" };
   }
   return { end: "again", attempt: submission?.attempt ?? 1 };
@@ -94,6 +94,6 @@ function reporter(host: AttemptHost, submission: Submission, abort: AbortControl
       .then((mine) => {
         if (!mine) abort.abort(new JobAborted("superseded"));
       })
-      .catch((error: unknown) => host.onFault?.(submission.id, error));
+      .catch((error: unknown) => host.onFault?.(submission.id, error, submission));
   };
 }

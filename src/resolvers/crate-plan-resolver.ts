@@ -7,7 +7,7 @@ import type { CratePlan } from "../use-cases/crates/plan.js";
 import { planUpload } from "../use-cases/crates/plan-upload.js";
 import { submitCrate, viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
 import type { IncomingFile } from "../use-cases/files/staged-file.js";
-import type { Context } from "./context.js";
+import { requestOf, type Context } from "./context.js";
 import { CratePlanType } from "./types/crate-plan.js";
 import { SubmissionType } from "./types/submission.js";
 import { withUpload } from "./upload.js";
@@ -27,7 +27,7 @@ export class CratePlanResolver {
   /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submitMetadata(stream: Readable, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
     await countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, options);
+    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, { ...options, ...requestOf(context) });
     return viewNow(context.deps, submission);
   }
 

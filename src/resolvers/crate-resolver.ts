@@ -10,7 +10,7 @@ import { crateSummary, type CrateSummary } from "../use-cases/crates/export/summ
 import { followSubmission } from "../use-cases/crates/follow.js";
 import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submitCrate, viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
-import type { Context } from "./context.js";
+import { requestOf, type Context } from "./context.js";
 import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 import { withUpload } from "./upload.js";
@@ -22,7 +22,7 @@ export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
     await countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, file, options);
+    const submission = await submitCrate(context.deps, context.caller, file, { ...options, ...requestOf(context) });
     return viewNow(context.deps, submission);
   }
   /** Waits for the end of a submission, at most UPLOAD_WAIT. */

@@ -6,7 +6,7 @@ import {
   EVIDENCE_FORMATS, edgesOf, evidenceGraph, impactOf, openEvidence, requestBuild, statementsAsOf, supportPath,
   type EvidenceAnswer, type EvidenceDeps, type EvidenceFormat, type EvidenceGraph, type EvidenceRequest, type Impact, type ShownEdge, type Statement, type SupportPath,
 } from "../use-cases/evidence/index.js";
-import type { Context } from "./context.js";
+import { requestOf, type Context } from "./context.js";
 import { DirectionEnum, EvidenceAnswerType, FormatEnum, ImpactType, KindEnum, SupportPathType, type EvidenceEdge } from "./types/evidence.js";
 import type { RecordNode } from "./types/record-node.js";
 import { SubmissionType } from "./types/submission.js";
@@ -49,7 +49,7 @@ export class EvidenceResolver {
   /** @throws ServiceError as `requestBuild` */
   async build(request: { ark: string; direction: "upstream" | "downstream" | "both"; depth?: number }, context: Context): Promise<SubmissionView> {
     await countWrite(context);
-    const submission = await requestBuild(context.deps, context.caller, request);
+    const submission = await requestBuild(context.deps, context.caller, { ...request, ...requestOf(context) });
     return viewNow(context.deps, submission);
   }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import { lookupArk } from "../identifiers/ark.js";
+import { requestIdOf } from "../request-id.js";
 import { contextOf } from "../resolvers/context.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
@@ -38,7 +39,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       });
       checkPath(match.params);
       const query = readQuery(target.query);
-      const context = contextOf(deps, caller, addressOf(req));
+      const context = contextOf(deps, caller, addressOf(req), requestIdOf(req));
       await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);

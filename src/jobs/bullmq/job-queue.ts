@@ -29,7 +29,7 @@ export interface BullMqQueueOptions {
   log: LinkLog;
   now?: () => number;
   /** Told of every fault that is not the submission's own; its text goes to the log only. */
-  onFault?: (submission: string, error: unknown) => void;
+  onFault?: AttemptHost["onFault"];
 }
 
 /** What BullMQ keeps of a submission: nothing but which it is. */

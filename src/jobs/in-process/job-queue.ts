@@ -16,7 +16,7 @@ export interface InProcessQueueOptions {
   backOff?: (attempt: number) => number;
   now?: () => number;
   /** Told of every fault that is not the submission's own; its text goes to the log only. */
-  onFault?: (submission: string, error: unknown) => void;
+  onFault?: AttemptHost["onFault"];
 }
 
 /** Runs submissions in this process, in the order they came. */
