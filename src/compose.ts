@@ -1,17 +1,17 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { endpointAddress, graphIndex } from "./compose-index.js";
 import type { Config } from "./config.js";
 import { InProcessJobQueue } from "./jobs/in-process/job-queue.js";
 import { signingKey } from "./secret.js";
 import { openObjects } from "./stores/objects/location.js";
-import { OpenEngine, OxigraphEngine } from "./stores/queries/oxigraph/index.js";
 import { openSqliteRecordStore } from "./stores/records/sqlite/index.js";
 import { intakeHandler } from "./use-cases/crates/intake.js";
 import { buildHandler } from "./use-cases/evidence/stored/build.js";
 import { Turns } from "./use-cases/turns.js";
 import type { Deps, Log } from "./use-cases/deps.js";
 import { sweepObjects } from "./use-cases/objects/sweep.js";
-import { Penalties, QueryGuard } from "./use-cases/sparql/index.js";
+import { Penalties } from "./use-cases/sparql/index.js";
 
 /** A registry without doors: its stores, open, and what runs in the background. */
 export interface Registry {
@@ -24,6 +24,8 @@ export interface Registry {
 
 /** Chooses the adapters and puts them together; the only place that does. */
 export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
+  // What is missing is told before anything is opened.
+  endpointAddress(config);
   await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   const objectsLocation = { files: join(config.DATA_DIR, "objects") };
   const [jwtSecret, objects, records] = await Promise.all([
@@ -31,12 +33,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     openObjects(objectsLocation),
     openSqliteRecordStore({ file: join(config.DATA_DIR, "records.db"), log: (message) => log.error({}, message) }),
   ]);
-  const queries = new OxigraphEngine({ openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
-  const openQueries = new OpenEngine({
-    openFeed: () => records.openFeed(), indexWait: config.INDEX_WAIT, timeout: config.SPARQL_TIMEOUT, maxRows: config.SPARQL_MAX_ROWS, maxBytes: config.SPARQL_MAX_BYTES,
-    memory: config.SPARQL_MEMORY, threads: config.SPARQL_THREADS, idle: config.SPARQL_IDLE, queue: config.SPARQL_QUEUE, queueWait: config.SPARQL_QUEUE_WAIT, log,
-  });
-  const guard = new QueryGuard(config);
+  const { queries, openQueries, guard } = graphIndex(config, records, log);
   records.onCommit((sequence) => {
     queries.advance(sequence);
     openQueries.advance(sequence);

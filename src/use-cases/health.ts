@@ -15,7 +15,7 @@ const ok = (check: Promise<void>, name: string, log: Log): Promise<string> => ch
 export async function health({ records, queries, objects, jobs, log }: Deps): Promise<Health> {
   const loading = queries.state().state === "loading";
   const [recordsCheck, index, objectsCheck, jobsCheck] = await Promise.all([
-    ok(records.health(), "records", log), loading ? "loading" : ok(queries.health(), "index", log), ok(objects.health(), "objects", log), ok(jobs.health(), "jobs", log),
+    ok(records.health(), "records", log), ok(queries.health(), "index", log).then((check) => (loading && check === "ok" ? "loading" : check)), ok(objects.health(), "objects", log), ok(jobs.health(), "jobs", log),
   ]);
   const checks = { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck };
   return { status: Object.values(checks).every((check) => check === "ok" || check === "loading") ? "healthy" : "unhealthy", checks };
