@@ -27,6 +27,12 @@ export function buildProgram(): ToolCommand {
     .example("arkgraph check --data ./data")
     .action(async (options: { data?: string }) => (await import("./commands/check.js")).checkCommand(options));
 
+  program.command("rebuild-index")
+    .description("empty the SPARQL endpoint and fill it from the records; the registry must be stopped")
+    .option("--data <folder>", "data folder; default the setting DATA_DIR")
+    .example("SPARQL_QUERY_URL=http://localhost:7878/query SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index")
+    .action(async (options: { data?: string }) => (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options));
+
   program.command("demo")
     .description("start a registry on temporary data, register an example crate and look at what became of it")
     .option("--exit", "end after the last step instead of staying up")

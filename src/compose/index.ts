@@ -7,6 +7,7 @@ import type { Deps, Log } from "../use-cases/deps.js";
 import { buildHandler } from "../use-cases/evidence/stored/build.js";
 import { Penalties } from "../use-cases/sparql/index.js";
 import { Turns } from "../use-cases/turns.js";
+import { endpointAddress } from "./endpoint.js";
 import { graphIndex } from "./graph-index.js";
 import { queueOf, told } from "./jobs.js";
 import { objectsOf } from "./objects.js";
@@ -24,6 +25,8 @@ export interface Registry {
 
 /** Chooses the adapters and puts them together; this folder is the only place that does. */
 export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
+  // What is missing is told before anything is opened.
+  endpointAddress(config);
   const objectsLocation = objectsOf(config);
   // A node of a cluster keeps nothing of its own, and may run where nothing can be written.
   if (config.DATABASE_URL === null || "files" in objectsLocation || config.JWT_SECRET === null) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
@@ -33,7 +36,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     openObjects(objectsLocation),
     openRecords(config, (message) => log.error({}, message)),
   ]);
-  const { queries, openQueries, guard } = graphIndex(config, records, log);
+  const { queries, openQueries, guard } = await graphIndex(config, records, log);
   const { jobs, shared } = await queueOf(config, records, log);
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);

@@ -36,7 +36,8 @@ async function stateOf(deps: Deps): Promise<State> {
       await records.health();
       latest = await records.sequence();
     }),
-    applied.state === "loading" ? "loading" : check(deps, "index", () => queries.health()),
+    // Asked also while it loads: an endpoint that is away never will have.
+    check(deps, "index", () => queries.health()).then((answer) => (answer === "ok" && applied.state === "loading" ? "loading" : answer)),
     check(deps, "objects", () => objects.health()),
     check(deps, "jobs", () => jobs.health()),
   ]);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,8 +46,9 @@ export class SparqlServer {
     return this.origin + this.make.update;
   }
 
-  /** Starts it, on the port and with the data of its last start. */
+  /** Starts it, on the port and with the data of its last start; one that runs is left as it is. */
   async start(): Promise<this> {
+    if (this.#child && this.#child.exitCode === null && this.#child.signalCode === null) return this;
     this.#folder ??= await mkdtemp(join(tmpdir(), `arkgraph-${this.make.name.toLowerCase()}-`));
     this.#port ||= await freePort();
     const command = this.make.command(this.#port, this.#folder)!;
@@ -76,6 +77,19 @@ export class SparqlServer {
   async lose(): Promise<void> {
     await rm(this.#folder!, { recursive: true, force: true });
     this.#folder = undefined;
+  }
+
+  /** A copy of its data, for {@link restore}; for one that was killed. */
+  async backup(): Promise<string> {
+    const copy = `${this.#folder!}-backup`;
+    await cp(this.#folder!, copy, { recursive: true });
+    return copy;
+  }
+
+  async restore(copy: string): Promise<void> {
+    await rm(this.#folder!, { recursive: true, force: true });
+    await cp(copy, this.#folder!, { recursive: true });
+    await rm(copy, { recursive: true });
   }
 
   async stop(): Promise<void> {

@@ -70,15 +70,16 @@ export class EndpointEngine implements QueryEngine {
   /**
    * Asks the endpoint and says as of when it answered: where it stands the same before and after. While commits come
    * faster than answers, it is the commit that the answer holds for certain.
+   * @param most times it is asked at the most
    */
-  async asOf<T>(ask: () => Promise<T>): Promise<{ value: T; sequence: number }> {
+  async asOf<T>(ask: () => Promise<T>, most = TRIES): Promise<{ value: T; sequence: number }> {
     for (let tries = 1; ; tries++) {
       const before = await this.#readable();
       const value = await ask();
       await this.#watch.look();
       this.#mayBeRead();
       const after = this.#watch.position!;
-      if ((before.part === 0 && samePosition(before, after)) || tries === TRIES) return { value, sequence: Math.min(before.sequence, after.sequence) };
+      if ((before.part === 0 && samePosition(before, after)) || tries >= most) return { value, sequence: Math.min(before.sequence, after.sequence) };
     }
   }
 

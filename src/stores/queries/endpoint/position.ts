@@ -21,6 +21,8 @@ export interface Position {
 export const RESERVED = "urn:arkgraph:projection";
 export const POSITION_GRAPH = RESERVED;
 export const POSITION_PREDICATE = `${RESERVED}:at`;
+/** What strangers' queries must not see. */
+export const BOOKKEEPING = { prefix: RESERVED, predicate: POSITION_PREDICATE, graph: POSITION_GRAPH };
 const VALUE = `${RESERVED}:is:`;
 
 /** The position as an IRI: a literal might come back rewritten. */

@@ -22,7 +22,20 @@ export function statementOf(line: string): SparqlStatement | undefined {
   if (!match) return undefined;
   const [, subject, predicate, , iri, text, suffix = "", datatype, graph] = match;
   for (const term of [subject!, predicate!, iri, datatype, graph!]) if (term !== undefined && !isIri(term)) return undefined;
-  return { graph: graph!, triple: `<${subject!}> <${predicate!}> ${iri === undefined ? `"${literal(text!)}"${suffix}` : `<${iri}>`} .` };
+  const lexical = datatype === DECIMAL ? decimal(text!) : text;
+  return { graph: graph!, triple: `<${subject!}> <${predicate!}> ${iri === undefined ? `"${literal(lexical!)}"${suffix}` : `<${iri}>`} .` };
+}
+
+const DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal";
+
+/**
+ * The same number as XSD 1.0 has it in canonical form (part 2, section 3.2.3.2). Jena's TDB2 keeps the digits of any
+ * other form, gives the canonical one, and then finds nothing to delete under it.
+ */
+function decimal(text: string): string {
+  const [, sign = "", whole = "", fraction = ""] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
+  if (!/\d/.test(text) || (whole === "" && fraction === "" && !/^[+-]?[0.]+$/.test(text))) return text;
+  return `${sign === "-" && whole + fraction !== "" ? "-" : ""}${whole || "0"}.${fraction || "0"}`;
 }
 
 function literal(text: string): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { LeaseStore } from "../../../records/lease-port.js";
 import type { EngineLog } from "../../oxigraph/log.js";
 import { clock } from "./messages.js";
@@ -7,6 +8,8 @@ const NAME = "projection";
 /** Times a lease is renewed before it would run out, and ms between attempts to get one that another node may have left. */
 const RENEWALS = 3;
 const SOONEST = 20;
+/** ms that a stop waits for the lease to be given back. */
+const PATIENCE = 1_000;
 
 /** Tries for the lease of the projection as long as the service runs: one node has it, the others stand by. */
 export class Leadership {
@@ -40,9 +43,15 @@ export class Leadership {
   async close(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#clock);
-    await this.#asking;
+    // Records that are away must not keep the service from ending.
+    const patience = new AbortController();
+    const leaving = (async () => {
+      await this.#asking;
+      await this.leases.releaseLease(NAME, this.#holder);
+    })().catch((error: Error) => this.log.warn({ reason: error.message }, "the lease of the projection could not be given back; it runs out by itself"));
+    await Promise.race([leaving, pause(PATIENCE, undefined, { signal: patience.signal }).catch(() => {})]);
+    patience.abort();
     clearTimeout(this.#clock);
-    await this.leases.releaseLease(NAME, this.#holder).catch((error: Error) => this.log.warn({ reason: error.message }, "the lease of the projection could not be given back; it runs out by itself"));
   }
 
   async #ask(): Promise<void> {

@@ -77,41 +77,46 @@ export class Projector {
     return this.#seen!;
   }
 
-  /** Finds out where the projection is, and makes it this lease's. */
+  /** Finds out where the projection is, and makes it this lease's; waits while the endpoint is not fit to be filled. */
   async #enter(): Promise<void> {
-    const { fence } = this.#held;
-    const start: Position = { truth: this.truth, fence, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 };
-    const { positions: [found, another] } = await this.#look();
-    if (!found) {
-      if (await this.#asked(() => holdsAnything(this.http, this.options.timeout))) {
-        return this.#refuse("it holds graphs that are not of this registry's making; give it a dataset of its own, or empty this one by arkgraph rebuild-index");
-      }
-      this.log.info({}, "the SPARQL endpoint is empty; filling it");
-      return this.#step(start, [], beginUpdate(start));
+    for (let told: string | undefined; ;) {
+      const problem = await this.#arrive();
+      this.events.onProblem(problem);
+      if (problem === undefined) return;
+      if (problem !== told) this.log.error({ problem }, "the SPARQL endpoint is not filled");
+      told = problem;
+      await pause(LAST_WAIT);
     }
-    const clear: Position = { ...start, phase: "clear" };
-    if (another) {
-      this.log.error({}, "two nodes wrote to the SPARQL endpoint at one moment; it is cleared and filled again");
-      return this.#step(clear, [], resetUpdate(clear));
-    }
-    if (found.truth !== this.truth) return this.#refuse("it is filled from another registry; give it a dataset of its own, or empty this one by arkgraph rebuild-index");
-    this.events.onProblem(undefined);
-    this.#seen = found;
-    // Half of a commit that the records have not, or not any more.
-    const half = found.part > 0 && found.phase !== "fill" && found.sequence === start.sequence;
-    if (found.phase !== "clear" && (found.sequence > start.sequence || half)) {
-      this.log.warn({ sequence: start.sequence, endpoint: found.sequence }, "the records are older than the SPARQL endpoint, as after a restored backup; it is cleared and filled again");
-      return this.#step(clear, []);
-    }
-    if (found.fence !== fence) await this.#step({ ...found, fence }, []);
-    this.events.onPosition(this.#at);
   }
 
-  async #refuse(problem: string): Promise<never> {
-    this.log.error({ problem }, "the SPARQL endpoint cannot be used");
-    this.events.onProblem(problem);
-    await pause(Math.min(this.options.poll * 4, LAST_WAIT));
-    throw new Displaced(problem);
+  /** Answers why the endpoint is left alone, where it is. */
+  async #arrive(): Promise<string | undefined> {
+    const { fence } = this.#held;
+    const start: Position = { truth: this.truth, fence, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 };
+    const clear: Position = { ...start, phase: "clear" };
+    const { positions: [found, another] } = await this.#look();
+    if (!found) {
+      if (await this.#asked(() => holdsAnything(this.http, this.options.timeout))) return "it holds graphs that are not of this registry's making; give it a dataset of its own, or empty this one by arkgraph rebuild-index";
+      this.log.info({}, "the SPARQL endpoint is empty; filling it");
+      await this.#step(start, [], beginUpdate(start));
+    } else if (another) {
+      this.log.error({}, "two nodes wrote to the SPARQL endpoint at one moment; it is cleared and filled again");
+      await this.#step(clear, [], resetUpdate(clear));
+    } else if (found.truth !== this.truth) {
+      return "it is filled from another registry; give it a dataset of its own, or empty this one by arkgraph rebuild-index";
+    } else {
+      this.#seen = found;
+      // Half of a commit that the records have not, or not any more, is ahead of them too.
+      const half = found.part > 0 && found.phase !== "fill" && found.sequence === start.sequence;
+      if (found.phase !== "clear" && (found.sequence > start.sequence || half)) {
+        this.log.warn({ sequence: start.sequence, endpoint: found.sequence }, "the records are older than the SPARQL endpoint, as after a restored backup; it is cleared and filled again");
+        await this.#step(clear, []);
+      } else if (found.fence !== fence) {
+        await this.#step({ ...found, fence }, []);
+      }
+      this.events.onPosition(this.#at);
+    }
+    return undefined;
   }
 
   async #clear(): Promise<void> {
