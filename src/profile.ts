@@ -1,7 +1,7 @@
 import { ConfigError, type Config, type SettingName } from "./config.js";
 
 /** What nodes share; each needs all of it, and the same key for tokens. */
-const OF_A_CLUSTER = ["DATABASE_URL", "REDIS_URL", "S3_ENDPOINT", "SPARQL_QUERY_URL", "SPARQL_UPDATE_URL", "JWT_SECRET"] as const satisfies readonly SettingName[];
+const OF_A_CLUSTER = ["DATABASE_URL", "REDIS_URL", "S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET", "SPARQL_QUERY_URL", "SPARQL_UPDATE_URL", "JWT_SECRET"] as const satisfies readonly SettingName[];
 /** What only nodes of a cluster can use: one process has its own. */
 const NOT_ALONE = ["DATABASE_URL", "REDIS_URL"] as const satisfies readonly SettingName[];
 

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProgram, freePorts, startProgram, untilReady } from "./program.js";
+import { freePorts, startProgram, untilReady } from "./program.js";
+import { findProgram } from "./programs.js";
 import type { S3Server } from "./s3-server.js";
 
 /** Why there is no MinIO; `undefined` when there is. */

@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** What a server may take to answer for the first time, on a machine that does other things as well (ms). */
@@ -11,20 +9,6 @@ const PATIENCE = 45_000;
 
 /** A server that runs until it is stopped, or the process that started it ends, however that ends. */
 export interface Program { readonly output: () => string; readonly ended: () => boolean; stop(): Promise<void> }
-
-/** The program in the folder TEST_SERVERS, or else on PATH; `undefined` when it is in neither. */
-export function findProgram(name: string): string | undefined {
-  for (const folder of [process.env["TEST_SERVERS"], ...(process.env["PATH"] ?? "").split(delimiter)]) {
-    if (!folder) continue;
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return join(folder, name);
-    } catch {
-      // The next folder.
-    }
-  }
-  return undefined;
-}
 
 /** Several at once, so that none is given twice. */
 export async function freePorts(count: number): Promise<number[]> {

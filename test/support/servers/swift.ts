@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findProgram, freePorts, startProgram, untilReady } from "./program.js";
+import { freePorts, startProgram, untilReady } from "./program.js";
+import { findProgram } from "./programs.js";
 import type { S3Server } from "./s3-server.js";
 
 const NEEDED = ["swift-proxy-server", "swift-account-server", "swift-container-server", "swift-object-server", "memcached"];
