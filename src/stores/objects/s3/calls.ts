@@ -1,21 +1,17 @@
 import type { IncomingMessage } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "minio";
-import { asStoreError, codeOf, CutShort, isMissing, isUploadGone, mayPass, Silence } from "./faults.js";
+import { bare, bodyOf, type Body } from "./answers.js";
+import { asStoreError, codeOf, CutShort, isMissing, isUploadGone, mayPass } from "./faults.js";
 import type { S3Location } from "./location.js";
+import { retried } from "./retries.js";
 import { Connections, withNeeds, type CallNeeds } from "./transport.js";
 
-/** Pauses (ms) between tries: the first, doubled each time, and the longest. */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5000;
 /** Bytes a server copies in a second, at the least. */
 const COPY_RATE = 8 * 2 ** 20;
 
 /** In none of the keys: the client sends a delimiter in any case, and Swift takes an empty one for the end of every name. */
 const NO_DELIMITER = "|";
 
-/** One answer to a GET, not yet read. */
-export interface Body { stream: IncomingMessage; /** Bytes to come. */ length: number; /** Bytes of the whole object. */ total: number }
 export interface Part { part: number; etag: string }
 export interface CallOptions { signal?: AbortSignal | undefined; /** Instead of the location's. */ retries?: number }
 
@@ -200,34 +196,11 @@ export class S3Calls {
     return answer;
   }
 
-  private async made<T>(call: () => Promise<T>, { signal, retries = this.location.retries }: CallOptions = {}, needs: Partial<CallNeeds> = {}): Promise<T> {
-    const patience = this.location.timeout;
-    for (let failures = 0; ; failures++) {
-      try {
-        return await withNeeds({ patience, signal, ...needs }, call);
-      } catch (error) {
-        signal?.throwIfAborted();
-        // A server that says nothing is waited for once more: its connection may have been dead.
-        if (!mayPass(error) || failures >= (error instanceof Silence ? Math.min(1, retries) : retries)) throw asStoreError(error, this.location);
-        await pause(failures, signal);
-      }
-    }
+  private made<T>(call: () => Promise<T>, { signal, retries = this.location.retries }: CallOptions = {}, needs: Partial<CallNeeds> = {}): Promise<T> {
+    const tried = () => withNeeds({ patience: this.location.timeout, signal, ...needs }, call);
+    return retried(tried, { signal, retries }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw asStoreError(error, this.location);
+    });
   }
-}
-
-/** Waits before the next try, longer each time, and never as long as others do. */
-export async function pause(failures: number, signal?: AbortSignal): Promise<void> {
-  await sleep(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures) * (0.5 + Math.random()), undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
-}
-
-const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
-
-/** `undefined` for an answer that does not say what it holds, or holds something else than was asked for. */
-function bodyOf(stream: IncomingMessage, start: number, ranged: boolean): Body | undefined {
-  const length = Number(stream.headers["content-length"] ?? NaN);
-  if (!Number.isSafeInteger(length)) return undefined;
-  if (stream.statusCode !== 206) return ranged ? undefined : { stream, length, total: length };
-  const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(stream.headers["content-range"] ?? "");
-  if (!range || Number(range[1]) !== start || Number(range[2]) - start + 1 !== length) return undefined;
-  return { stream, length, total: Number(range[3]) };
 }

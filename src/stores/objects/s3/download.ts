@@ -1,7 +1,9 @@
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
-import { pause, type Body, type S3Calls } from "./calls.js";
+import type { Body } from "./answers.js";
+import type { S3Calls } from "./calls.js";
 import { asStoreError, CutShort, mayPass, Silence } from "./faults.js";
+import { pause } from "./retries.js";
 
 /** Bytes that wait to be read: what a connection brings while the reader is busy. */
 const AHEAD = 256 * 2 ** 10;

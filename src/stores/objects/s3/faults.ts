@@ -31,6 +31,7 @@ export const codeOf = (error: unknown): string => {
 const PASSING = new Set(["SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "OperationAborted"]);
 /** What a connection fails with. */
 const CONNECTION = /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND|PROTO)|HPE_\w+|ERR_STREAM_\w+|ERR_SSL_\w+|UND_\w+)$/;
+const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
 const CREDENTIALS = new Set(["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden", "AllAccessDisabled", "AccountProblem", "InvalidSecurity", "InvalidToken", "ExpiredToken"]);
 
 export const isMissing = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
@@ -58,6 +59,7 @@ export function asStoreError(error: unknown, { endpoint, bucket }: { endpoint: s
   if (CREDENTIALS.has(code)) return unavailable(`${at} refuses the credentials (${code}); look at S3_ACCESS_KEY, S3_SECRET_KEY and what they may do in the bucket ${bucket}.`);
   if (code === "AuthorizationHeaderMalformed" || code === "MovedPermanently" || code === "PermanentRedirect") return unavailable(`${at} has the bucket ${bucket} in another region (${code}); look at S3_REGION and S3_ENDPOINT.`);
   if (code === "RequestTimeTooSkewed") return unavailable(`${at} has another time than this machine; set the clocks.`);
+  if (CERTIFICATE.test(code)) return unavailable(`${at} has a certificate that is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS.`);
   if (CONNECTION.test(code)) return unavailable(`${at} cannot be reached (${code}); try again.`);
   if (mayPass(error)) return unavailable(`${at} is not to be used just now (${code || (error as Error).message}); try again.`);
   // An S3 code is a word in capitals and small letters; codes of Node are not.
