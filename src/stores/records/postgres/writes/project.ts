@@ -26,7 +26,7 @@ export async function project(sending: Sending, ledger: Ledger): Promise<void> {
     const projected = respell(quads, spelling(ledger.links.get(record.id) ?? [], (key) => ledger.ownersOf(key)));
     if (projected !== quads) void sending.send(PUT, [record.state, packQuads(projected)]);
   }
-  await sending.breathe(0);
+  await sending.breathe();
   if (ledger.arrived.length > 0) await projectWaiting(sending, ledger);
 }
 

@@ -3,7 +3,9 @@ import type { Row, Session, Statement, Value } from "../statement.js";
 
 /** Rows of one statement. */
 const ROWS = 2000;
-/** Bytes of one statement, and of those that are on their way at a time. */
+/** Rows of the statements that are on their way at a time. */
+const UNDER_WAY = 2 * ROWS;
+/** Bytes of one statement. */
 const BYTES = 4 * 2 ** 20;
 
 /** Turns rows into columns: each is one parameter, an array. */
@@ -12,18 +14,21 @@ export const columnsOf = (rows: readonly (readonly unknown[])[], width: number):
 
 /** Sends statements of a transaction without waiting for each answer. */
 export class Sending {
-  #pending: Promise<unknown>[] = [];
+  #pending: { sent: Promise<unknown>; rows: number }[] = [];
+  /** Of those that are on their way. */
   #rows = 0;
   #failed = false;
 
   /** @param isLate whether the transaction has kept others waiting for as long as it may */
   constructor(readonly session: Session, private readonly isLate: () => boolean = () => false) {}
 
-  send<R extends Row>(statement: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
+  /** @param rows about how many it writes */
+  send<R extends Row>(statement: Statement<R>, values: readonly Value[] = [], rows = 1): Promise<R[]> {
     const sent = this.session.query(statement, values);
     // Whoever waits for all is told; a failure is not unhandled meanwhile.
     sent.catch(() => void (this.#failed = true));
-    this.#pending.push(sent);
+    this.#pending.push({ sent, rows });
+    this.#rows += rows;
     return sent;
   }
 
@@ -31,8 +36,8 @@ export class Sending {
   async rows(statement: Statement, rows: readonly (readonly unknown[])[]): Promise<void> {
     for (let at = 0; at < rows.length; at += ROWS) {
       const some = rows.length <= ROWS ? rows : rows.slice(at, at + ROWS);
-      void this.send(statement, columnsOf(some, statement.parameters));
-      await this.breathe(some.length);
+      void this.send(statement, columnsOf(some, statement.parameters), some.length);
+      await this.breathe();
     }
   }
 
@@ -47,10 +52,9 @@ export class Sending {
       const pieces = lot.flatMap(({ bytes }) => bytes);
       let from = 1;
       const places = lot.map(({ columns, bytes }) => [...columns, ...bytes.flatMap(({ byteLength }) => [(from += byteLength) - byteLength, byteLength])]);
-      void this.send(statement, [Buffer.concat(pieces), ...columnsOf(places, statement.parameters - 1)]);
-      const sent = lot.length;
+      void this.send(statement, [Buffer.concat(pieces), ...columnsOf(places, statement.parameters - 1)], lot.length);
       [lot, size] = [[], 0];
-      await this.breathe(sent);
+      await this.breathe();
     };
     for (const row of rows) {
       lot.push(row);
@@ -65,12 +69,18 @@ export class Sending {
     const pending = this.#pending;
     this.#pending = [];
     this.#rows = 0;
-    await Promise.all(pending);
+    await Promise.all(pending.map(({ sent }) => sent));
     if (this.isLate()) throw takesTooLong();
   }
 
-  async breathe(rows: number): Promise<void> {
-    this.#rows += rows;
-    if (this.#failed || this.#rows >= ROWS) await this.settle();
+  /** Waits until there is room for more: the database works on some statements while the next ones are made. */
+  async breathe(): Promise<void> {
+    if (this.#failed) await this.settle();
+    while (this.#rows > UNDER_WAY) {
+      const { sent, rows } = this.#pending.shift()!;
+      this.#rows -= rows;
+      await sent;
+    }
+    if (this.isLate()) throw takesTooLong();
   }
 }

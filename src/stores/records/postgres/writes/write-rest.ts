@@ -32,7 +32,7 @@ export async function writeEndings(sending: Sending, ledger: Ledger): Promise<vo
     void sending.send(CLOSE, closeValues(close, at));
     void sending.send(RELEASE, [close.id, "submission"]);
   }
-  await sending.breathe(accounts.length + 2 * ledger.closed.length);
+  await sending.breathe();
 }
 
 /** Parameters of {@link CLOSE}. */
