@@ -10,7 +10,7 @@ export const LOCK = 5;
 export const SIGN = 3;
 /** Intervals in which a worker that lives, and lost its lock with Redis, gives its next sign. */
 const NEXT_SIGN = 2;
-/** How long a stop waits for Redis, ms. */
+/** How long a stop waits for a Redis that answers, ms. */
 const FAREWELL = 2000;
 
 export interface TicketWorkerOptions {
@@ -61,7 +61,7 @@ export class TicketWorker {
     const closed = this.#worker.close().catch((error: unknown) => this.options.link.failed(error));
     await idle;
     let clock: NodeJS.Timeout | undefined;
-    await Promise.race([closed, new Promise((resolve) => (clock = setTimeout(resolve, FAREWELL)))]);
+    await Promise.race([closed, new Promise((resolve) => (clock = setTimeout(resolve, this.options.link.ready ? FAREWELL : 0)))]);
     clearTimeout(clock);
   }
 
