@@ -18,7 +18,7 @@ export interface LinkOptions {
 }
 
 /** Longest pause between two tries to reach Redis, ms. */
-const LONGEST_PAUSE = 2000;
+export const LONGEST_PAUSE = 1000;
 /** Pause between two looks whether Redis answers again, ms. */
 const LOOK = 500;
 /** How often a refusal by Redis itself is logged, ms. */

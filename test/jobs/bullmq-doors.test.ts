@@ -53,7 +53,7 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
   });
 
   it("shows the progress of the other's work as server-sent events", async () => {
-    const { body } = await api.upload(await largeCrate("over rest", 1500), ada.token);
+    const { body } = await api.upload(await largeCrate("over rest", 600), ada.token);
     const id = body["submissionUUID"] as string;
     const events = await eventsOf(await fetch(`${api.url}/rocrate/upload/status/${id}`, { headers: { Accept: "text/event-stream", Authorization: `Bearer ${ada.token}` } }));
     expect(events.at(-1)!.data).toMatchObject({ status: "finished", success: true });
@@ -62,7 +62,7 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
   });
 
   it("shows it as a GraphQL subscription", async () => {
-    const { body } = await api.upload(await largeCrate("over graphql", 1500), ada.token);
+    const { body } = await api.upload(await largeCrate("over graphql", 600), ada.token);
     const query = "subscription Follow($id: ID!) { submissionProgress(id: $id) { status stage progress { done } } }";
     const response = await fetch(`${api.url}/graphql/stream`, {
       method: "POST", headers: { Accept: "text/event-stream", "Content-Type": "application/json", Authorization: `Bearer ${ada.token}` },
@@ -74,7 +74,7 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
   });
 
   it("cancels there what is asked for here", async () => {
-    const { body } = await api.upload(await largeCrate("cancelled", 6000), ada.token);
+    const { body } = await api.upload(await largeCrate("cancelled", 3000), ada.token);
     const id = body["submissionUUID"] as string;
     await expect.poll(async () => (await api.ask(`/rocrate/upload/status/${id}`, { token: ada.token })).body["status"], { interval: 10, timeout: 10_000 }).toBe("running");
     expect((await api.ask(`/rocrate/upload/status/${id}`, { method: "DELETE", token: ada.token })).status).toBe(200);

@@ -21,7 +21,7 @@ process.on("disconnect", () => process.exit(1));
 
 const methods = ["submission", "unfinished", "beginAttempt", "yieldAttempt", "setStage", "closeSubmission", "cancelSubmission"];
 const store = Object.fromEntries(methods.map((method) => [method, (...input) => ask(method, input)]));
-const log = { info() {}, warn: (fields, message) => process.stderr.write(`worker: ${message} ${fields.reason}\n`) };
+const log = { info() {}, warn: (fields, message) => process.stderr.write(`worker: ${message} ${fields.reason ?? ""}\n`) };
 const link = new RedisLink({ url, prefix, timeout: 2000, log });
 const queue = new BullMqJobQueue({ store, link, maxAttempts: 5, concurrency: 1, backOff: () => 50, stalledInterval: Number(stalled), reconcileInterval: 1000, log });
 await queue.start(async ({ submission, signal, report }) => {

@@ -1,16 +1,16 @@
-import { DelayedError, Queue, Worker, type Job as Ticket } from "bullmq";
 import { ServiceError } from "../../errors.js";
-import type { LinkLog, RedisLink } from "../../redis/link.js";
+import { LONGEST_PAUSE, type LinkLog, type RedisLink } from "../../redis/link.js";
 import type { Submission } from "../../stores/records/submissions-port.js";
 import { attempt, endFailed, type AttemptHost, type JobStore, type Outcome } from "../attempt.js";
 import { cancelled, hasEnded } from "../endings.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running } from "../running.js";
 import { Watchers } from "../watchers.js";
-import { FairTurns } from "./fair-turns.js";
 import { Reconciler } from "./reconciler.js";
 import { Signals, type Signal } from "./signals.js";
 import { SignsOfLife } from "./signs-of-life.js";
+import { LOCK, SIGN, TicketWorker } from "./ticket-worker.js";
+import { Tickets } from "./tickets.js";
 
 export interface BullMqQueueOptions {
   store: JobStore;
@@ -32,24 +32,6 @@ export interface BullMqQueueOptions {
   onFault?: AttemptHost["onFault"];
 }
 
-/** What BullMQ keeps of a submission: nothing but which it is. */
-interface TicketData { submission: string }
-
-const QUEUE = "submissions";
-/** A worker that gave no sign for so many intervals is gone. */
-const BELIEF = 5;
-/** BullMQ's own counts never end a job: the truth counts attempts. */
-const NEVER = 1_000_000_000;
-/** How long a stop waits for Redis, ms. */
-const FAREWELL = 2000;
-
-/** Told to BullMQ only, which keeps its text: the fault itself may hold what must not lie there. */
-class TryAgain extends Error {
-  constructor(readonly attempt: number) {
-    super("again");
-  }
-}
-
 /**
  * Runs submissions on every node that calls {@link start}, through BullMQ. Redis holds hints only: which submission
  * is next, who works on it, how far they are. All of it can be lost at any moment without loss of work.
@@ -57,13 +39,13 @@ class TryAgain extends Error {
  */
 export class BullMqJobQueue implements JobQueue {
   private readonly link: RedisLink;
-  private readonly queue: Queue<TicketData>;
-  private worker: Worker<TicketData> | undefined;
+  private readonly tickets: Tickets;
+  private worker: TicketWorker | undefined;
   private closing: Promise<void> | undefined;
   private looking: NodeJS.Timeout | undefined;
   private readonly running = new Running();
   private readonly attempts = new Map<string, number>();
-  private readonly turns: FairTurns;
+  private readonly withoutLock = new Set<string>();
   private readonly signals: Signals;
   private readonly signs: SignsOfLife;
   private readonly watchers: Watchers;
@@ -73,16 +55,13 @@ export class BullMqJobQueue implements JobQueue {
   constructor(private readonly options: BullMqQueueOptions) {
     const { store, maxAttempts, now = Date.now, onFault, link, stalledInterval } = options;
     this.link = link;
-    // No version check: it would be asked once, and the queue be of no use when that one question is lost.
-    this.queue = new Queue<TicketData>(QUEUE, { connection: link.commands, prefix: link.key(), skipVersionCheck: true, streams: { events: { maxLen: 1000 } } });
-    this.queue.on("error", (error) => link.failed(error));
-    this.turns = new FairTurns(link, this.queue.toKey("prioritized"));
+    this.tickets = new Tickets(link);
     this.signals = new Signals(link, (id, signal) => this.heard(id, signal));
-    this.signs = new SignsOfLife(link, { interval: stalledInterval, lifetime: BELIEF * stalledInterval, told: (id) => this.signals.tell(id, "changed") });
+    this.signs = new SignsOfLife(link, { interval: stalledInterval, lifetime: SIGN * stalledInterval, told: (id) => this.signals.tell(id, "changed") });
     this.watchers = new Watchers(this.signals);
     this.reconciler = new Reconciler({
-      store, link, signs: this.signs, interval: options.reconcileInterval, lifetime: BELIEF * stalledInterval,
-      jobKey: (id) => this.queue.toKey(ticketOf(id)), enqueue: (id) => this.put(id),
+      store, link, signs: this.signs, interval: options.reconcileInterval, settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
+      jobKey: (id) => this.tickets.key(id), enqueue: (id) => this.put(id),
     });
     this.host = {
       store, maxAttempts, now, ...(onFault && { onFault }),
@@ -106,16 +85,15 @@ export class BullMqJobQueue implements JobQueue {
     this.link.onReturn(() => void this.reconcile({ always: true }));
     await this.signals.hearOrders();
     const { concurrency, stalledInterval, backOff } = this.options;
-    const worker = new Worker<TicketData>(QUEUE, (ticket, token) => this.work(ticket, token!, handler), {
-      connection: this.link.patient(), prefix: this.link.key(), concurrency, stalledInterval, lockDuration: BELIEF * stalledInterval,
-      maxStalledCount: NEVER, runRetryDelay: 1000,
-      settings: { backoffStrategy: (_made, _type, error) => backOff((error as Partial<TryAgain>).attempt ?? 1) },
+    this.worker = new TicketWorker({
+      link: this.link, concurrency, stalledInterval, backOff,
+      // It runs here already when this process was held up for so long that its ticket was given away, to itself again.
+      attempt: async (id) => (this.closing ? { end: "left" } : (this.running.done<Outcome>(id) ?? this.running.track(id, (abort) => this.attempt(id, handler, abort)))),
+      claimedElsewhere: async (id) => !this.closing && !this.running.has(id) && (await this.options.store.submission(id))?.status === "running",
+      seen: (id) => this.signs.seen(id),
+      unlocked: (id) => void this.unlocked(id),
+      fault: (error) => this.fault(error),
     });
-    worker.on("error", (error) => this.fault(error));
-    worker.on("lockRenewalFailed", (tickets: string[]) => {
-      for (const ticket of tickets) void this.verify(submissionOf(ticket));
-    });
-    this.worker = worker;
   }
 
   async enqueue(id: string): Promise<boolean> {
@@ -134,7 +112,7 @@ export class BullMqJobQueue implements JobQueue {
     this.signals.tell(id, "cancel");
     try {
       // A job that somebody holds is not removed; they heard of it, or find the mark in the truth.
-      const removed = this.link.ready && (await this.queue.remove(ticketOf(id))) === 1;
+      const removed = await this.tickets.remove(id);
       if (removed && !here && submission?.status === "running" && !(await this.signs.seen(id))) await endFailed(this.host, submission, cancelled);
     } catch (error) {
       this.link.failed(error);
@@ -159,21 +137,10 @@ export class BullMqJobQueue implements JobQueue {
     await this.link.health();
   }
 
-  /** One attempt at what BullMQ found to be next. */
-  private async work(ticket: Ticket<TicketData>, token: string, handler: JobHandler): Promise<void> {
-    const id = ticket.data.submission;
-    // It runs here already when this process was held up for so long that its job was given away, to itself again.
-    const outcome: Outcome = this.closing ? { end: "left" } : await (this.running.done<Outcome>(id) ?? this.running.track(id, (abort) => this.attempt(id, handler, abort)));
-    if (outcome.end === "again") throw new TryAgain(outcome.attempt);
-    if (outcome.end === "over") return;
-    // Given back at once, to whoever is there; without Redis its lock runs out, with the same effect.
-    await ticket.moveToDelayed(Date.now(), token).catch((error: unknown) => this.fault(error));
-    throw new DelayedError();
-  }
-
   private async attempt(id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
     const outcome = await attempt(this.host, id, handler, abort);
     this.attempts.delete(id);
+    this.withoutLock.delete(id);
     this.signs.end(id);
     return outcome;
   }
@@ -182,10 +149,7 @@ export class BullMqJobQueue implements JobQueue {
     if (!(await this.link.reached())) throw new Error("no connection");
     const submission = await this.options.store.submission(id);
     if (!submission || hasEnded(submission)) return;
-    const priority = await this.turns.next(submission.user);
-    await this.queue.add("submission", { submission: id }, {
-      jobId: ticketOf(id), priority, attempts: NEVER, backoff: { type: "custom" }, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0,
-    });
+    await this.tickets.add(submission);
   }
 
   /** What is told between nodes may be lost: so now and then everything is looked at that depends on it. */
@@ -203,6 +167,12 @@ export class BullMqJobQueue implements JobQueue {
     } catch (error) {
       this.fault(error);
     }
+  }
+
+  private async unlocked(id: string): Promise<void> {
+    if (!this.withoutLock.has(id)) this.options.log.warn({ submission: id }, "work goes on without its lock in Redis; the attempt in the records decides who ends it");
+    this.withoutLock.add(id);
+    await this.verify(id);
   }
 
   /** Stops what runs here when the truth says that it should not. */
@@ -240,20 +210,11 @@ export class BullMqJobQueue implements JobQueue {
 
   private async stop(grace: number): Promise<void> {
     clearInterval(this.looking);
-    // Takes nothing new from now on, and is closed when the last job has been given back.
-    const closed = this.worker?.close().catch((error: unknown) => this.link.failed(error));
-    await this.running.end(grace);
-    let clock: NodeJS.Timeout | undefined;
-    await Promise.race([closed, new Promise((resolve) => (clock = setTimeout(resolve, FAREWELL)))]);
-    clearTimeout(clock);
+    const idle = this.running.end(grace);
+    await (this.worker?.close(idle) ?? idle);
     this.signs.close();
     this.watchers.endAll();
-    await this.queue.close().catch(() => {});
+    await this.tickets.close();
     this.link.close();
   }
 }
-
-/** BullMQ allows no colon in an identifier of a job, and no number for one. */
-const ticketOf = (submission: string): string => `s-${encodeURIComponent(submission)}`;
-const submissionOf = (ticket: string): string => decodeURIComponent(ticket.slice(2));
-

@@ -15,8 +15,8 @@ export interface ReconcilerOptions {
   enqueue: (submission: string) => Promise<unknown>;
   /** Setting RECONCILE_INTERVAL, ms. */
   interval: number;
-  /** How long a sign of life is believed, ms. */
-  lifetime: number;
+  /** How long workers have to show signs of life in a Redis that was emptied, ms. */
+  settling: number;
 }
 
 /**
@@ -38,8 +38,8 @@ export class Reconciler {
    * @throws when the truth or Redis is away
    */
   async run({ always = false } = {}): Promise<number> {
-    const { link, interval, lifetime, store, enqueue, signs } = this.options;
-    const settling = await this.#emptiedWithin(lifetime);
+    const { link, interval, store, enqueue, signs } = this.options;
+    const settling = await this.#emptiedWithin(this.options.settling);
     if (!always && (await link.commands.set(link.key("reconciling"), "1", "PX", Math.ceil(interval * 0.9), "NX")) === null) return 0;
     const unfinished = await store.unfinished();
     let count = 0;
