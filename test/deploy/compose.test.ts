@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,6 +91,16 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     }
     expect([full.services["api"]!.environment!["ROLE"], full.services["worker"]!.environment!["ROLE"]]).toEqual(["api", "worker"]);
     expect(full.services["worker"]!.environment!["PROFILE"]).toBe("cluster");
+  });
+
+  test("tell Garage what Compose asks of it", () => {
+    const toml = spawnSync("python3", ["-c", "import json,sys,tomllib; print(json.dumps(tomllib.load(open(sys.argv[1],'rb'))))", join(packageRoot, "deploy/garage/garage.toml")], { encoding: "utf8" });
+    expect(toml.stderr).toBe("");
+    const { environment } = full.services["api"]!;
+    // An answer means that the bytes are on the disk: a record that names them must not outlive them.
+    expect(JSON.parse(toml.stdout)).toMatchObject({ data_fsync: true, metadata_fsync: true, replication_factor: 1, s3_api: { s3_region: environment!["S3_REGION"], api_bind_addr: expect.stringMatching(/:3900$/) } });
+    expect(environment!["S3_ENDPOINT"]).toBe("http://objects:3900");
+    expect(full.services["objects"]!.environment).toMatchObject({ GARAGE_DEFAULT_BUCKET: environment!["S3_BUCKET"], GARAGE_DEFAULT_ACCESS_KEY: environment!["S3_ACCESS_KEY"], GARAGE_DEFAULT_SECRET_KEY: environment!["S3_SECRET_KEY"] });
   });
 
   test("the proxy waits longer than an upload that waits for its result", () => {

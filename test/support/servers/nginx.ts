@@ -17,13 +17,17 @@ if (!nginxInstalled) process.stderr.write("\n!! SKIPPED: no nginx here; install 
 export class Nginx {
   private constructor(readonly url: string, private readonly folder: string, private readonly child: ChildProcess) {}
 
-  /** @param upstream address of a registry, such as http://127.0.0.1:8080 */
-  static async start(upstream: string): Promise<Nginx> {
+  /**
+   * @param upstream address of a registry, such as http://127.0.0.1:8080
+   * @param names port of a name server on loopback, which is then asked about the upstream's name
+   */
+  static async start(upstream: string, names?: number): Promise<Nginx> {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-nginx-"));
     await mkdir(join(folder, "logs"));
     const port = await freePort();
     const settings = replaced(await readFile(join(packageRoot, "deploy/nginx/nginx.conf"), "utf8"), {
       "listen 8080;": `listen 127.0.0.1:${port};`, "http://api:8080": upstream, "worker_processes auto;": "worker_processes 1;",
+      "resolver 127.0.0.11 valid=5s": names === undefined ? "resolver 127.0.0.11 valid=5s" : `resolver 127.0.0.1:${names} valid=1s`,
       "/tmp/nginx.pid": join(folder, "nginx.pid"), "/tmp/body": join(folder, "body"), "/tmp/proxy": join(folder, "proxy"),
       "/tmp/fastcgi": join(folder, "fastcgi"), "/tmp/uwsgi": join(folder, "uwsgi"), "/tmp/scgi": join(folder, "scgi"),
     });
