@@ -13,6 +13,7 @@ import { crateMemory, crateRate } from "./large-crates.js";
 import { memory } from "./memory.js";
 import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
+import { canProject, projection } from "./projection.js";
 import { resolve } from "./resolve.js";
 import { sparql } from "./sparql.js";
 import { readSizes, SIZES } from "./sizes.js";
@@ -22,7 +23,7 @@ import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
 const BENCHES: Readonly<Record<string, Bench>> = {
-  start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql,
+  start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection,
 };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
@@ -56,6 +57,10 @@ async function main(): Promise<void> {
   try {
     const stores = new FilledStores(folder, say);
     for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) {
+      if (name === "projection" && !canProject()) {
+        say("projection is left out: no SPARQL server is installed (see test/support/servers)");
+        continue;
+      }
       const began = performance.now();
       say(`${name} …`);
       results[name] = await BENCHES[name]!({ sizes, stores, folder, say: (line) => say(`  ${line}`) });

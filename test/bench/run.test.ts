@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isMet, ratioOf } from "../../bench/bench.js";
+import { canProject } from "../../bench/projection.js";
 import { table } from "../../bench/report.js";
 import { readSizes } from "../../bench/sizes.js";
 import { inTurns, median, percentile } from "../../bench/support/measure.js";
 import { packageRoot } from "../../src/package-root.js";
 
 const run = promisify(execFile);
-const BENCHES = ["start", "tabular", "memory", "creates", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "evidence", "evidence-graphs", "resolve", "graphql", "sparql"];
+const BENCHES = ["start", "tabular", "memory", "creates", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", ...(canProject() ? ["projection"] : [])];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 
