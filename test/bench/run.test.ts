@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isMet, ratioOf } from "../../bench/bench.js";
+import { canProject } from "../../bench/projection.js";
 import { table } from "../../bench/report.js";
 import { readSizes } from "../../bench/sizes.js";
 import { inTurns, median, percentile } from "../../bench/support/measure.js";
@@ -15,8 +16,8 @@ import { redisInstalled } from "../support/servers/redis.js";
 
 const run = promisify(execFile);
 /** Those that need a server, and whether it is here. */
-const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, objects: minioMissing === undefined };
-const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql"];
+const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, objects: minioMissing === undefined, projection: canProject() };
+const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection"];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 

@@ -5,7 +5,6 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll } from "vitest";
 
 const START = 60_000;
 
@@ -128,14 +127,6 @@ export class SparqlServer {
       return false;
     }
   }
-}
-
-/** A server that ends with the file of tests; says so loudly when it is not installed. Start it in `beforeAll`. */
-export function sparqlServer(make: Make): SparqlServer {
-  const server = new SparqlServer(make);
-  if (server.installed) afterAll(() => server.stop());
-  else process.stderr.write(`SKIPPED: tests with ${make.name}, which is not installed (${make.needs})\n`);
-  return server;
 }
 
 async function freePort(): Promise<number> {

@@ -4,7 +4,7 @@ import { queryEngineConformance } from "../../../conformance/query-engine.js";
 import { MemoryLeases } from "../../../support/memory-leases.js";
 import { FUSEKI } from "../../../support/servers/fuseki.js";
 import { OXIGRAPH } from "../../../support/servers/oxigraph.js";
-import { sparqlServer } from "../../../support/servers/sparql-server.js";
+import { sparqlServer } from "../../../support/servers/installed.js";
 
 for (const make of [OXIGRAPH, FUSEKI]) {
   const server = sparqlServer(make);

@@ -8,7 +8,8 @@ import { MemoryFeed } from "../../../support/memory-feed.js";
 import { MemoryLeases } from "../../../support/memory-leases.js";
 import { Proxy } from "../../../support/proxy.js";
 import { quadsOf } from "../../../support/quads.js";
-import { sparqlServer, type Make } from "../../../support/servers/sparql-server.js";
+import { sparqlServer } from "../../../support/servers/installed.js";
+import type { Make } from "../../../support/servers/sparql-server.js";
 
 const records = (count: number, name = (i: number) => `r${i}`): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`ark:99999/r${i}`, quadsOf(`r${i}`, { name: name(i), edges: { derivedFrom: ["r0"] } })]));

@@ -11,7 +11,7 @@ import { MemoryLeases } from "../../../support/memory-leases.js";
 import { ark, quadsOf } from "../../../support/quads.js";
 import { FUSEKI } from "../../../support/servers/fuseki.js";
 import { OXIGRAPH } from "../../../support/servers/oxigraph.js";
-import { sparqlServer } from "../../../support/servers/sparql-server.js";
+import { sparqlServer } from "../../../support/servers/installed.js";
 
 const quads = (name: string, literals: string[]): string => literals.map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`).join("") + quadsOf(name);
 

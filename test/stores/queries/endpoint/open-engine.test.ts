@@ -9,7 +9,7 @@ import { Proxy } from "../../../support/proxy.js";
 import { quadsOf } from "../../../support/quads.js";
 import { FUSEKI } from "../../../support/servers/fuseki.js";
 import { OXIGRAPH } from "../../../support/servers/oxigraph.js";
-import { sparqlServer } from "../../../support/servers/sparql-server.js";
+import { sparqlServer } from "../../../support/servers/installed.js";
 
 const COUNT = "SELECT (COUNT(*) AS ?n) { ?r <https://schema.org/name> ?name }";
 const NAMES = "SELECT ?n { ?r <https://schema.org/name> ?n } ORDER BY ?n";
@@ -116,8 +116,8 @@ for (const make of [OXIGRAPH, FUSEKI]) {
       barred = true;
       release();
       await Promise.all([first, ...rest]);
-      expect(served).toEqual(["mallory", "ada", "grace", "mallory barred"].sort((a, b) => served.indexOf(a) - served.indexOf(b)));
-      expect(served.indexOf("ada")).toBeLessThan(served.indexOf("grace"));
+      expect(served.filter((who) => who !== "mallory barred")).toEqual(["mallory", "ada", "grace"]);
+      expect(served).toContain("mallory barred");
     });
 
     it("end with their connection when they take too long, when their asker leaves, and when the service stops", async () => {
