@@ -9,10 +9,14 @@ import { evidence } from "./evidence.js";
 import { evidenceGraphs } from "./evidence-graphs.js";
 import { graphql } from "./graphql.js";
 import { intake } from "./intake.js";
+import { jobs } from "./jobs.js";
 import { crateMemory, crateRate } from "./large-crates.js";
 import { memory } from "./memory.js";
+import { postgres } from "./postgres.js";
+import { objects } from "./objects.js";
 import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
+import { projection } from "./projection.js";
 import { resolve } from "./resolve.js";
 import { sparql } from "./sparql.js";
 import { readSizes, SIZES } from "./sizes.js";
@@ -22,7 +26,7 @@ import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
 const BENCHES: Readonly<Record<string, Bench>> = {
-  start, tabular, memory, creates, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql,
+  start, tabular, memory, jobs, creates, postgres, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, objects, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection,
 };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]

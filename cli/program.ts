@@ -17,14 +17,21 @@ export function buildProgram(): ToolCommand {
 
   program.command("serve")
     .description("start the registry; its settings come from the environment, the same as npm start")
+    .option("--role <role>", "what this node of a cluster does: api, worker or all; default the setting ROLE")
     .example("PORT=8080 DATA_DIR=./data arkgraph serve")
-    .action(async () => (await import("./commands/serve.js")).serveCommand());
+    .action(async (options: { role?: string }) => (await import("./commands/serve.js")).serveCommand(options));
 
   program.command("check")
     .description("compare the graph index with the records, digest by digest; the registry must be stopped")
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
     .example("arkgraph check --data ./data")
     .action(async (options: { data?: string }) => (await import("./commands/check.js")).checkCommand(options));
+
+  program.command("rebuild-index")
+    .description("empty the SPARQL endpoint and fill it from the records; the registry must be stopped")
+    .option("--data <folder>", "data folder; default the setting DATA_DIR")
+    .example("SPARQL_QUERY_URL=http://localhost:7878/query SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index")
+    .action(async (options: { data?: string }) => (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options));
 
   program.command("demo")
     .description("start a registry on temporary data, register an example crate and look at what became of it")

@@ -1,5 +1,7 @@
-// Bundles the service into one file: finding and reading some thousand small modules was most of a start.
-// Threads run their own modules from dist/src/, and packages with native parts stay in node_modules.
+// Bundles the service into few files: finding and reading some thousand small modules was most of a start. What
+// only some registries load is a file of its own. Threads run their own modules from dist/src/, and packages with
+// native parts stay in node_modules.
+import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -14,10 +16,15 @@ const banner = [
   'const __dirname = arkgraphPath(new URL(".", import.meta.url));',
 ].join("\n");
 
+// Their names carry what is in them: those of an earlier build would stay for ever.
+rmSync(`${root}/dist/chunks`, { recursive: true, force: true });
 await build({
   // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
   entryPoints: [`${root}/dist/src/main.js`],
-  outfile: `${root}/dist/server.js`,
+  outdir: `${root}/dist`,
+  entryNames: "server",
+  chunkNames: "chunks/[name]-[hash]",
+  splitting: true,
   bundle: true,
   platform: "node",
   format: "esm",
@@ -25,6 +32,6 @@ await build({
   sourcemap: true,
   keepNames: true,
   logLevel: "warning",
-  external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate"],
+  external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate", "pg-native"],
   banner: { js: banner },
 });

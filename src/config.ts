@@ -21,10 +21,18 @@ const sizeFrom = (least: number, shown: string): Reader<number> => (raw) => {
   if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
   return size(raw);
 };
+const sizeBetween = (least: number, most: number, shown: string): Reader<number> => (raw) => {
+  if (size(raw) < least || size(raw) > most) throw new Error(`a size from ${shown}`);
+  return size(raw);
+};
 const duration: Reader<number> = (raw) => {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
   if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
   return Math.round(Number(match[1]) * TIMES[match[2]!]!);
+};
+const durationFrom = (least: number, shown: string): Reader<number> => (raw) => {
+  if (duration(raw) < least) throw new Error(`a duration of ${shown} or more`);
+  return duration(raw);
 };
 const whole = (from: number, to: number): Reader<number> => (raw) => {
   const value = Number(raw);
@@ -43,15 +51,34 @@ const url: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("an http or https URL");
   return raw.replace(/\/+$/, "");
 };
+const redisUrl: Reader<string> = (raw) => {
+  if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
+  return raw;
+};
+const databaseUrl: Reader<string> = (raw) => {
+  if (!/^postgres(?:ql)?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as postgres://user:password@host:5432/database");
+  return raw;
+};
+const origin: Reader<string> = (raw) => {
+  if (!/^https?:\/\//.test(raw) || !URL.canParse(raw) || new URL(raw).origin !== raw.replace(/\/$/, "").toLowerCase()) throw new Error("an http or https URL without a path");
+  return new URL(raw).origin;
+};
 const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;
 };
+const portOrOff: Reader<number | null> = (raw) => (raw === "off" ? null : whole(0, 65535)(raw));
 const networks: Reader<string> = (raw) => {
   blockList(raw);
   return raw;
 };
 const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
+const lifetime = (most: number, shown: string): Reader<number> => (raw) => {
+  if (raw === "off") return 0;
+  const value = duration(raw);
+  if (value < 1000 || value > most) throw new Error(`off, or a duration from 1s to ${shown}`);
+  return value;
+};
 const secret: Reader<string> = (raw) => {
   if (Buffer.byteLength(raw) < 32) throw new Error("at least 32 bytes");
   if (/^(.)\1*$/.test(raw) || /^(change.?me|secret|your.?secret|example|password|test)/i.test(raw)) throw new Error("a secret of your own, not a sample value");
@@ -60,9 +87,16 @@ const secret: Reader<string> = (raw) => {
 
 /** Every setting once: its name in the environment, how it is read, its default, one sentence. */
 export const SETTINGS = {
+  PROFILE: setting(oneOf("single", "cluster"), "single", "single: one process that holds everything, but for files in S3 or the graph in a SPARQL endpoint where these are set; cluster: as many nodes as wanted over PostgreSQL, Redis, S3 and a SPARQL endpoint."),
+  ROLE: setting(oneOf("all", "api", "worker"), "all", "What this node of a cluster does: api answers requests, worker works in the background, all does both; arkgraph serve --role sets it too."),
   PORT: setting(whole(0, 65535), 8080, "Port to listen on; 0 picks a free one and prints it."),
   HOST: setting(host, "127.0.0.1", "Address to listen on; 0.0.0.0 for all."),
   DATA_DIR: setting(matching(/^[^\0]+$/, "a folder"), "./data", "Folder that holds everything the registry stores."),
+  DATABASE_URL: { ...setting<string | null>(databaseUrl, null, "PostgreSQL database that holds the records, as postgres://user:password@host:5432/database?sslmode=verify-full; its tables are in the first schema of the search_path."), secret: true },
+  DATABASE_POOL: setting(whole(5, 1000), 10, "Most connections of this process to the database, four of them for writes; two more serve the graph index."),
+  DATABASE_TIMEOUT: setting(duration, 60_000, "Longest time of one statement in the database; longer than COMMIT_LIMIT, for which one commit may wait for another."),
+  DATABASE_CONNECT_TIMEOUT: setting(duration, 5_000, "Longest time to connect to the database, or to wait for a connection that is free."),
+  DATABASE_POLL: setting(duration, 100, "How often this process looks for commits of others in the database."),
   BASE_URL: setting<string | null>(url, null, "Public address of the registry, used in links; by default the address it listens on."),
   ARK_NAAN: setting(matching(/^[0-9]{5,16}$/, "five digits or more"), "99999", "Name Assigning Authority Number for new identifiers; 99999 is reserved for tests."),
   GLOBAL_RESOLVER: setting(url, "https://n2t.net", "Where identifiers of other authorities are redirected to."),
@@ -91,7 +125,14 @@ export const SETTINGS = {
   PLAN_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are validated without being taken in at a time; others wait for their turn."),
   PLAN_LIST_LIMIT: setting(whole(1, 100_000), 1000, "Most entries in each list of identifiers that a validation answers."),
   MAX_ATTEMPTS: setting(whole(1, 100), 3, "How often background work is begun before it fails."),
-  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time."),
+  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time, by each node."),
+  JOB_BACKOFF: setting(durationFrom(10, "10ms"), 1_000, "Pause after the first attempt at background work that failed; doubled with each further one."),
+  JOB_BACKOFF_MAX: setting(durationFrom(10, "10ms"), 30_000, "Longest pause between two attempts at background work."),
+  REDIS_URL: { ...setting<string | null>(redisUrl, null, "Redis through which several nodes share work and limits; by default the registry is one node."), secret: true },
+  REDIS_PREFIX: setting(matching(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dots, dashes and underscores"), "arkgraph", "What the names of keys in Redis begin with; one for each registry."),
+  REDIS_TIMEOUT: setting(durationFrom(100, "100ms"), 2_000, "How long a request waits for Redis before it goes on without."),
+  STALLED_INTERVAL: setting(durationFrom(100, "100ms"), 1_000, "How often work is looked for whose node is gone, once it gave no sign for five times as long; the same on all nodes."),
+  RECONCILE_INTERVAL: setting(durationFrom(100, "100ms"), 5_000, "How often submissions that Redis lost are queued again, and cancellations that it did not hand on are found."),
   INTENT_LIFETIME: setting(duration, 86_400_000, "How long bytes wait for the record that was announced for them."),
   SWEEP_INTERVAL: setting(duration, 3_600_000, "How often objects that nothing refers to are removed."),
   INDEX_WAIT: setting(duration, 2_000, "How long an answer from the graph waits for the latest commit."),
@@ -106,6 +147,15 @@ export const SETTINGS = {
   SPARQL_QUEUE_WAIT: setting(duration, 40_000, "How long a query to /sparql waits for its turn, loading included."),
   SPARQL_PENALTY: setting(duration, 60_000, "How long a caller waits whose queries ran into a limit twice in ten minutes; doubled each further time."),
   SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
+  SPARQL_QUERY_URL: setting<string | null>(url, null, "Where a SPARQL 1.1 endpoint answers queries, with its query parameters; it then holds the graph index. Its dataset must be this registry's alone, and its default graph the union of its named graphs."),
+  SPARQL_UPDATE_URL: setting<string | null>(url, null, "Where the same endpoint takes updates; both URLs or none."),
+  SPARQL_USER: setting<string | null>(matching(/^[^:\0]+$/, "a name without a colon"), null, "User name for the SPARQL endpoint, by HTTP Basic authentication."),
+  SPARQL_PASSWORD: { ...setting<string | null>(matching(/^[^\0]+$/, "a password"), null, "Password for the SPARQL endpoint."), secret: true },
+  SPARQL_POOL: setting(whole(2, 256), 8, "Most connections to the SPARQL endpoint; half of them are for queries of /sparql."),
+  PROJECTION_BATCH: setting(sizeFrom(2 ** 10, "1K"), 2 ** 20, "About the largest update that is sent to the SPARQL endpoint."),
+  PROJECTION_LEASE: setting(duration, 10_000, "How long after it was last heard of a node keeps the work of updating the SPARQL endpoint."),
+  PROJECTION_POLL: setting(duration, 250, "How often the SPARQL endpoint and the change log are looked at when nothing is announced."),
+  PROJECTION_TIMEOUT: setting(duration, 120_000, "How long an update of the SPARQL endpoint may take before it is looked what became of it."),
   SPARQL_PARSE_TIMEOUT: setting(duration, 5_000, "Longest time for reading a SPARQL query before it is run."),
   SPARQL_MAX_DEPTH: setting(whole(5, 100), 40, "Deepest nesting of brackets, of any kind, in a SPARQL query."),
   SPARQL_MAX_PATTERNS: setting(whole(5, 200), 100, "Most triples, path steps, UNION arms, sub-queries and further parts of patterns in a SPARQL query."),
@@ -134,6 +184,20 @@ export const SETTINGS = {
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(whole(1, 10_000), 20, "Most operations open at a time on one WebSocket."),
   MAX_EVENT_STREAMS: setting(whole(1, 100_000), 1000, "Most streams of server-sent events over REST that are open at a time."),
   EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
+  METRICS_PORT: setting<number | null>(portOrOff, null, "Port of its own that answers /metrics for Prometheus; off by default, 0 picks a free one."),
+  METRICS_HOST: setting(host, "127.0.0.1", "Address that METRICS_PORT listens on; keep it where only the scraper gets."),
+  HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz and /readyz wait for a part of the service before it counts as failed."),
+  S3_ENDPOINT: setting<string | null>(origin, null, "Address of an S3 server that keeps the objects; by default they are files in DATA_DIR."),
+  S3_ACCESS_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "Who the registry is to the S3 server."), secret: true },
+  S3_SECRET_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "The secret that goes with S3_ACCESS_KEY."), secret: true },
+  S3_BUCKET: setting<string | null>(matching(/^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "a bucket's name: 3 to 63 small letters, digits, dots and hyphens"), null, "Bucket that holds the objects."),
+  S3_REGION: setting(matching(/^[a-z0-9-]{1,64}$/, "the name of a region"), "us-east-1", "Region of the bucket, which requests are signed for."),
+  S3_PREFIX: setting(matching(/^(?:[\w-][\w.-]{0,99}\/){1,5}$/, "a prefix such as registry/, of letters, digits, dots and hyphens, with a slash at its end"), "arkgraph/", "Before the keys of all objects, so that a bucket may be shared."),
+  S3_CREATE_BUCKET: setting(oneOf("no", "yes"), "no", "Whether a bucket that is missing is made at the start."),
+  S3_PART_SIZE: setting(sizeBetween(5 * 2 ** 20, 5 * 2 ** 30, "5MiB to 5GiB"), 16 * 2 ** 20, "One part of an upload to S3; an upload holds two in memory, and has 10,000 at the most."),
+  S3_TIMEOUT: setting(duration, 30_000, "How long the S3 server may be silent."),
+  S3_RETRIES: setting(whole(0, 20), 4, "How often a call to S3 is tried again, a little later each time."),
+  S3_PRESIGNED: setting(lifetime(604_800_000, "7d"), 0, "How long an address at the S3 server is good that a download is redirected to; off to send the bytes through the registry."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -161,5 +225,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       throw new ConfigError(`${name}${shown} is not valid: it takes ${(cause as Error).message}`);
     }
   }
+  assertTogether(config);
   return config as Config;
+}
+
+/** Settings that mean nothing without each other. */
+const TOGETHER: readonly SettingName[][] = [["S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET"]];
+
+function assertTogether(config: Readonly<Record<string, unknown>>): void {
+  for (const names of TOGETHER) {
+    const missing = names.filter((name) => config[name] === null);
+    if (missing.length === 0 || missing.length === names.length) continue;
+    throw new ConfigError(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${names.join(", ")} are set together, or none of them`);
+  }
 }

@@ -4,6 +4,8 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { ServiceError } from "./errors.js";
 import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
 import { refuse } from "./graphql/websocket.js";
+import type { RequestObserver } from "./metrics/metrics.js";
+import { requestIdOf } from "./request-id.js";
 import { contractRouter } from "./rest/backend.js";
 import { EventStreams } from "./rest/event-streams.js";
 import { sendError } from "./rest/errors.js";
@@ -17,16 +19,25 @@ import type { Deps } from "./use-cases/deps.js";
 import { assets } from "./web/assets.js";
 import { graphqlPage } from "./web/graphql-page.js";
 
+/** An HTTP server that does not listen yet. */
+export interface Doors {
+  server: Server;
+  /** Ends what would stay open for ever. */
+  endStreams(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
  * All doors on one HTTP server: REST by the contract, `/graphql`, and the pages' files.
- * The server does not listen yet.
+ * @param observer told of every request
  */
-export async function httpDoors(deps: Deps): Promise<{ server: Server; endStreams(): Promise<void>; stop(): Promise<void> }> {
+export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise<Doors> {
   const authenticator = new Authenticator(deps);
   // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
   const contract = openApiDocument();
   const streams = new EventStreams();
-  const rest = restHandler(deps, await contractRouter(contract, operations(contract, streams)), authenticator);
+  const asked = new WeakMap<IncomingMessage, string>();
+  const rest = restHandler(deps, await contractRouter(contract, operations(contract, streams)), authenticator, observer && ((req, operation) => asked.set(req, operation)));
   const graphql = await graphqlDoor(deps, authenticator);
 
   const app = express();
@@ -41,10 +52,15 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; endStream
   const page = Buffer.from(html);
   // GraphQL and what the contract names do not pass through Express and its middleware.
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
-    const asked = graphqlAddress(req.url ?? "/");
-    if (asked) {
-      if (asked.address === "answer" && wantsPage(req, asked.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
-      else void graphql.handle(req, res, asked.address, asked.search);
+    res.setHeader("X-Request-Id", requestIdOf(req));
+    const graph = graphqlAddress(req.url ?? "/");
+    if (observer) {
+      if (graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
+      observe(res, observer, () => asked.get(req) ?? "other");
+    }
+    if (graph) {
+      if (graph.address === "answer" && wantsPage(req, graph.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
+      else void graphql.handle(req, res, graph.address, graph.search);
       return;
     }
     rest(req, res).then((answered) => {
@@ -63,6 +79,15 @@ export async function httpDoors(deps: Deps): Promise<{ server: Server; endStream
     await graphql.endStreams();
   };
   return { server, endStreams, stop: graphql.stop };
+}
+
+/** Tells of an answer once it is out, or its client has gone. */
+function observe(res: ServerResponse, observer: RequestObserver, operation: () => string): void {
+  const began = performance.now();
+  res.once("close", () => {
+    const lasts = String(res.getHeader("content-type") ?? "").startsWith("text/event-stream");
+    observer.answered(operation(), res.writableFinished ? String(res.statusCode) : "gone", lasts ? undefined : (performance.now() - began) / 1000);
+  });
 }
 
 /** What of GraphQL a request target asks for, with its query string; under `/api` too, as everything. */

@@ -1,6 +1,7 @@
 import type { AddressInfo, Server } from "node:net";
-import { compose, type Registry } from "./compose.js";
+import { compose, type Registry } from "./compose/index.js";
 import type { Config } from "./config.js";
+import type { MetricsListener } from "./metrics/listener.js";
 import { firstAdminToken } from "./use-cases/accounts/accounts.js";
 import type { Log } from "./use-cases/deps.js";
 
@@ -9,6 +10,8 @@ export interface Running {
   /** Address without a slash at the end. */
   url: string;
   registry: Registry;
+  /** Where /metrics is answered; absent unless METRICS_PORT says so. */
+  metricsUrl: string | undefined;
   /** Made at the first start of an installation only. */
   adminToken: string | undefined;
   /** Takes no new connections, lets requests and work in progress end within SHUTDOWN_GRACE, closes every store. */
@@ -24,9 +27,11 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
   let url = config.BASE_URL ?? "";
   // Most of a start is loading modules: those of the doors are loaded while the threads of the stores start.
   const composing = compose(config, log, () => url);
-  const [{ httpDoors }, registry] = await Promise.all([import("./http.js"), composing]);
+  const [openDoors, registry] = await Promise.all([doorsOf(config.ROLE), composing]);
+  let scrapes: MetricsListener | undefined;
   try {
-    const { server, endStreams, stop: stopDoors } = await httpDoors(registry.deps);
+    if (config.METRICS_PORT !== null) scrapes = await (await import("./metrics/listener.js")).listenForScrapes(registry.deps, config.METRICS_PORT, config.METRICS_HOST);
+    const { server, endStreams, stop: stopDoors } = await openDoors(registry.deps, scrapes?.metrics);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
@@ -34,7 +39,7 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
     const adminToken = await firstAdminToken(registry.deps, announceAdminToken);
     await registry.start();
     return {
-      url: local, registry, adminToken,
+      url: local, registry, metricsUrl: scrapes?.url, adminToken,
       async stop() {
         // No new connections, and those that would stay open for ever are ended: then the rest can end by itself.
         const closed = closeServer(server, config.SHUTDOWN_GRACE);
@@ -42,13 +47,19 @@ export async function serve(config: Config, log: Log, announceAdminToken?: (toke
         await closed;
         await stopDoors();
         await registry.close(config.SHUTDOWN_GRACE / 2);
+        await scrapes?.close();
       },
     };
   } catch (error) {
+    await scrapes?.close();
     await registry.close(0);
     throw error;
   }
 }
+
+/** A worker answers nobody's requests, and does not load what would. */
+const doorsOf = async (role: Config["ROLE"]): Promise<typeof import("./http.js").httpDoors> =>
+  role === "worker" ? import("./worker-door.js").then(({ workerDoor }) => async (deps) => workerDoor(deps)) : (await import("./http.js")).httpDoors;
 
 function listen(server: Server, config: Config): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { ConfigError, readConfig } from "./config.js";
 import { ServiceError } from "./errors.js";
 import { openLog } from "./log.js";
+import { checkProfile } from "./profile.js";
 import type { Running } from "./serve.js";
 
 /** Past this a stop is no longer graceful: the process ends as it is, and the next start picks up. */
@@ -16,12 +17,14 @@ export function explain(error: unknown): string {
 }
 
 /**
- * Runs the registry as this process: settings from the environment, until SIGTERM or SIGINT, which end the
+ * Runs the registry as this process until SIGTERM or SIGINT, which end the
  * process with status 0. Resolves once it listens and has said where.
+ * @param env holds the settings
  * @throws as `serve`; {@link explain} turns it into a line
  */
-export async function runService(): Promise<void> {
-  const config = readConfig(process.env);
+export async function runService(env: Readonly<Record<string, string | undefined>> = process.env): Promise<void> {
+  const config = readConfig(env);
+  checkProfile(config);
   const log = openLog(config.LOG_LEVEL);
   let running: Running | undefined;
   let stopping = false;

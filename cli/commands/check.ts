@@ -1,28 +1,22 @@
-import { access } from "node:fs/promises";
-import { join } from "node:path";
-import { readConfig } from "../../src/config.js";
+import { endpointOptions } from "../../src/compose/endpoint.js";
+import { openEndpointEngine } from "../../src/stores/queries/endpoint/index.js";
 import { openOxigraphEngine, openTruthDigester } from "../../src/stores/queries/oxigraph/index.js";
-import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
 import { checkIndex, type CheckedIndex } from "../../src/use-cases/check/index.js";
-import { Failure } from "../failure.js";
+import { openRecords } from "../records.js";
 
 /**
- * Builds the index from the records of a data folder and compares the two. Status 0 when they agree, 1 when
- * they differ. The registry must not run on the folder: the records belong to one process at a time.
+ * Compares the index with the records of a data folder: the one on the SPARQL endpoint where the settings name one,
+ * brought up to date first, else one that is built for it. Status 0 when they agree, 1 when they differ. The registry must not run on the folder: the records belong to one process at a time.
  * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use or damaged
  */
-export async function checkCommand({ data }: { data?: string }): Promise<void> {
-  const config = readConfig({ ...process.env, ...(data === undefined ? {} : { DATA_DIR: data }) });
-  const file = join(config.DATA_DIR, "records.db");
-  // Opening would make a new, empty registry.
-  await access(file).catch(() => {
-    throw new Failure(`${config.DATA_DIR} holds no registry (no records.db): name its data folder with --data or DATA_DIR`);
-  });
-  const records = await openSqliteRecordStore({ file, log: (message) => process.stderr.write(`arkgraph: ${message}\n`) });
+export async function checkCommand(options: { data?: string }): Promise<void> {
+  const { config, records } = await openRecords(options);
+  const openFeed = () => records.openFeed();
   try {
-    const queries = await openOxigraphEngine({ openFeed: () => records.openFeed(), queryTimeout: config.QUERY_TIMEOUT });
+    const endpoint = endpointOptions(config, records);
+    const queries = endpoint ? await openEndpointEngine(endpoint) : await openOxigraphEngine({ openFeed, queryTimeout: config.QUERY_TIMEOUT });
     try {
-      const checked = await checkIndex({ openTruth: () => openTruthDigester(() => records.openFeed()), queries });
+      const checked = await checkIndex({ openTruth: () => openTruthDigester(openFeed), queries });
       process.stdout.write(figures(checked));
       if (checked.agree !== true) process.exitCode = 1;
     } finally {

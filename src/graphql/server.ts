@@ -5,6 +5,7 @@ import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDi
 import { clientAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import type { JsonValue } from "../model/field.js";
+import { requestIdOf } from "../request-id.js";
 import { contextOf, type Context } from "../resolvers/context.js";
 import { mediaType, readJson } from "../rest/body.js";
 import type { Caller } from "../use-cases/access/caller.js";
@@ -41,7 +42,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
-  const contextFor = async (authorization: string | undefined, address: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address);
+  const contextFor = async (authorization: string | undefined, address: string, request?: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address, request);
   const apollo = new ApolloServer<Context>({
     schema,
     introspection: true,
@@ -71,7 +72,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     async handle(req, res, address, search) {
       try {
         if (!METHODS.includes(req.method ?? "")) throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`, {}, { Allow: METHODS.join(", ") });
-        const context = await contextFor(req.headers.authorization, addressOf(req));
+        const context = await contextFor(req.headers.authorization, addressOf(req), requestIdOf(req));
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         if (address === "stream") await events.handle(req, res, body);
         else await http.answer(req, res, { search, body }, context);

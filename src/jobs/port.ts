@@ -20,9 +20,14 @@ export type JobHandler = (job: Job) => Promise<void>;
 export interface JobQueue {
   /** Begins to work, first on what an earlier process left unfinished. */
   start(handler: JobHandler): Promise<void>;
-  enqueue(submission: string): Promise<void>;
+  /**
+   * Says that a submission which the truth holds is to be worked on; again has no effect while it waits or runs.
+   * False when the queue cannot be reached: the submission is then begun once it can be.
+   */
+  enqueue(submission: string): Promise<boolean>;
   cancel(submission: string): Promise<void>;
-  progress(submission: string): Progress | null;
+  /** How far the attempt that runs now is, on whichever node; null when that is not known. */
+  progress(submission: string): Promise<Progress | null>;
   /** Every change of progress or state of a submission until it has ended. */
   watch(submission: string): AsyncIterable<void>;
   /** Takes no new work, waits up to `grace` ms for what runs, then leaves it for the next start. */

@@ -19,7 +19,7 @@ export class Token {
 const limits = new WeakMap<Deps, RateLimit>();
 function loginLimit(deps: Deps): RateLimit {
   let limit = limits.get(deps);
-  if (!limit) limits.set(deps, (limit = new RateLimit(deps.config.LOGIN_RATE, "LOGIN_RATE")));
+  if (!limit) limits.set(deps, (limit = new RateLimit(deps.config.LOGIN_RATE, "LOGIN_RATE", deps.shared)));
   return limit;
 }
 

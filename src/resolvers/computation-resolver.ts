@@ -10,7 +10,7 @@ import { countWrite } from "./write-rate.js";
 export class ComputationResolver {
   /** @throws as `executeComputation` */
   async execute(id: string, context: Context): Promise<never> {
-    countWrite(context);
+    await countWrite(context);
     return executeComputation(context.deps, id, context.caller);
   }
 

@@ -8,10 +8,15 @@ export interface Context {
   readonly caller: Caller | null;
   /** Address the request came from, for login limits. */
   readonly address: string;
+  /** Name of the request in logs, also in those of the work that it asks for; absent over WebSocket. */
+  readonly request?: string;
   readonly loaders: Loaders;
 }
 
 /** A context for one request. */
-export function contextOf(deps: Deps, caller: Caller | null, address: string): Context {
-  return { deps, caller, address, loaders: new Loaders(deps, caller) };
+export function contextOf(deps: Deps, caller: Caller | null, address: string, request?: string): Context {
+  return { deps, caller, address, ...(request === undefined ? {} : { request }), loaders: new Loaders(deps, caller) };
 }
+
+/** What work that goes on in the background is told of the request. */
+export const requestOf = ({ request }: Context): { request?: string } => (request === undefined ? {} : { request });

@@ -5,9 +5,9 @@ import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import { invalid } from "../errors.js";
 import type { CratePlan } from "../use-cases/crates/plan.js";
 import { planUpload } from "../use-cases/crates/plan-upload.js";
-import { submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
+import { submitCrate, viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
 import type { IncomingFile } from "../use-cases/files/staged-file.js";
-import type { Context } from "./context.js";
+import { requestOf, type Context } from "./context.js";
 import { CratePlanType } from "./types/crate-plan.js";
 import { SubmissionType } from "./types/submission.js";
 import { withUpload } from "./upload.js";
@@ -26,9 +26,9 @@ export class CratePlanResolver {
   }
   /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submitMetadata(stream: Readable, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
-    countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, options);
-    return submissionView(submission, context.deps.jobs.progress(submission.id));
+    await countWrite(context);
+    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, { ...options, ...requestOf(context) });
+    return viewNow(context.deps, submission);
   }
 
   @Mutation(() => CratePlanType, { description: "What an upload of this archive or metadata document would come to. Nothing of it is stored." })

@@ -8,9 +8,9 @@ import type { CrateArchive } from "../use-cases/crates/export/crate-archive.js";
 import { readCrateArchive, readCrateMetadata, type CrateMetadata } from "../use-cases/crates/export/read-crate.js";
 import { crateSummary, type CrateSummary } from "../use-cases/crates/export/summary.js";
 import { followSubmission } from "../use-cases/crates/follow.js";
-import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submissionView, submitCrate, type SubmissionView } from "../use-cases/crates/submissions.js";
+import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submitCrate, viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
 import { contentOf, type Content } from "../use-cases/files/content.js";
-import type { Context } from "./context.js";
+import { requestOf, type Context } from "./context.js";
 import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 import { withUpload } from "./upload.js";
@@ -21,14 +21,14 @@ import { countWrite } from "./write-rate.js";
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(file: { stream: Readable; name: string }, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
-    countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, file, options);
-    return submissionView(submission, context.deps.jobs.progress(submission.id));
+    await countWrite(context);
+    const submission = await submitCrate(context.deps, context.caller, file, { ...options, ...requestOf(context) });
+    return viewNow(context.deps, submission);
   }
   /** Waits for the end of a submission, at most UPLOAD_WAIT. */
   async settled(id: string, context: Context): Promise<SubmissionView> {
     const { deps } = context;
-    return submissionView(await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT), deps.jobs.progress(id));
+    return viewNow(deps, await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT));
   }
   /** RO-Crate metadata of a crate as it is now. @throws as {@link readCrateMetadata} */
   metadata(id: string, context: Context): Promise<CrateMetadata> {

@@ -22,7 +22,7 @@ export class DownloadResolver {
   /** Takes the bytes in while what is said of them is yet to come; pass the answer to {@link register}, or discard its object. */
   async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
     authenticated(context.caller);
-    countWrite(context);
+    await countWrite(context);
     return stageFile(context.deps, file);
   }
   /** Uses the staged file up. @param at where the document is in what the client sent; @throws as `registerDownload` */
@@ -31,12 +31,12 @@ export class DownloadResolver {
   }
   /** @throws as `uploadContent` */
   async upload(id: string, file: IncomingFile, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return uploadContent(context.deps, id, file, context.caller, expectedRevision);
   }
   /** Removes the content and keeps the metadata. @throws as `removeContent` */
   async removeContent(id: string, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return removeContent(context.deps, id, context.caller, expectedRevision);
   }
 

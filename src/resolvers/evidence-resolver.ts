@@ -1,12 +1,12 @@
 import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from "type-graphql";
 import { lookupArk } from "../identifiers/ark.js";
 import type { KindName } from "../model/kind.js";
-import { submissionView, type SubmissionView } from "../use-cases/crates/submissions.js";
+import { viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
 import {
   EVIDENCE_FORMATS, edgesOf, evidenceGraph, impactOf, openEvidence, requestBuild, statementsAsOf, supportPath,
   type EvidenceAnswer, type EvidenceDeps, type EvidenceFormat, type EvidenceGraph, type EvidenceRequest, type Impact, type ShownEdge, type Statement, type SupportPath,
 } from "../use-cases/evidence/index.js";
-import type { Context } from "./context.js";
+import { requestOf, type Context } from "./context.js";
 import { DirectionEnum, EvidenceAnswerType, FormatEnum, ImpactType, KindEnum, SupportPathType, type EvidenceEdge } from "./types/evidence.js";
 import type { RecordNode } from "./types/record-node.js";
 import { SubmissionType } from "./types/submission.js";
@@ -48,9 +48,9 @@ export class EvidenceResolver {
   }
   /** @throws ServiceError as `requestBuild` */
   async build(request: { ark: string; direction: "upstream" | "downstream" | "both"; depth?: number }, context: Context): Promise<SubmissionView> {
-    countWrite(context);
-    const submission = await requestBuild(context.deps, context.caller, request);
-    return submissionView(submission, context.deps.jobs.progress(submission.id));
+    await countWrite(context);
+    const submission = await requestBuild(context.deps, context.caller, { ...request, ...requestOf(context) });
+    return viewNow(context.deps, submission);
   }
 
   @Query(() => EvidenceAnswerType, { description: "The evidence graph of a record, built when asked for." })

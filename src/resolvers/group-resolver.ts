@@ -20,12 +20,12 @@ const changeOf = ({ group, user, expectedRevision }: MembershipArguments): Membe
 export class GroupResolver {
   /** @throws as `addGroupMember` */
   async addMember(change: MembershipChange, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return addGroupMember(context.deps, change, context.caller);
   }
   /** @throws as `removeGroupMember` */
   async removeMember(change: MembershipChange, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return removeGroupMember(context.deps, change, context.caller);
   }
 

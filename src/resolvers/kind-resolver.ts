@@ -22,11 +22,11 @@ import { countWrite } from "./write-rate.js";
 export class KindResolver {
   constructor(readonly kind: KindName) {}
   async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
-    countWrite(context, { open: this.kind === "user" });
+    await countWrite(context, { open: this.kind === "user" });
     return createRecord(context.deps, this.kind, document, context.caller);
   }
   async replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
   read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {

@@ -12,7 +12,7 @@ import { countWrite } from "./write-rate.js";
 export class PublicationResolver {
   /** @param request `{"@id", "publicationStatus", "embargoedUntil"?}`; @throws as `publishRecord` */
   async publish(request: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<StoredRecord> {
-    countWrite(context);
+    await countWrite(context);
     return publishRecord(context.deps, request, context.caller, expectedRevision);
   }
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */

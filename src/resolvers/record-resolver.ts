@@ -34,12 +34,12 @@ export class RecordResolver {
   }
   /** Replaces the record that the path names, as its own kind or the one asked for. @throws as `replaceRecordAt` */
   async replaceAt(id: string, document: JsonValue | undefined, options: { kind?: KindName; expectedRevision?: number | undefined }, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return replaceRecordAt(context.deps, id, document, context.caller, options);
   }
   /** @throws ServiceError as {@link removeRecord} */
   async remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
-    countWrite(context);
+    await countWrite(context);
     return removeRecord(context.deps, id, context.caller, options);
   }
 

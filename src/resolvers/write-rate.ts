@@ -10,9 +10,9 @@ const limits = new WeakMap<Deps, RateLimit>();
  * counts only where it would not be: the creation of an account, by the address it comes from.
  * @throws ServiceError `TOO_MANY_REQUESTS` past WRITE_RATE
  */
-export function countWrite({ deps, caller, address }: Context, { open = false } = {}): void {
+export async function countWrite({ deps, caller, address }: Context, { open = false } = {}): Promise<void> {
   if (!caller && !open) return;
   let limit = limits.get(deps);
-  if (!limit) limits.set(deps, (limit = new RateLimit(deps.config.WRITE_RATE, "WRITE_RATE")));
-  limit.take(caller?.user ?? `address ${address}`);
+  if (!limit) limits.set(deps, (limit = new RateLimit(deps.config.WRITE_RATE, "WRITE_RATE", deps.shared)));
+  await limit.take(caller?.user ?? `address ${address}`);
 }

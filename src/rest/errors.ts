@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError, ValidationError } from "../errors.js";
+import { requestIdOf } from "../request-id.js";
 import type { Log } from "../use-cases/deps.js";
 import { hasBody } from "./body.js";
 import { SAFE_HEADERS, sendJson } from "./reply.js";
 
 /** The error body and headers of anything thrown. A fault never shows its text: it carries an id that stands in the log. */
-export function errorAnswer(error: unknown, log: Log): { status: number; body: object; headers: Record<string, string> } {
+export function errorAnswer(error: unknown, log: Log, request?: string): { status: number; body: object; headers: Record<string, string> } {
   if (error instanceof ValidationError) return { status: 422, body: { detail: error.items }, headers: {} };
   if (error instanceof ServiceError) {
     const headers: Record<string, string> = { ...error.headers };
@@ -15,7 +16,7 @@ export function errorAnswer(error: unknown, log: Log): { status: number; body: o
     return { status: error.status, body: { detail: error.message, code: error.code, ...error.extra }, headers };
   }
   const id = randomUUID();
-  log.error({ err: error, fault: id }, "a request ended in a fault");
+  log.error({ err: error, fault: id, ...(request === undefined ? {} : { request }) }, "a request ended in a fault");
   return { status: 500, body: { detail: `A fault of the service; its log tells more under ${id}.`, code: "INTERNAL" }, headers: {} };
 }
 
@@ -26,7 +27,7 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: unkn
     res.destroy();
     return;
   }
-  const { status, body, headers } = errorAnswer(error, log);
+  const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
   if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);
 }

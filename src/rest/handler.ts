@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import { lookupArk } from "../identifiers/ark.js";
+import { requestIdOf } from "../request-id.js";
 import { contextOf } from "../resolvers/context.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
@@ -18,7 +19,7 @@ export type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise
  * The REST door: target → operation of the OpenAPI document → the handler that calls a resolver.
  * Order of refusals: route, method, body size and type, token, body, target.
  */
-export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator): RestHandler {
+export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator, onMatch?: (req: IncomingMessage, operationId: string) => void): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   return async (req, res) => {
     try {
@@ -29,6 +30,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       if (!match) {
         throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${matched.allow.join(", ")}.`, {}, { Allow: matched.allow.join(", ") });
       }
+      onMatch?.(req, match.operationId);
       const reads = router.reads(match.operationId);
       if (reads) checkBodyHeaders(req, reads, deps.config);
       const caller = await authenticator.caller(req.headers.authorization).catch((error: unknown) => {
@@ -37,7 +39,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       });
       checkPath(match.params);
       const query = readQuery(target.query);
-      const context = contextOf(deps, caller, addressOf(req));
+      const context = contextOf(deps, caller, addressOf(req), requestIdOf(req));
       await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);

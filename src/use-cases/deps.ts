@@ -5,6 +5,7 @@ import type { ObjectStore } from "../stores/objects/port.js";
 import type { OpenQueries } from "../stores/queries/open-port.js";
 import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
+import type { SharedMemory } from "../stores/shared/port.js";
 import type { Penalties, QueryGuard } from "./sparql/index.js";
 import type { Turns } from "./turns.js";
 
@@ -29,6 +30,8 @@ export interface Deps {
   /** Where {@link objects} is, for threads. */
   readonly objectsLocation: ObjectsLocation;
   readonly jobs: JobQueue;
+  /** What limits go by, over all nodes. */
+  readonly shared: SharedMemory;
   /** Crates that are looked at without being taken in wait here for their turn. */
   readonly planTurns: Turns;
   /** Checks by shapes. */

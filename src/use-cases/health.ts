@@ -1,22 +1,65 @@
-import type { Deps, Log } from "./deps.js";
+import type { Deps } from "./deps.js";
 
-export interface Health {
-  status: "healthy" | "unhealthy";
+/** What every answer about the state of a node tells. */
+interface State {
   checks: { records: string; index: string; objects: string; jobs: string };
+  /** Commits that the graph index has yet to apply; null when the records cannot be asked. */
+  lag: number | null;
+}
+export interface Health extends State { status: "healthy" | "unhealthy" }
+export interface Readiness extends State { status: "ready" | "not ready" }
+
+/** What failed when it was last asked: probes come every few seconds, and an outage is told once. */
+const failing = new WeakMap<Deps, Set<string>>();
+
+/** Asks one part, no longer than HEALTH_TIMEOUT. What went wrong is for the log: it may name folders and hosts. */
+async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Promise<string> {
+  let known = failing.get(deps);
+  if (!known) failing.set(deps, (known = new Set()));
+  try {
+    await within(deps.config.HEALTH_TIMEOUT, ask());
+    if (known.delete(name)) deps.log.info({ check: name }, "a store works again");
+    return "ok";
+  } catch (err) {
+    if (!known.has(name)) deps.log.error({ err, check: name }, "a store does not work");
+    known.add(name);
+    return "failed";
+  }
 }
 
-/** What went wrong is for the log: it may name folders and hosts. */
-const ok = (check: Promise<void>, name: string, log: Log): Promise<string> => check.then(() => "ok", (err: Error) => {
-  log.error({ err, check: name }, "a store does not work");
-  return "failed";
-});
+async function stateOf(deps: Deps): Promise<State> {
+  const { records, queries, objects, jobs } = deps;
+  const applied = queries.state();
+  let latest: number | undefined;
+  const [recordsCheck, index, objectsCheck, jobsCheck] = await Promise.all([
+    check(deps, "records", async () => {
+      await records.health();
+      latest = await records.sequence();
+    }),
+    // Asked also while it loads: an endpoint that is away never will have.
+    check(deps, "index", () => queries.health()).then((answer) => (answer === "ok" && applied.state === "loading" ? "loading" : answer)),
+    check(deps, "objects", () => objects.health()),
+    check(deps, "jobs", () => jobs.health()),
+  ]);
+  return { checks: { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck }, lag: latest === undefined ? null : Math.max(0, latest - applied.sequence) };
+}
 
 /** Asks every store whether it works. A loading index is healthy: records are served meanwhile. */
-export async function health({ records, queries, objects, jobs, log }: Deps): Promise<Health> {
-  const loading = queries.state().state === "loading";
-  const [recordsCheck, index, objectsCheck, jobsCheck] = await Promise.all([
-    ok(records.health(), "records", log), loading ? "loading" : ok(queries.health(), "index", log), ok(objects.health(), "objects", log), ok(jobs.health(), "jobs", log),
-  ]);
-  const checks = { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck };
-  return { status: Object.values(checks).every((check) => check === "ok" || check === "loading") ? "healthy" : "unhealthy", checks };
+export async function health(deps: Deps): Promise<Health> {
+  const state = await stateOf(deps);
+  return { status: Object.values(state.checks).every((check) => check === "ok" || check === "loading") ? "healthy" : "unhealthy", ...state };
+}
+
+/**
+ * Whether this node should be sent requests: without its records it can answer nearly none. Whatever else is
+ * away fails the requests that need it, and would fail them on every other node as well.
+ */
+export async function readiness(deps: Deps): Promise<Readiness> {
+  const state = await stateOf(deps);
+  return { status: state.checks.records === "ok" ? "ready" : "not ready", ...state };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let clock: NodeJS.Timeout | undefined;
+  await Promise.race([work, new Promise((_, reject) => (clock = setTimeout(() => reject(new Error(`no answer within HEALTH_TIMEOUT (${ms} ms)`)), ms)))]).finally(() => clearTimeout(clock));
 }

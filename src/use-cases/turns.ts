@@ -34,6 +34,11 @@ export class Turns {
     }
   }
 
+  /** How many run, and how many wait. */
+  load(): { running: number; waiting: number } {
+    return { running: this.running, waiting: this.waiting.length };
+  }
+
   /** Ends what runs and what waits. */
   close(): void {
     this.closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping: ask again in a moment."));

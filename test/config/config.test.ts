@@ -50,6 +50,18 @@ describe("values", () => {
   });
 });
 
+describe("the settings of S3", () => {
+  const all = { S3_ENDPOINT: "https://s3.example.org/", S3_ACCESS_KEY: "key", S3_SECRET_KEY: "not-to-be-shown", S3_BUCKET: "objects" };
+  it("are set together or not at all", () => {
+    expect(readConfig(all)).toMatchObject({ S3_ENDPOINT: "https://s3.example.org", S3_PRESIGNED: 0, S3_CREATE_BUCKET: "no" });
+    for (const name of Object.keys(all)) {
+      expect(() => readConfig({ ...all, [name]: "" })).toThrow(new RegExp(`^${name} is missing: S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_BUCKET are set together, or none of them$`));
+    }
+    expect(() => readConfig({ S3_BUCKET: "objects" })).toThrow(/^S3_ENDPOINT and S3_ACCESS_KEY and S3_SECRET_KEY are missing/);
+  });
+  it.each([["S3_ENDPOINT", "https://s3.example.org/path"], ["S3_ENDPOINT", "s3.example.org"], ["S3_BUCKET", "Objects"], ["S3_BUCKET", "127.0.0.1"], ["S3_BUCKET", "a..b"], ["S3_PREFIX", "registry"], ["S3_PREFIX", "../"], ["S3_PREFIX", "/"], ["S3_PART_SIZE", "4MiB"], ["S3_PRESIGNED", "8d"], ["S3_PRESIGNED", "100ms"]])("%s is not %s", (name, value) => expect(() => readConfig({ ...all, [name]: value })).toThrow(name));
+});
+
 describe("the signing key", () => {
   let folder: string;
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "arkgraph-key-"))));

@@ -132,12 +132,12 @@ export function jobQueueConformance(name: string, open: Open): void {
       await queue.enqueue(await submit("a"));
       const seen: unknown[] = [];
       for await (const _ of queue.watch("a")) {
-        seen.push(queue.progress("a"));
+        seen.push(await queue.progress("a"));
         go();
       }
       expect(seen).toContainEqual({ stage: "two", done: 0, total: null, unit: "records" });
       expect(store.stages).toEqual(["one", "two"]);
-      expect(queue.progress("a")).toBeNull();
+      expect(await queue.progress("a")).toBeNull();
     });
 
     it("ends the watch of a submission that has ended, or was never there", async () => {
@@ -195,6 +195,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
       await queue.enqueue(await submit("runs"));
       await queue.enqueue(await submit("waits"));
+      while ((await store.submission("runs"))!.status !== "running") await pause(1);
       await queue.health();
       await queue.close(5000);
       expect((await store.submission("runs"))!.status).toBe("finished");

@@ -5,6 +5,7 @@ import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";
 import { feedConforms } from "./records/feed.js";
 import type { Opened, Setting } from "./records/fixtures.js";
+import { leasesConform } from "./records/leases.js";
 import { linksConform } from "./records/links.js";
 import { listsConform } from "./records/lists.js";
 import { modelConforms } from "./records/model.js";
@@ -27,6 +28,6 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
     });
     afterEach(() => opened.destroy());
     const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
-    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms]) part(setting);
+    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms, leasesConform]) part(setting);
   });
 }

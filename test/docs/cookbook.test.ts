@@ -4,6 +4,9 @@ import { Parser, Store } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { packageRoot } from "../../src/package-root.js";
+import { FUSEKI } from "../support/servers/fuseki.js";
+import { OXIGRAPH } from "../support/servers/oxigraph.js";
+import { sparqlServer } from "../support/servers/installed.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 const page = readFileSync(join(packageRoot, "docs", "cookbook.md"), "utf8");
@@ -15,10 +18,17 @@ const recipes = page.split(/^## /m).slice(1).map((section) => ({
   answer: /^```text\n([\s\S]*?)^```/m.exec(section)?.[1]!.trimEnd().split("\n"),
 }));
 
-describe("the cookbook", () => {
+const inProcess = async (): Promise<Record<string, string>> => ({});
+const places = [OXIGRAPH, FUSEKI].map(sparqlServer).map((endpoint) => [`a SPARQL endpoint (${endpoint.make.name})`, async () => {
+  await endpoint.start();
+  return { SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl, INDEX_WAIT: "10s" };
+}, endpoint.installed] as const);
+
+describe.each([["the index in the process", inProcess, true], ...places] as const)("the cookbook, on %s,", (_place, settings, installed) => {
+  if (!installed) return it.skip("is not installed");
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await startServer(await settings());
     const { token } = await server.person("Ada");
     const form = new FormData();
     form.set("file", new Blob([new Uint8Array(await buildDemoCrate())]), "crate.zip");

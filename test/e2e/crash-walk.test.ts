@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,11 @@ const WALK: readonly Death[] = [
 let registry: RegistryProcess | undefined;
 let ada: User;
 let folder: string;
-const killAt = (death: Partial<Death>) => writeFile(join(folder, "kill-at.json"), JSON.stringify(death));
+/** In one step: a submission of before may read it at this moment, and half a file would end the registry too early. */
+async function killAt(death: Partial<Death>): Promise<void> {
+  await writeFile(join(folder, "next.json"), JSON.stringify(death));
+  await rename(join(folder, "next.json"), join(folder, "kill-at.json"));
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "arkgraph-walk-"));

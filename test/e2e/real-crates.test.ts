@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REAL_CRATES, realCrate } from "../support/crates.js";
 import type { Json, User } from "../support/registry-client.js";
-import { RegistryProcess } from "../support/registry-process.js";
+import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
 const present = existsSync(REAL_CRATES);
 if (!present) process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
 
 describe.skipIf(!present)("real crates, over HTTP", () => {
-  let registry: RegistryProcess;
+  let registry: RegistryUnderTest;
   let ada: User;
   beforeAll(async () => {
-    registry = await RegistryProcess.start();
+    registry = await startRegistry();
     ada = await registry.user("Ada");
   });
   afterAll(() => registry?.stop());

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { User } from "../support/registry-client.js";
-import { RegistryProcess } from "../support/registry-process.js";
+import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
-let registry: RegistryProcess;
+let registry: RegistryUnderTest;
 let ada: User;
 let dataset: Record<string, unknown>;
 beforeAll(async () => {
-  registry = await RegistryProcess.start();
+  registry = await startRegistry();
   ada = await registry.user("Ada");
   dataset = { "@type": "evi:Dataset", name: "Images", description: "Some images.", owner: ada.ark };
 });

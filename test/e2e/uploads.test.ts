@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { crate, zip } from "../support/crates.js";
 import type { User } from "../support/registry-client.js";
-import { RegistryProcess } from "../support/registry-process.js";
+import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
 const LIMIT = 300_000;
-let registry: RegistryProcess;
+let registry: RegistryUnderTest;
 let ada: User;
 beforeAll(async () => {
-  registry = await RegistryProcess.start({ env: { MAX_UPLOAD_BYTES: String(LIMIT) } });
+  registry = await startRegistry({ env: { MAX_UPLOAD_BYTES: String(LIMIT) } });
   ada = await registry.user("Ada");
 });
 afterAll(() => registry?.stop());

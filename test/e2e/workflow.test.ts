@@ -4,15 +4,15 @@ import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { PATHS } from "../../cli/demo/crate/files.js";
 import { crate as pack } from "../support/crates.js";
 import type { Json, User } from "../support/registry-client.js";
-import { RegistryProcess } from "../support/registry-process.js";
+import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
-let registry: RegistryProcess;
+let registry: RegistryUnderTest;
 let ada: User;
 let archive: Buffer;
 let submission: Json;
 let crate: string;
 beforeAll(async () => {
-  registry = await RegistryProcess.start();
+  registry = await startRegistry();
   ada = await registry.user("Ada");
   archive = await buildDemoCrate();
   const accepted = await registry.upload(archive, ada.token, { name: "my images.zip" });

@@ -17,6 +17,7 @@ describe("GET /healthz", () => {
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(answer.body).toMatchObject({ status: "healthy", checks: { records: "ok", objects: "ok", jobs: "ok" } });
     expect(["ok", "loading"]).toContain((answer.body["checks"] as { index: string }).index);
+    await expect.poll(async () => (await server.request("GET", "/healthz")).body["lag"]).toBe(0);
   });
   it("is 503 when one fails, and does not show its inside", async () => {
     const { objects } = server.deps;
@@ -29,6 +30,35 @@ describe("GET /healthz", () => {
       expect(answer.text).not.toContain("/secret/folder");
     } finally {
       objects.health = health;
+    }
+  });
+});
+
+describe("GET /readyz", () => {
+  const failing = async (part: "records" | "objects", check: () => Promise<void>, look: () => Promise<void>) => {
+    const { health } = server.deps[part];
+    server.deps[part].health = check;
+    await look().finally(() => { server.deps[part].health = health; });
+  };
+  it("is for a node that reaches its records, whatever else is away", async () => {
+    const answer = await server.request("GET", "/readyz");
+    expect([answer.status, answer.headers.get("cache-control"), answer.body["status"]]).toEqual([200, "no-store", "ready"]);
+    await failing("objects", () => Promise.reject(new Error("away")), async () => {
+      expect(await server.request("GET", "/readyz")).toMatchObject({ status: 200, body: { status: "ready", checks: { objects: "failed" } } });
+    });
+    await failing("records", () => Promise.reject(new Error("away")), async () => {
+      expect(await server.request("GET", "/readyz")).toMatchObject({ status: 503, body: { status: "not ready", checks: { records: "failed" }, lag: null } });
+    });
+    expect((await server.request("GET", "/readyz")).status).toBe(200);
+  });
+  it("does not wait for a part that does not answer, and tells of an outage once", async () => {
+    const hurried = await startServer({ HEALTH_TIMEOUT: "100ms" });
+    try {
+      hurried.deps.objects.health = () => new Promise(() => {});
+      for (let n = 0; n < 3; n++) expect((await hurried.request("GET", "/readyz")).body).toMatchObject({ checks: { objects: "failed" } });
+      expect(hurried.faults.filter(({ message }) => message === "a store does not work")).toHaveLength(1);
+    } finally {
+      await hurried.stop();
     }
   });
 });

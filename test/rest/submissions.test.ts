@@ -80,7 +80,7 @@ describe("cancelling an upload", () => {
     const archive = await largeCrate(`cancelled while ${stage}`, 6000);
     const before = await registry.recordCount();
     const { submissionUUID: id } = (await registry.upload(archive, ada.token)).body;
-    await until(() => registry.deps.jobs.progress(id as string)?.stage === stage);
+    await until(async () => (await registry.deps.jobs.progress(id as string))?.stage === stage);
     expect((await registry.ask(status(id as string), { method: "DELETE", token: ada.token })).status).toBe(200);
     expect(await registry.settled(id as string, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }], rocrateIdentifier: null });
     expect(await registry.recordCount()).toBe(before);

@@ -9,8 +9,8 @@ export function webSocketClient(url: string, token?: string): Client {
 /** All events of a stream of server-sent events, parsed. */
 export async function eventsOf(response: Response): Promise<{ event: string; data: any }[]> { // eslint-disable-line typescript/no-explicit-any -- answers are looked into freely
   return (await response.text()).split("\n\n").filter((block) => block.startsWith("event:")).map((block) => {
-    const [event, ...data] = block.split("\n");
-    const text = data.map((line) => line.replace(/^data: ?/, "")).join("\n");
+    const [event, ...lines] = block.split("\n");
+    const text = lines.filter((line) => line.startsWith("data")).map((line) => line.replace(/^data: ?/, "")).join("\n");
     return { event: event!.slice("event: ".length), data: text === "" ? null : JSON.parse(text) as unknown };
   });
 }

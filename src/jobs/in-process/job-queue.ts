@@ -1,13 +1,13 @@
 import { ServiceError } from "../../errors.js";
-import type { Finding } from "../../model/finding.js";
-import type { Submission, SubmissionStore } from "../../stores/records/submissions-port.js";
+import type { Submission } from "../../stores/records/submissions-port.js";
+import { attempt, endFailed, type AttemptHost, type JobStore } from "../attempt.js";
+import { cancelled, hasEnded } from "../endings.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
-import { reached } from "../moments.js";
-import { JobAborted, cancelled, crashed } from "./endings.js";
-import { Watchers } from "./watchers.js";
+import { Running } from "../running.js";
+import { Watchers } from "../watchers.js";
 
 export interface InProcessQueueOptions {
-  store: Pick<SubmissionStore, "submission" | "unfinished" | "beginAttempt" | "yieldAttempt" | "setStage" | "closeSubmission" | "cancelSubmission">;
+  store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
   /** Setting JOB_CONCURRENCY. */
@@ -16,10 +16,8 @@ export interface InProcessQueueOptions {
   backOff?: (attempt: number) => number;
   now?: () => number;
   /** Told of every fault that is not the submission's own; its text goes to the log only. */
-  onFault?: (submission: string, error: unknown) => void;
+  onFault?: AttemptHost["onFault"];
 }
-
-interface Active { abort: AbortController; done: Promise<void> }
 
 /** Runs submissions in this process, in the order they came. */
 export class InProcessJobQueue implements JobQueue {
@@ -27,15 +25,23 @@ export class InProcessJobQueue implements JobQueue {
   private closing = false;
   private readonly waiting: string[] = [];
   private readonly timers = new Map<string, NodeJS.Timeout>();
-  private readonly active = new Map<string, Active>();
+  private readonly running = new Running();
   private readonly progresses = new Map<string, Progress>();
   private readonly watchers = new Watchers();
   private readonly backOff: (attempt: number) => number;
-  private readonly now: () => number;
+  private readonly host: AttemptHost;
 
   constructor(private readonly options: InProcessQueueOptions) {
+    const { store, maxAttempts, now = Date.now, onFault } = options;
     this.backOff = options.backOff ?? ((attempt) => Math.min(1000 * 2 ** (attempt - 1), 30_000));
-    this.now = options.now ?? Date.now;
+    this.host = {
+      store, maxAttempts, now, ...(onFault && { onFault }),
+      progressed: (id, progress) => {
+        this.progresses.set(id, progress);
+        this.watchers.notify(id);
+      },
+      changed: (id, submission) => this.changed(id, submission),
+    };
   }
 
   async start(handler: JobHandler): Promise<void> {
@@ -46,26 +52,25 @@ export class InProcessJobQueue implements JobQueue {
     for (const id of [...unfinished.map((submission) => submission.id), ...early]) await this.enqueue(id);
   }
 
-  async enqueue(id: string): Promise<void> {
-    if (this.waiting.includes(id) || this.active.has(id) || this.timers.has(id)) return;
+  async enqueue(id: string): Promise<boolean> {
+    if (this.waiting.includes(id) || this.running.has(id) || this.timers.has(id)) return true;
     this.waiting.push(id);
     this.pump();
+    return true;
   }
 
   async cancel(id: string): Promise<void> {
-    const submission = await this.options.store.cancelSubmission(id, this.now());
-    const active = this.active.get(id);
-    if (active) active.abort.abort(new JobAborted("cancelled"));
-    else if (submission?.status === "running") {
+    const submission = await this.options.store.cancelSubmission(id, this.host.now());
+    if (!this.running.abort(id, "cancelled") && submission?.status === "running") {
       // Between two attempts: nothing runs that could end it.
       clearTimeout(this.timers.get(id));
       this.timers.delete(id);
-      await this.fail(submission, cancelled);
+      await endFailed(this.host, submission, cancelled);
     }
     this.changed(id, submission);
   }
 
-  progress(id: string): Progress | null {
+  async progress(id: string): Promise<Progress | null> {
     return this.progresses.get(id) ?? null;
   }
 
@@ -78,10 +83,7 @@ export class InProcessJobQueue implements JobQueue {
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
     this.waiting.length = 0;
-    await settledWithin(this.active, grace);
-    for (const { abort } of this.active.values()) abort.abort(new JobAborted("stopping"));
-    // A handler that minds its signal is gone at once; one that does not must not hold up the stop.
-    await settledWithin(this.active, 2000);
+    await this.running.end(grace);
     this.watchers.endAll();
   }
 
@@ -90,83 +92,23 @@ export class InProcessJobQueue implements JobQueue {
   }
 
   private pump(): void {
-    while (this.handler && !this.closing && this.active.size < this.options.concurrency) {
+    while (this.handler && !this.closing && this.running.size < this.options.concurrency) {
       const id = this.waiting.shift();
       if (id === undefined) return;
-      const abort = new AbortController();
-      const done = this.run(id, this.handler, abort).then(() => {
-        this.active.delete(id);
-        this.pump();
-      });
-      this.active.set(id, { abort, done });
+      void this.run(id, this.handler);
     }
   }
 
-  /** One attempt; never rejects. */
-  private async run(id: string, handler: JobHandler, abort: AbortController): Promise<void> {
-    let submission: Submission | undefined;
-    try {
-      submission = await this.options.store.beginAttempt(id, this.now());
-      if (!submission) {
-        // Ended, or cancelled while an earlier process ran it: then nobody else will end it.
-        const left = await this.options.store.submission(id);
-        if (left?.status === "running") await this.fail(left, cancelled);
-        return this.changed(id, await this.options.store.submission(id));
-      }
-      if (countedAttempts(submission) > this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
-      reached({ submission: id, moment: "attempt begun" });
-      this.changed(id, submission);
-      await handler({ submission, signal: abort.signal, report: this.reporter(submission, abort) });
-      const after = await this.options.store.submission(id);
-      if (after?.status === "running" && after.attempt === submission.attempt) throw new Error("the handler returned and left its submission running");
-      this.changed(id, after);
-    } catch (error) {
-      await this.afterFault(id, submission, abort.signal, error);
+  private async run(id: string, handler: JobHandler): Promise<void> {
+    const outcome = await this.running.track(id, (abort) => attempt(this.host, id, handler, abort));
+    if (outcome.end === "again" && !this.closing) {
+      const timer = setTimeout(() => {
+        this.timers.delete(id);
+        void this.enqueue(id);
+      }, this.backOff(outcome.attempt));
+      this.timers.set(id, timer);
     }
-  }
-
-  private async afterFault(id: string, submission: Submission | undefined, signal: AbortSignal, error: unknown): Promise<void> {
-    const reason = signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
-    if (!reason) this.options.onFault?.(id, error);
-    try {
-      // A stop is not the submission's fault: the next start begins again as if this attempt had not been.
-      if (reason === "stopping" && submission) await this.options.store.yieldAttempt(id, submission.attempt);
-      if (reason === "stopping" || reason === "superseded") return;
-      if (submission && reason === "cancelled") return await this.fail(submission, cancelled);
-      if (submission && countedAttempts(submission) >= this.options.maxAttempts) return await this.fail(submission, crashed(this.options.maxAttempts));
-    } catch (fault) {
-      // The store is away: begin again later, which ends it then.
-      this.options.onFault?.(id, fault);
-    }
-    if (this.closing) return;
-    const timer = setTimeout(() => {
-      this.timers.delete(id);
-      void this.enqueue(id);
-    }, this.backOff(submission?.attempt ?? 1));
-    this.timers.set(id, timer);
-  }
-
-  private reporter(submission: Submission, abort: AbortController): (progress: Progress) => void {
-    let stage = submission.attempt > 1 ? null : submission.stage;
-    let stored: Promise<unknown> = Promise.resolve();
-    return (progress) => {
-      this.progresses.set(submission.id, progress);
-      reached({ submission: submission.id, moment: progress.stage, done: progress.done });
-      this.watchers.notify(submission.id);
-      if (progress.stage === stage) return;
-      const next = (stage = progress.stage);
-      stored = stored
-        .then(() => this.options.store.setStage(submission.id, submission.attempt, next))
-        .then((mine) => {
-          if (!mine) abort.abort(new JobAborted("superseded"));
-        })
-        .catch((error: unknown) => this.options.onFault?.(submission.id, error));
-    };
-  }
-
-  private async fail(submission: Submission, finding: Finding): Promise<void> {
-    await this.options.store.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "failed", error: [finding] }, this.now());
-    this.changed(submission.id, await this.options.store.submission(submission.id));
+    this.pump();
   }
 
   private changed(id: string, submission: Submission | undefined): void {
@@ -174,17 +116,4 @@ export class InProcessJobQueue implements JobQueue {
     this.watchers.notify(id);
     if (hasEnded(submission)) this.watchers.end(id);
   }
-}
-
-const countedAttempts = (submission: Submission): number => submission.attempt - submission.interrupted;
-const hasEnded = (submission: Submission | undefined): boolean => submission === undefined || submission.status === "finished" || submission.status === "failed";
-
-async function settledWithin(active: ReadonlyMap<string, Active>, ms: number): Promise<void> {
-  if (active.size === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([
-    Promise.all([...active.values()].map(({ done }) => done)),
-    new Promise((resolve) => (timer = setTimeout(resolve, ms))),
-  ]);
-  clearTimeout(timer);
 }

@@ -4,7 +4,7 @@ import { BODY_REFUSALS, FIND_REFUSALS, NOT_MODIFIED, WRITE_REFUSALS, json, schem
 import { IF_MATCH, IF_NONE_MATCH, LIST, RANGE, REVISION, TOMBSTONE, arkPath, header, path, query } from "./parameters.js";
 import { representations } from "./records.js";
 import { answerOf, recordExample } from "./schemas.js";
-import { CONTENT_HEADERS, CONTENT_REFUSALS, PARTIAL } from "./files.js";
+import { CONTENT_HEADERS, CONTENT_REFUSALS, ELSEWHERE, PARTIAL } from "./files.js";
 
 const EXAMPLE = recordExample(KINDS.rocrate);
 const ARK = EXAMPLE["@id"] as string;
@@ -111,7 +111,7 @@ export const CRATES: readonly Operation[] = [
     summary: "The archive of a crate, byte for byte as it was uploaded",
     parameters: [...arkPath(ARK), RANGE, IF_NONE_MATCH],
     answer: { description: "A zip file.", content: ARCHIVE, headers: CONTENT_HEADERS },
-    also: { ...PARTIAL(ARCHIVE), ...NOT_MODIFIED },
+    also: { ...PARTIAL(ARCHIVE), ...NOT_MODIFIED, ...ELSEWHERE },
     token: "optional", refusals: CONTENT_REFUSALS,
   })),
 ];

@@ -19,12 +19,17 @@ export const PARTIAL = (content: Readonly<Record<string, Content>>): Record<stri
   "206": { description: "The bytes that `Range` asks for.", headers: headerRefs([...CONTENT_HEADERS, "Content-Range"]), content: content as unknown as JsonObject },
 });
 
+/** Where S3_PRESIGNED is set. */
+export const ELSEWHERE: Record<string, JsonObject> = {
+  "307": { description: "The bytes are at the address in `Location`, for a while and without a token; a `Range` is to be sent there too.", headers: { ...headerRefs(["ETag"]), Location: { schema: { type: "string", format: "uri" } } } },
+};
+
 const contentOperation = (path: string, operationId: string, summary: string, parameters: JsonObject[]): Operation => ({
   method: "get", path, operationId, tag: "files", summary,
   description: "Open to anyone once the record is published; before that to those who may change it.",
   parameters: [...parameters, RANGE, IF_NONE_MATCH],
   answer: { description: "The stored bytes.", content: BYTES, headers: CONTENT_HEADERS },
-  also: { ...PARTIAL(BYTES), ...NOT_MODIFIED },
+  also: { ...PARTIAL(BYTES), ...NOT_MODIFIED, ...ELSEWHERE },
   token: "optional", refusals: CONTENT_REFUSALS,
 });
 

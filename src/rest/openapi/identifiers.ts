@@ -1,6 +1,6 @@
 import { EXAMPLES } from "../../model/examples.js";
 import { KINDS } from "../../model/kinds/index.js";
-import { BYTES, PARTIAL } from "./files.js";
+import { BYTES, ELSEWHERE, PARTIAL } from "./files.js";
 import { BODY_REFUSALS, FIND_REFUSALS, NOT_MODIFIED, WRITE_REFUSALS, json, schemaRef, type Operation } from "./operation.js";
 import { BACKLINKS, FORMAT, IF_MATCH, IF_NONE_MATCH, REVISION, TOMBSTONE, arkPath, query } from "./parameters.js";
 import { representationsOf } from "./records.js";
@@ -31,6 +31,7 @@ export const IDENTIFIERS: readonly Operation[] = [
     also: {
       ...NOT_MODIFIED,
       ...PARTIAL(BYTES),
+      ...ELSEWHERE,
       "302": { description: "An identifier of another authority that is not stored here: to the global resolver.", headers: { Location: { description: "Address at the global resolver.", schema: { type: "string" } } } },
     },
     token: "optional",

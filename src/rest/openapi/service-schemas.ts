@@ -7,6 +7,18 @@ import { schemaRef } from "./operation.js";
 const STATUS: JsonObject = { type: "string", enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] };
 const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
 
+const stateSchema = (...statuses: string[]): JsonObject => ({
+  type: "object", required: ["status", "checks", "lag"],
+  properties: {
+    status: { type: "string", enum: statuses },
+    checks: {
+      type: "object", description: "By part of the service: `ok`, `failed`, or `loading` for an index that is being filled, which is healthy.",
+      required: ["records", "index", "objects", "jobs"], additionalProperties: { type: "string", enum: ["ok", "failed", "loading"] },
+    },
+    lag: { type: ["integer", "null"], description: "Commits that the graph index has yet to apply; null when the records cannot be asked." },
+  },
+});
+
 /** Schemas of what is not a record: tokens, health, submissions, publication, histories, evidence. */
 export const SERVICE_SCHEMAS: JsonObject = {
   TokenRequest: {
@@ -28,13 +40,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
       expires_in: { type: "integer", description: "Seconds." },
     },
   },
-  Health: {
-    type: "object", required: ["status", "checks"],
-    properties: {
-      status: { type: "string", enum: ["healthy", "unhealthy"] },
-      checks: { type: "object", description: "By part of the service; an index that is `loading` is healthy.", additionalProperties: { type: "string" } },
-    },
-  },
+  Health: stateSchema("healthy", "unhealthy"),
+  Readiness: stateSchema("ready", "not ready"),
   Finding: {
     type: "object", required: ["file", "pointer", "message", "code"],
     properties: {

@@ -2,6 +2,8 @@ import { html, json, schemaRef, type Operation } from "./operation.js";
 
 const DESCRIPTION_EXAMPLE = { openapi: "3.1.0", info: { title: "Arkgraph", version: "0.1.0" }, paths: {} };
 
+const ALL_WELL = { records: "ok", index: "ok", objects: "ok", jobs: "ok" };
+
 export const SERVICE: readonly Operation[] = [
   {
     method: "get", path: "/", operationId: "root_page", tag: "service", summary: "Root page",
@@ -16,13 +18,15 @@ export const SERVICE: readonly Operation[] = [
   },
   {
     method: "get", path: "/healthz", operationId: "health", tag: "service", summary: "Health of the service and its parts",
-    answer: { description: "All parts work.", content: json(schemaRef("Health"), { status: "healthy", checks: { records: "ok", index: "ok", objects: "ok", jobs: "ok" } }) },
-    also: {
-      "503": {
-        description: "A part does not work.",
-        content: { "application/json": { schema: schemaRef("Health"), example: { status: "unhealthy", checks: { records: "ok", index: "ok", objects: "failed", jobs: "ok" } } } },
-      },
-    },
+    description: "Names each store that the service needs, and how many commits its graph index is behind.",
+    answer: { description: "All parts work.", content: json(schemaRef("Health"), { status: "healthy", checks: ALL_WELL, lag: 0 }) },
+    also: { "503": { description: "A part does not work.", content: { "application/json": { schema: schemaRef("Health"), example: { status: "unhealthy", checks: { ...ALL_WELL, objects: "failed" }, lag: 0 } } } } },
+  },
+  {
+    method: "get", path: "/readyz", operationId: "readiness", tag: "service", summary: "Whether this node should be sent requests",
+    description: "A node is ready while it reaches the records. Other parts that are away are named; what needs them answers 503 by itself.",
+    answer: { description: "The node answers requests.", content: json(schemaRef("Readiness"), { status: "ready", checks: { ...ALL_WELL, index: "loading" }, lag: 12 }) },
+    also: { "503": { description: "The node does not reach the records.", content: { "application/json": { schema: schemaRef("Readiness"), example: { status: "not ready", checks: { ...ALL_WELL, records: "failed" }, lag: null } } } } },
   },
   {
     method: "get", path: "/docs", operationId: "docs_page", tag: "service", summary: "Interactive explorer of this description",

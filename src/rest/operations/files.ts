@@ -30,13 +30,14 @@ export function disposition(name: string, type: "inline" | "attachment" = "attac
 }
 
 /** Sends stored bytes, or the range of them that is asked for. */
-export async function sendContent({ req, res }: RestRequest, { object, open }: Content, inline = false): Promise<void> {
+export async function sendContent({ req, res }: RestRequest, { object, open, address }: Content, inline = false): Promise<void> {
   const etag = `"${object.sha256}"`;
   const shown = inline && SHOWN.test(object.mediaType);
   const name = object.name.split("/").at(-1) ?? "content";
+  const as = { type: MEDIA_TYPE.test(object.mediaType) ? object.mediaType : "application/octet-stream", disposition: disposition(name, shown ? "inline" : "attachment") };
   const headers = {
     ...SAFE_HEADERS, "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; sandbox", ETag: etag, "Accept-Ranges": "bytes", "Cache-Control": "private, no-cache",
-    "Content-Type": MEDIA_TYPE.test(object.mediaType) ? object.mediaType : "application/octet-stream", "Content-Disposition": disposition(name, shown ? "inline" : "attachment"),
+    "Content-Type": as.type, "Content-Disposition": as.disposition,
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   const current = req.headers["if-range"] === undefined || req.headers["if-range"] === etag;
@@ -47,6 +48,9 @@ export async function sendContent({ req, res }: RestRequest, { object, open }: C
   const length = range ? range.end - range.start + 1 : object.size;
   const partial = range ? { "Content-Range": `bytes ${range.start}-${range.end}/${object.size}` } : {};
   if (req.method === "HEAD") return void res.writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length }).end();
+  // Our ETag means nothing elsewhere: what depends on it is answered here.
+  const elsewhere = req.headers["if-range"] === undefined ? await address(as) : undefined;
+  if (elsewhere !== undefined) return void res.writeHead(307, { ...SAFE_HEADERS, ETag: etag, "Cache-Control": "private, no-store", Location: elsewhere, "Content-Length": 0 }).end();
   const stream = await open(range);
   res.writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length });
   await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../package-root.js";
-import { health } from "../../use-cases/health.js";
+import { health, readiness } from "../../use-cases/health.js";
 import { docsPage } from "../../web/docs-page.js";
 import { missingPage, textPage } from "../../web/pages.js";
 import { rootPage } from "../../web/root-page.js";
@@ -27,6 +27,10 @@ export function serviceOperations(contract: object): Operations {
     health: async ({ req, res, context }) => {
       const answer = await health(context.deps);
       sendJson(req, res, answer, { status: answer.status === "healthy" ? 200 : 503, headers: { "Cache-Control": "no-store" } });
+    },
+    readiness: async ({ req, res, context }) => {
+      const answer = await readiness(context.deps);
+      sendJson(req, res, answer, { status: answer.status === "ready" ? 200 : 503, headers: { "Cache-Control": "no-store" } });
     },
     openapi_json: async ({ req, res }) => sendJson(req, res, contract),
     // The file is printed from the same document (`npm run generate`), and read when it is first asked for.

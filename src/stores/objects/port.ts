@@ -16,11 +16,16 @@ export interface StagedObject {
 /** Random access to one object, for archives. */
 export interface ObjectReader { readonly size: number; read(buffer: Uint8Array, position: number): Promise<number>; close(): Promise<void> }
 
+/** How an object is offered by whoever sends its bytes. */
+export interface ContentHeaders { type: string; disposition: string }
+
 /**
  * Content-addressed bytes: the key of an object is its SHA-256. Callable from any thread; several processes
  * may share one store.
  */
 export interface ObjectStore {
+  /** How many small objects are best stored at a time; a store that is near does not say. */
+  readonly parallel?: number;
   /**
    * Streams to a temporary place while hashing. Ends with `TOO_LARGE` past `limit` bytes.
    * When the source fails or ends early nothing stays behind.
@@ -30,6 +35,8 @@ export interface ObjectStore {
   size(sha256: string): Promise<number | undefined>;
   /** Streams bytes `start` to `end` (inclusive, as in HTTP). @throws ServiceError `NOT_FOUND` */
   open(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
+  /** Where a client may read the object without the service, for a while; absent or `undefined` where it may not. */
+  address?(sha256: string, headers: ContentHeaders): Promise<string | undefined>;
   reader(sha256: string): Promise<ObjectReader>;
   /** The same for bytes that are staged and neither published nor discarded yet. @throws ServiceError `NOT_FOUND` */
   readStaged(place: string): Promise<ObjectReader>;

@@ -24,7 +24,7 @@ export interface FragmentPart { text: string; found: boolean }
 export interface SearchHit {
   /** Stored form. */
   ark: string;
-  /** BM25 over the weighted fields, above 0; comparable within one answer only. */
+  /** BM25 over the weighted fields, or what orders as it does; above 0, comparable within one answer only. */
   score: number;
   /** Where it was found: name and keywords, whole unless they are long, a stretch of the description. */
   fragments: Partial<Record<SearchedField, FragmentPart[]>>;

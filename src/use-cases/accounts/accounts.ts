@@ -90,9 +90,9 @@ export function checkedCredentials(input: JsonValue | undefined): Credentials {
  * @param attempts counts attempts by account, however the account is spelled
  * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or not; `TOO_MANY_REQUESTS`
  */
-export async function login(deps: Deps, { username, password }: Credentials, attempts?: (account: string) => void): Promise<TokenAnswer> {
+export async function login(deps: Deps, { username, password }: Credentials, attempts?: (account: string) => Promise<void>): Promise<TokenAnswer> {
   const account = await accountNamed(deps, username);
-  attempts?.(account?.user ?? sha256(normalizeEmail(username)));
+  await attempts?.(account?.user ?? sha256(normalizeEmail(username)));
   const matches = await verifyPassword(account?.deleted ? undefined : account?.passwordHash, password);
   // The password may have been changed while it was verified; a token issued now would outlive it.
   const now = account && (await deps.records.accountOf(account.user));

@@ -25,7 +25,11 @@ export async function checkIndex(deps: { openTruth: () => TruthDigester; queries
   const { queries } = deps;
   const digester = deps.openTruth();
   try {
-    while (queries.state().state === "loading") await pause(LOOK);
+    while (queries.state().state === "loading") {
+      // One that is away, or refuses what it is to hold, would be waited for in vain.
+      await queries.health();
+      await pause(LOOK);
+    }
     for (let meeting = 1, seen = 0; ; meeting++) {
       const truth = await digester.digest(seen);
       await queries.reach(truth.sequence, REACH);

@@ -84,6 +84,7 @@ export const FINDING_CODES = {
   ARCHIVE_GONE: content("The uploaded archive is no longer stored.", "Send the archive again."),
   CANCELLED: conflict("The submission was cancelled.", "Send the archive again when it is wanted after all."),
   CRASHED_REPEATEDLY: content("The work was begun MAX_ATTEMPTS times and never came to an end.", "Tell the operator; the log says more."),
+  QUEUE_AWAY: advice("The queue of background work cannot be reached; the submission is stored.", "Nothing: it begins by itself once the queue can be reached."),
   MORE_FINDINGS: advice("More was found than is listed.", "Mend what is listed, then look again."),
 } as const satisfies Record<string, CodeEntry<Severity>>;
 

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { ServiceError } from "../../errors.js";
 import type { Progress } from "../../jobs/port.js";
 import { openObjects } from "../../stores/objects/location.js";
 import type { ObjectStore } from "../../stores/objects/port.js";
@@ -79,7 +80,8 @@ try {
   });
   send({ type: "result", result: await takeIn(input, stoppable, host, graphsOf) });
 } catch (error) {
-  send({ type: "fault", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  if (error instanceof ServiceError) send({ type: "fault", message: error.message, code: error.code });
+  else send({ type: "fault", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 } finally {
   port.close();
 }

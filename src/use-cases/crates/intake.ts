@@ -20,6 +20,8 @@ export interface CrateSubmissionInput {
   format?: CrateFormat;
   /** Name of the uploaded file. */
   name?: string;
+  /** Name of the request that brought it, for logs. */
+  request?: string;
   /** What the uploader has of the crate is brought up to date. */
   update?: boolean;
 }

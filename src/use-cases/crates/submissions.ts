@@ -9,6 +9,7 @@ import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { announce } from "../objects/announce.js";
 import type { Deps } from "../deps.js";
+import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
 import { uploadLimit } from "./limits.js";
 import type { CrateFormat } from "./run/protocol.js";
@@ -53,16 +54,22 @@ export function submissionView(submission: Submission, progress: Progress | null
   };
 }
 
+/** A submission with how far it is now. */
+export async function viewNow({ jobs }: Pick<Deps, "jobs">, submission: Submission): Promise<SubmissionView> {
+  return submissionView(submission, submission.status === "running" ? await jobs.progress(submission.id) : null);
+}
+
 /** What is uploaded: an archive, or the metadata document of a crate alone. */
 export interface UploadedCrate { stream: Readable; name: string; format?: CrateFormat }
 
 /**
  * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same archive by the same user gives the
  * first submission again.
+ * @param options.request names the request in the logs of the work
  * @param options.update brings what the caller has of the crate up to date; the same archive is then looked at again
  * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update = false }: { update?: boolean } = {}): Promise<Submission> {
+export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update = false, request }: { update?: boolean; request?: string } = {}): Promise<Submission> {
   const { user } = authenticated(caller);
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
@@ -76,11 +83,17 @@ export async function submitCrate(deps: Deps, caller: Caller | null, { stream, n
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}) } satisfies CrateSubmissionInput, update, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}), ...(request === undefined ? {} : { request }) } satisfies CrateSubmissionInput, update, at: Date.now() });
   reached({ submission: submission.id, moment: "submission accepted" });
   if (existing) await deps.records.release({ kind: "submission", id });
-  else await deps.jobs.enqueue(id);
+  else return queued(deps, submission);
   return submission;
+}
+
+/** Queues a submission that the truth holds already; says so when its work cannot begin for now. */
+export async function queued({ jobs }: Pick<Deps, "jobs">, submission: Submission): Promise<Submission> {
+  if (await jobs.enqueue(submission.id)) return submission;
+  return { ...submission, warnings: [...submission.warnings, finding("QUEUE_AWAY", "The queue cannot be reached at the moment: the submission is stored, and begins by itself once it can be.")] };
 }
 
 /** A submission of the caller, or any for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND` */
@@ -90,14 +103,14 @@ export async function readSubmission(deps: Deps, id: string, caller: Caller | nu
   if (!submission || (submission.user !== who.user && !who.admin)) {
     throw new ServiceError("NOT_FOUND", `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`);
   }
-  return submissionView(submission, deps.jobs.progress(submission.id));
+  return viewNow(deps, submission);
 }
 
 /** The caller's submissions, newest first; everybody's for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position it did not give */
 export async function listSubmissions(deps: Deps, page: { limit: number; after?: string }, caller: Caller | null): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
   const who = authenticated(caller);
   const { items, positions, next } = await deps.records.submissionsOf(who.admin ? null : who.user, page);
-  return { items: items.map((submission) => submissionView(submission, deps.jobs.progress(submission.id))), positions, ...(next === undefined ? {} : { next }) };
+  return { items: await Promise.all(items.map((submission) => viewNow(deps, submission))), positions, ...(next === undefined ? {} : { next }) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
+import type { ContentHeaders } from "../../stores/objects/port.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
@@ -15,6 +16,8 @@ export interface Content {
   object: ObjectReference;
   /** `start` to `end`, inclusive. */
   open(range?: { start: number; end: number }): Promise<Readable>;
+  /** Where the client may read the bytes itself; `undefined` where it reads them here. */
+  address(headers: ContentHeaders): Promise<string | undefined>;
 }
 
 /**
@@ -30,12 +33,16 @@ export async function contentOf(deps: Deps, id: string, caller: Caller | null, o
   });
   const record = "object" in found ? found.crate : found;
   await assertMayReadContent(deps.records, caller, record);
-  if ("object" in found) return { record, object: found.object, open: (range) => deps.objects.open(found.object.sha256, range) };
+  if ("object" in found) return { record, ...stored(deps, found.object) };
   const role = options.role ?? (record.kind === "rocrate" ? "archive" : "content");
   const [object] = await deps.records.objectsOf(record.ark, { role });
   if (!object) {
     if (await deps.records.contentWasDeleted(record.ark)) throw new ServiceError("CONTENT_DELETED", `The stored content of ${record.ark} was deleted; its metadata is kept.`);
     throw new ServiceError("NOT_FOUND", `No content is stored for ${record.ark}; see contentUrl in its metadata.`);
   }
-  return { record, object, open: (range) => deps.objects.open(object.sha256, range) };
+  return { record, ...stored(deps, object) };
+}
+
+function stored({ objects }: Deps, object: ObjectReference): Omit<Content, "record"> {
+  return { object, open: (range) => objects.open(object.sha256, range), address: async (headers) => objects.address?.(object.sha256, headers) };
 }

@@ -36,6 +36,7 @@ const STRIKES: ReadonlySet<string> = new Set(["QUERY_TIMEOUT", "QUERY_MEMORY"]);
  * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
  */
 export async function answerQuery({ query, dataset, caller, formatFor, signal }: SparqlRequest, deps: SparqlDeps): Promise<OpenAnswer> {
+  await deps.penalties.learn(caller);
   deps.penalties.check(caller);
   const base = `${deps.baseUrl()}/sparql`;
   const guarded = await deps.guard.check(query, base);

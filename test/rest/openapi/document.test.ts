@@ -34,7 +34,7 @@ const contents = (holder: Node | undefined) => Object.entries(holder?.["content"
 
 const KIND = ["user", "group", "software", "dataset", "computation", "evidencegraph", "project", "organization", "schema"];
 const EXPECTED = [
-  "root_page", "health", "docs_page", "page", "openapi_json", "openapi_yaml", "token", "login",
+  "root_page", "health", "readiness", "docs_page", "page", "openapi_json", "openapi_yaml", "token", "login",
   ...KIND.flatMap((kind) => ["list", "create", "update", "get", "delete"].map((verb) => `${verb}_${kind}`)), "get_project_of_organization",
   "list_rocrate", "get_rocrate", "delete_rocrate", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "summarize_crate", "validate_crate", "create_crate_metadata", "download_archive", "download_crate",
   "get_datadownload", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content", "resolve_ark", "update_ark", "delete_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",

@@ -15,7 +15,7 @@ const KIND = ["organization", "project", "group", "software", "dataset", "comput
 const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
 /** Operations in an order in which each finds what the ones before it made. */
 const STORY = [
-  "root_page", "page", "health", "docs_page", "openapi_json", "openapi_yaml",
+  "root_page", "page", "health", "readiness", "docs_page", "openapi_json", "openapi_yaml",
   "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "validate_crate", "create_crate_metadata",
   "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "summarize_crate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
   "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",

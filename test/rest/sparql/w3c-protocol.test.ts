@@ -2,8 +2,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "../../../src/config.js";
+import { BOOKKEEPING, OpenEndpoint, openEndpointEngine } from "../../../src/stores/queries/endpoint/index.js";
 import { OpenEngine } from "../../../src/stores/queries/oxigraph/index.js";
+import type { Deps } from "../../../src/use-cases/deps.js";
+import { QueryGuard } from "../../../src/use-cases/sparql/index.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
+import { MemoryLeases } from "../../support/memory-leases.js";
+import { OXIGRAPH } from "../../support/servers/oxigraph.js";
+import { sparqlServer } from "../../support/servers/installed.js";
 import { startServer, type TestServer } from "../../support/server.js";
 
 /** The suite of w3c/rdf-tests as facts; it lies beside a checkout and is no part of the product. */
@@ -20,7 +27,20 @@ const queries = cases.filter((test) => !updates.includes(test));
 /** What the suite calls data0: it expects the endpoint to know a graph that it does not describe. */
 const DATA0 = "http://kasei.us/2009/09/sparql/data/data0.rdf";
 
-describe.skipIf(!present)("the W3C tests of the SPARQL 1.1 Protocol", () => {
+const LIMITS = { timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, idle: 60_000, queue: 9, queueWait: 10_000, indexWait: 5_000 };
+const oxigraph = sparqlServer(OXIGRAPH);
+/** Opens what answers them. */
+const inProcess = async (feed: MemoryFeed): Promise<Partial<Deps>> => ({ openQueries: new OpenEngine({ ...LIMITS, openFeed: feed.open, memory: 2 ** 29, threads: 1 }) });
+const onEndpoint = async (feed: MemoryFeed): Promise<Partial<Deps>> => {
+  const { queryUrl, updateUrl } = await oxigraph.start();
+  const queries = await openEndpointEngine({ openFeed: feed.open, leases: new MemoryLeases(), truth: async () => "w3c", queryUrl, updateUrl });
+  const openQueries = new OpenEndpoint(queries, { queryUrl, updateUrl }, { ...LIMITS, atOnce: 2 });
+  const close = async (): Promise<void> => void (await Promise.all([openQueries.close(), queries.close()]));
+  return { openQueries: { ask: (...asked) => openQueries.ask(...asked), advance() {}, state: () => openQueries.state(), close }, guard: new QueryGuard(readConfig({}), BOOKKEEPING) };
+};
+
+describe.skipIf(!present).each([["in the process", inProcess, true], ["on a SPARQL endpoint", onEndpoint, oxigraph.installed]] as const)("the W3C tests of the SPARQL 1.1 Protocol, %s", (_place, open, installed) => {
+  if (!installed) return it.skip("is not installed");
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
@@ -28,12 +48,14 @@ describe.skipIf(!present)("the W3C tests of the SPARQL 1.1 Protocol", () => {
     const files = new Map(cases.flatMap(({ preload }) => preload).map(({ graph, file }) => [graph, readFileSync(join(SUITE, file), "utf8")]));
     files.set(DATA0, `<${DATA0}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://xmlns.com/foaf/0.1/Document> .\n`);
     feed.commit(Object.fromEntries([...files].map(([graph, text]) => [graph, text.replaceAll(/\.$/gm, `<${graph}> .`)])));
-    const { openQueries } = server.deps;
-    Object.assign(server.deps, { openQueries: new OpenEngine({ openFeed: feed.open, timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, memory: 2 ** 29, threads: 1, idle: 60_000, queue: 9, queueWait: 10_000, indexWait: 5_000 }) });
+    const { openQueries, guard } = server.deps;
+    Object.assign(server.deps, await open(feed));
     await openQueries.close();
+    if (server.deps.guard !== guard) await guard.close();
   });
   afterAll(async () => {
     await server?.deps.openQueries.close();
+    await server?.deps.guard.close();
     await server?.stop();
   });
 

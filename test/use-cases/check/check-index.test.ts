@@ -3,28 +3,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { QueryEngine, TruthDigester } from "../../../src/stores/queries/port.js";
 import { openOxigraphEngine, openTruthDigester } from "../../../src/stores/queries/oxigraph/index.js";
 import { checkIndex } from "../../../src/use-cases/check/index.js";
+import { anyLiteral } from "../../support/literals.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { ark, quadsOf } from "../../support/quads.js";
 
-const XSD = "http://www.w3.org/2001/XMLSchema#";
-const escape = (text: string): string => text.replace(/[\\"\n\r]/g, (c) => ({ "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r" })[c]!);
-/** Well-formed text of any plane, controls and what RDF must escape among it; NUL cannot be in a document. */
-const words = fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom('"', "\\", "\t\b\f", "é\u0301", "\u{1F9EC}", "\u007f\ufffe"))
-  .filter((text) => text.isWellFormed() && !text.includes("\0"));
-const typed = (type: string, values: fc.Arbitrary<string>): fc.Arbitrary<string> => values.map((value) => `"${escape(value)}"^^<${XSD}${type}>`);
-const literal = fc.oneof(
-  words.map((text) => `"${escape(text)}"`),
-  fc.tuple(words, fc.constantFrom("en", "EN-us", "de-CH-1996", "x-Klingon")).map(([text, tag]) => `"${escape(text)}"@${tag}`),
-  typed("integer", fc.oneof(fc.bigInt().map(String), fc.constantFrom("007", "+5", "-0", "none"))),
-  typed("decimal", fc.constantFrom("1.50", "01.0", ".5", "-0.0", "1e3")),
-  typed("double", fc.oneof(fc.double().map(String), fc.constantFrom("1e0", "INF", "NaN", "-0.0E0"))),
-  typed("boolean", fc.constantFrom("1", "true", "TRUE", "0")),
-  typed("dateTime", fc.constantFrom("2020-01-01T00:00:00+00:00", "2020-01-01T24:00:00", "2020-02-30T00:00:00Z", "-0001-01-01T00:00:00.100Z")),
-  typed("date", fc.constantFrom("2020-01-01", "2020-01-01+14:00", "20200101")),
-  typed("duration", fc.constantFrom("P1Y12M", "PT60S", "P")),
-  typed("string", words),
-);
-const record = fc.array(literal, { minLength: 1, maxLength: 6 });
+const record = fc.array(anyLiteral, { minLength: 1, maxLength: 6 });
 const quads = (name: string, literals: string[]): string => literals.map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`).join("") + quadsOf(name);
 
 describe("The check of the index against the truth", () => {

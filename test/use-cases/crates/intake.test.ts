@@ -243,7 +243,7 @@ describe("intake of a crate", () => {
     await staged.publish();
     await rig.records.submit({ id: "cancel-me", type: "crate", user: UPLOADER, sha256: staged.sha256, input: {}, at: 1 });
     await rig.jobs.enqueue("cancel-me");
-    for await (const _ of rig.jobs.watch("cancel-me")) if (rig.jobs.progress("cancel-me")) await rig.jobs.cancel("cancel-me");
+    for await (const _ of rig.jobs.watch("cancel-me")) if (await rig.jobs.progress("cancel-me")) await rig.jobs.cancel("cancel-me");
     expect(await rig.records.submission("cancel-me")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
     expect(await rig.all()).toEqual([]);
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { LocalMemory } from "../../../src/stores/shared/local.js";
 import { Penalties, network } from "../../../src/use-cases/sparql/index.js";
 
 const MINUTE = 60_000;
 
 describe("penalties for queries that run into limits", () => {
   it("let the first pass, and double with every further one", () => {
-    const penalties = new Penalties(MINUTE);
+    const penalties = new Penalties(MINUTE, new LocalMemory());
     const waits = (now: number) => {
       try {
         penalties.check("mallory", now);
@@ -26,7 +27,7 @@ describe("penalties for queries that run into limits", () => {
   });
 
   it("are forgotten in time", () => {
-    const penalties = new Penalties(MINUTE);
+    const penalties = new Penalties(MINUTE, new LocalMemory());
     penalties.strike("ada", 0);
     penalties.strike("ada", 12 * MINUTE);
     expect(() => penalties.check("ada", 12 * MINUTE)).not.toThrow();

@@ -48,7 +48,7 @@ export class OxigraphEngine implements QueryEngine {
   }
 
   advance(sequence: number): void {
-    this.#threads.advance(sequence);
+    this.#threads.commits.soon(sequence);
   }
 
   async reach(sequence: number, wait: number): Promise<void> {
@@ -56,7 +56,7 @@ export class OxigraphEngine implements QueryEngine {
     if (state === "ready" && reached >= sequence) return;
     if (state === "stopped") throw this.#threads.unavailable();
     // A small registry has loaded well within the wait: nobody is sent away for that.
-    this.#threads.advance(sequence);
+    this.#threads.commits.now(sequence);
     await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
   }
 

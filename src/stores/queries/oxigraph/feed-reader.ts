@@ -36,6 +36,10 @@ export class FeedReader {
     });
   }
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   /** @throws Error when the port is closed */
   async ask(question: Question): Promise<FeedAnswer> {
     for (let wait = FIRST_RETRY; ; wait = Math.min(wait * 2, LAST_RETRY)) {

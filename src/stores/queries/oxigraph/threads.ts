@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors.js";
 import type { IndexState } from "../port.js";
+import { Announcements } from "./announcements.js";
 import type { OxigraphOptions } from "./options.js";
 import { ThreadHandle, type Job, type Loss, type ThreadEvents } from "./thread-handle.js";
 
@@ -16,12 +17,16 @@ export class Threads {
   #successor: ThreadHandle | undefined;
   /** The last one replaced; it may still be answering. */
   #retired: ThreadHandle | undefined;
-  #announced = 0;
   #rebuildAt: number;
   #backoff = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #waiting = new Map<Job, NodeJS.Timeout>();
+  /** Of commits that the truth has. */
+  readonly commits = new Announcements((sequence) => {
+    this.#current?.advance(sequence);
+    this.#successor?.advance(sequence);
+  });
   readonly #events: ThreadEvents = {
     onProgress: () => {},
     onReached: (handle) => this.#reached(handle),
@@ -48,12 +53,6 @@ export class Threads {
     }, this.options.indexWait));
   }
 
-  advance(sequence: number): void {
-    this.#announced = Math.max(this.#announced, sequence);
-    this.#current?.advance(sequence);
-    this.#successor?.advance(sequence);
-  }
-
   state(): IndexState {
     if (this.#closed) return { state: "stopped", sequence: 0 };
     const handle = this.#current;
@@ -71,6 +70,7 @@ export class Threads {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restart);
+    this.commits.close();
     const stopping = this.unavailable();
     for (const [job, clock] of this.#waiting) {
       clearTimeout(clock);
@@ -91,7 +91,7 @@ export class Threads {
 
   #start(): ThreadHandle {
     const handle = new ThreadHandle(this.options.openFeed(), this.options.pageSize, this.#events, this.options.log);
-    if (this.#announced > 0) handle.advance(this.#announced);
+    if (this.commits.latest > 0) handle.advance(this.commits.latest);
     return handle;
   }
 

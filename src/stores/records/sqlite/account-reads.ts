@@ -1,5 +1,6 @@
 import type { Account } from "../accounts-port.js";
-import { type Connection, isStorableText } from "./statement.js";
+import { type Connection } from "./statement.js";
+import { isStorableText } from "../storable.js";
 
 type AccountRow = [user: string, email: string, passwordHash: string, admin: number, tokensValidFrom: number, deleted: number];
 const COLUMNS = "user, email, password_hash, admin, tokens_valid_from, deleted";

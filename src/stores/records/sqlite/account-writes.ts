@@ -1,5 +1,5 @@
-import { ServiceError } from "../../../errors.js";
 import type { AccountChange } from "../accounts-port.js";
+import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
 import type { Connection } from "./statement.js";
 import { isUniqueViolation } from "./statement-error.js";
 
@@ -29,7 +29,7 @@ export class AccountWrites {
 
   apply(change: AccountChange): void {
     if (change.op !== "delete" && change.spends && this.#spend.run([change.spends.name, change.spends.value]) === 0) {
-      throw new ServiceError("FORBIDDEN", `The value sent for ${change.spends.name} has been used.`);
+      throw isSpent(change.spends.name);
     }
     try {
       if (change.op === "create") {
@@ -39,12 +39,12 @@ export class AccountWrites {
       const changes = change.op === "delete" ? this.#delete.run([change.user]) : this.#update.run([
         change.user, change.email ?? null, change.passwordHash ?? null, change.admin === undefined ? null : Number(change.admin), change.tokensValidFrom ?? null,
       ]);
-      if (changes === 0) throw new ServiceError("NOT_FOUND", `There is no account of ${change.user}.`);
+      if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       // The primary key is the user, whose record was new in this very commit; so it is the address.
-      if (/account\.user/.test((error as Error).message)) throw new ServiceError("DUPLICATE", `${change.user} has an account already.`, { ark: change.user, kind: "user" });
-      throw new ServiceError("EMAIL_TAKEN", "An account with this e-mail address exists; log in, or use another address.");
+      if (/account\.user/.test((error as Error).message)) throw hasAccount(change.user);
+      throw emailTaken();
     }
   }
 

@@ -1,5 +1,6 @@
 import type { CrateUses } from "../crates-port.js";
-import { type Connection, isStorableText, textArray } from "./statement.js";
+import { type Connection, textArray } from "./statement.js";
+import { isStorableText } from "../storable.js";
 
 /** Gives records to the first crate that uses them, and ends that use. */
 const HAND_OVER = "UPDATE record SET crate = (SELECT min(u.crate) FROM crate_use AS u WHERE u.record = record.id) WHERE deleted_at IS NULL AND EXISTS (SELECT 1 FROM crate_use AS u WHERE u.record = record.id)";

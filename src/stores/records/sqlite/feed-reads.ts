@@ -1,5 +1,5 @@
 import type { FeedAnswer, FeedGraph, FeedRequest } from "../port.js";
-import { unpackQuads } from "./quads-codec.js";
+import { unpackQuads } from "../quads-codec.js";
 import type { Connection } from "./statement.js";
 
 type GraphRow = [id: number, ark: string, quads: Uint8Array | null];

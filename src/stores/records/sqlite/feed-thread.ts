@@ -1,10 +1,9 @@
 /** Serves graphs to indexes in other threads, so that neither reading nor inflating them holds up the serving thread. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { FeedThreadMessage } from "../feed.js";
 import type { FeedAnswer, FeedRequest } from "../port.js";
 import { openForReading } from "./connection.js";
 import { FeedReads } from "./feed-reads.js";
-
-export type FeedThreadMessage = { open: MessagePort } | { close: true };
 
 const connection = openForReading((workerData as { file: string }).file);
 const feed = new FeedReads(connection);

@@ -1,6 +1,8 @@
 import type { Commit } from "../port.js";
 import type { Committer } from "./commit.js";
-import { sendError, unavailable, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
+import { unavailable } from "../unavailable.js";
+import { LeaseWrites } from "./lease-writes.js";
+import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 
@@ -10,11 +12,13 @@ type Handlers = { [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => 
 export class GroupCommit {
   readonly #handlers: Handlers;
 
-  constructor(private readonly connection: Connection, private readonly committer: Committer) {
+  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection)) {
     const { accounts, submissions, objects } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
+      lease: (name, holder, ttl) => this.leases.take(name, holder, ttl, Date.now()),
+      releaseLease: (name, holder) => this.leases.release(name, holder),
       submit: (submission) => submissions.submit(submission),
       beginAttempt: (id, at) => submissions.beginAttempt(id, at),
       yieldAttempt: (id, attempt) => submissions.yieldAttempt(id, attempt),

@@ -9,13 +9,13 @@ import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } fro
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
 import { CrateUseReads } from "./crate-uses.js";
-import { Feed } from "./feed.js";
+import { Feed } from "../feed.js";
 import { lockFile } from "./file-lock.js";
 import { LinkReads } from "./link-reads.js";
 import { ListReads } from "./list-reads.js";
 import { ObjectReads } from "./object-reads.js";
 import { RecordReads } from "./record-reads.js";
-import { unavailable } from "./requests.js";
+import { unavailable } from "../unavailable.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 import { Search } from "./search/search.js";
@@ -82,6 +82,9 @@ class SqliteRecordStore implements RecordStore {
   setting = async (name: string): Promise<string | undefined> => read(() => this.#accounts.setting(name));
   setSetting = async (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
 
+  lease = async (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.writer.call("lease", name, holder, ttl);
+  releaseLease = async (name: string, holder: string): Promise<void> => this.writer.call("releaseLease", name, holder);
+
   submit = async (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
   submission = async (id: string): Promise<Submission | undefined> => read(() => this.#submissions.byId(id));
   submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
@@ -138,7 +141,7 @@ export async function openSqliteRecordStore({ file, log = () => {} }: { file: st
   const unlock = lockFile(file);
   try {
     const writer = await Writer.open(file);
-    return new SqliteRecordStore(openForReading(file), writer, new Feed(file, log), new Search(file, log), unlock);
+    return new SqliteRecordStore(openForReading(file), writer, new Feed("src/stores/records/sqlite/feed-thread", { file }, log), new Search(file, log), unlock);
   } catch (error) {
     unlock();
     throw error;

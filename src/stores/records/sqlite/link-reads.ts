@@ -1,7 +1,8 @@
 import type { KindName } from "../../../model/kind.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
-import { readNumbers } from "./positions.js";
-import { type Connection, isStorableText, textArray } from "./statement.js";
+import { readNumbers } from "../positions.js";
+import { type Connection, textArray } from "./statement.js";
+import { isStorableText } from "../storable.js";
 
 type From = [asked: number, source: string, kind: string, position: number, predicate: string, target: string, targetKey: string];
 type To = [asked: number, sequence: number, sourceId: number, position: number, predicate: string, kind: string, target: string, targetKey: string, source: string];

@@ -1,4 +1,5 @@
 import type { KindName } from "../../../model/kind.js";
+import { restate } from "../restate.js";
 import { type Connection, textArray } from "./statement.js";
 import type { GroupTail } from "./group-tail.js";
 import type { Projection } from "./projection.js";
@@ -81,24 +82,14 @@ export class LinkWrites {
     const touch = (target: string): void => {
       if (target !== key && !linked.has(target)) this.tail.touch(target, sequence);
     };
-    const before = isNew ? [] : this.#linksOf.all([source]);
-    /** Ages of the links stated so far, by what they say; a link may be stated twice. */
-    const stated = new Map<string, { targetKey: string; ages: number[] }>();
-    for (const [, via, target, targetKey, age] of before) {
-      const same = stated.get(`${via} ${target} ${targetKey}`);
-      if (same) same.ages.push(age);
-      else stated.set(`${via} ${target} ${targetKey}`, { targetKey, ages: [age] });
-    }
-    links.forEach((link, position) => {
-      const via = this.#via(link.predicate, kind);
-      const age = before.length === 0 ? undefined : stated.get(`${via} ${link.target} ${link.targetKey}`)?.ages.shift();
-      if (age === undefined) touch(link.targetKey);
+    const before = isNew ? [] : this.#linksOf.all([source]).map(([, via, target, targetKey, age]) => ({ via, target, targetKey, sequence: age }));
+    const now = restate(before, links.map(({ predicate, target, targetKey }) => ({ via: this.#via(predicate, kind), target, targetKey })), sequence, touch);
+    for (const [position, link] of now.entries()) {
       const old = before[position];
-      if (old && age === old[4] && via === old[1] && link.target === old[2] && link.targetKey === old[3]) return;
-      (old ? this.#change : this.#add).put([source, position, via, link.target, link.targetKey, age ?? sequence]);
-    });
+      if (old && link.sequence === old.sequence && link.via === old.via && link.target === old.target && link.targetKey === old.targetKey) continue;
+      (old ? this.#change : this.#add).put([source, position, link.via, link.target, link.targetKey, link.sequence]);
+    }
     if (before.length > links.length) this.#drop.put([source, links.length]);
-    for (const { targetKey, ages } of stated.values()) if (ages.length > 0) touch(targetKey);
   }
 
   #via(predicate: string, kind: KindName): number {

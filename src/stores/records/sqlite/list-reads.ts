@@ -1,9 +1,10 @@
 import { arkKey } from "../../../identifiers/ark.js";
 import type { ListQuery, ListedPage } from "../port.js";
-import { fold, wordOf } from "./fold.js";
-import { readNamePosition, readNumbers, writeNamePosition } from "./positions.js";
-import { RECORD_COLUMNS, recordOf, type RecordRow } from "./record-row.js";
-import { type Connection, isStorableText, type Statement, type Value } from "./statement.js";
+import { fold, wordOf } from "../fold.js";
+import { readNamePosition, readNumbers, writeNamePosition } from "../positions.js";
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "../record-row.js";
+import { type Connection, type Statement, type Value } from "./statement.js";
+import { isStorableText } from "../storable.js";
 
 type Filter = Omit<ListQuery, "after" | "limit" | "order">;
 /** Up to so many rows left by a filter are sorted by name; more are dense enough to be met on a walk by name. */

@@ -1,5 +1,6 @@
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
-import { type Connection, isStorableText } from "./statement.js";
+import { type Connection } from "./statement.js";
+import { isStorableText } from "../storable.js";
 
 type ReferenceRow = [sha256: string, size: number, mediaType: string, name: string, role: string];
 

@@ -1,6 +1,6 @@
 import type { Link } from "../../../model/link.js";
 import { respell } from "../../../rdf/respell.js";
-import { packQuads, unpackQuads } from "./quads-codec.js";
+import { packQuads, unpackQuads } from "../quads-codec.js";
 import type { Connection } from "./statement.js";
 
 /** Keys whose owners are remembered between commits; some MiB. */

@@ -1,8 +1,9 @@
 import { arkKey } from "../../../identifiers/ark.js";
 import type { Found, Revision, StoredRecord } from "../port.js";
-import { unpackQuads } from "./quads-codec.js";
-import { RECORD_COLUMNS, recordOf, type RecordRow } from "./record-row.js";
-import { type Connection, isStorableText, textArray } from "./statement.js";
+import { unpackQuads } from "../quads-codec.js";
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "../record-row.js";
+import { type Connection, textArray } from "./statement.js";
+import { isStorableText } from "../storable.js";
 
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
 

@@ -1,12 +1,12 @@
-import { ServiceError } from "../../../errors.js";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type { RecordState, RecordWrite } from "../port.js";
-import { fold, indexable } from "./fold.js";
+import { fold, indexable } from "../fold.js";
+import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
 import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./object-writes.js";
 import type { Projection } from "./projection.js";
-import { packedQuads } from "./packed.js";
+import { packedQuads } from "../packed.js";
 import { type Connection, textArray } from "./statement.js";
 import { checkDeadline, type Step } from "./step.js";
 import type { TextWrites } from "./text-writes.js";
@@ -89,13 +89,11 @@ export class RecordWrites {
 
   #change(write: Exclude<RecordWrite, { op: "create" }>, step: Step): number {
     const row = this.#stored.get([write.ark]);
-    if (!row) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${write.ark}.`);
+    if (!row) throw notStored(write.ark);
     const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
     const revives = write.op === "replace" && write.revive === true;
-    if (deletedAt !== null && !revives) throw new ServiceError("GONE", `${write.ark} was deleted.`, { ark: write.ark });
-    if (write.ifRevision !== undefined && write.ifRevision !== revision) {
-      throw new ServiceError("REVISION_MISMATCH", `${write.ark} has changed: its revision is ${revision}, not ${write.ifRevision}. Read it again and repeat the change.`, { ark: write.ark, revision });
-    }
+    if (deletedAt !== null && !revives) throw gone(write.ark);
+    if (write.ifRevision !== undefined && write.ifRevision !== revision) throw hasChanged(write.ark, revision, write.ifRevision);
     const next = revision + 1;
     switch (write.op) {
       case "replace":
@@ -129,7 +127,7 @@ export class RecordWrites {
   /** @param isLinked another new record of the commit links to it */
   #createOne(write: Write<"create">, id: number, step: Step, holders: readonly Holder[], isLinked: boolean): void {
     const holder = holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
-    if (holder) throw duplicate(write.ark, holder);
+    if (holder) throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
     // Where an older record holds the key too, the tail tells both.
     if (isLinked && holders.length === 0) step.linked.add(write.key);
     const state = this.#addState(write);
@@ -176,11 +174,4 @@ function linkedKeys(creates: readonly Write<"create">[]): Set<string> {
   const keys = new Set<string>();
   for (const { key, links } of creates) for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
   return keys;
-}
-
-function duplicate(ark: string, [holder, kind, deletedAt]: [string, string, number | null]): ServiceError {
-  const who = holder === ark ? holder : `${holder}, which differs from ${ark} in hyphens or encoding only,`;
-  return deletedAt === null
-    ? new ServiceError("DUPLICATE", `${who} is taken by a ${kind}; choose another identifier, or leave it out to have one made.`, { ark: holder, kind })
-    : new ServiceError("DUPLICATE", `${who} was a ${kind} that was deleted; its identifier is not used again. Choose another, or leave it out to have one made.`, { ark: holder, kind, deleted: true });
 }

@@ -1,14 +1,18 @@
 import { ServiceError, type ErrorCode } from "../../../errors.js";
 import type { ObjectBookkeeping } from "../objects-port.js";
+import type { LeaseStore } from "../lease-port.js";
 import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import { FenceLost } from "../fence.js";
+import { unavailable } from "../unavailable.js";
 import { isOutage } from "./statement-error.js";
 
 /** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
 export interface WriterCalls {
   commit: { args: [Commit]; result: Committed };
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
+  lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
+  releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
   beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
   yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
@@ -60,6 +64,3 @@ export function receiveError(sent: SentError): Error {
   if (sent.stack !== undefined) fault.stack = sent.stack;
   return fault;
 }
-
-export const unavailable = (reason: string): ServiceError =>
-  new ServiceError("STORE_UNAVAILABLE", `The record store cannot be used: ${reason}. Nothing was changed; try again later.`);

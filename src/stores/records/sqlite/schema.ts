@@ -142,8 +142,13 @@ CREATE INDEX crate_use_record ON crate_use (record, crate);
 ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what is stored already is brought up to date
 `;
 
+/** `until` by the clock of the process that has the file. A row stays when its lease is given back: its fence goes on rising. */
+const VERSION_3 = `
+CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
 /** Each brings the schema one version further. Only ever add to the end. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks a file as ours in its header ("Arkg"), so that another program's database is not taken for an empty one. */

@@ -8,6 +8,7 @@
  */
 import Database from "libsql";
 import { countPlaceholders } from "./placeholders.js";
+import { isStorableText } from "../storable.js";
 import { StatementError } from "./statement-error.js";
 
 /** What may be bound. Integers beyond 2^53 are bigint, within int64. */
@@ -16,9 +17,6 @@ export type Value = null | number | bigint | string | Uint8Array;
 export type Row = readonly (null | number | string | Uint8Array)[];
 
 const INT64 = 2n ** 63n;
-
-/** True for text that SQLite keeps as it is: well-formed, without NUL. */
-export const isStorableText = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 
 /** JSON array of strings for `json_each`, the way a list is one parameter. @throws StatementError `VALUE` */
 export function textArray(values: readonly string[]): string {

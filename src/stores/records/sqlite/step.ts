@@ -1,6 +1,6 @@
-import { ServiceError } from "../../../errors.js";
 import type { Link } from "../../../model/link.js";
 import type { KindName } from "../../../model/kind.js";
+import { takesTooLong } from "../refusals.js";
 
 /** What one commit is doing, shared by the tables' writers while it runs. */
 export interface Step {
@@ -21,7 +21,7 @@ export interface Step {
 }
 /** @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may */
 export function checkDeadline({ deadline }: Step): void {
-  if (performance.now() > deadline) throw new ServiceError("TOO_LARGE", "Writing all of it in one step would keep others waiting for too long.", { setting: "COMMIT_LIMIT" });
+  if (performance.now() > deadline) throw takesTooLong();
 }
 /** The links a record states from now on; none for a deleted one. */
 export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; quads: string | null; state: number }

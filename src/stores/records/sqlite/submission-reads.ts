@@ -1,7 +1,8 @@
 import type { Submission, SubmissionPage } from "../submissions-port.js";
-import { readNumbers } from "./positions.js";
-import { type Connection, isStorableText } from "./statement.js";
-import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "./submission-row.js";
+import { readNumbers } from "../positions.js";
+import { type Connection } from "./statement.js";
+import { isStorableText } from "../storable.js";
+import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../submission-row.js";
 
 export class SubmissionReads {
   readonly #byId;

@@ -1,7 +1,7 @@
 import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
-import { FenceLost } from "../fence.js";
+import { checkFence } from "../fence.js";
 import type { Connection } from "./statement.js";
-import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "./submission-row.js";
+import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../submission-row.js";
 
 /** Background work: who asked for it, which attempt is at it, how it ended. */
 export class SubmissionWrites {
@@ -69,10 +69,7 @@ export class SubmissionWrites {
 
   /** The fence of a commit. @throws FenceLost unless this attempt is running and nobody cancelled it */
   guard(close: SubmissionClose): void {
-    const now = this.#get(close.id);
-    const reason = !now ? "there is no such submission" : now.status !== "running" ? `it is ${now.status}`
-      : now.attempt !== close.attempt ? `attempt ${now.attempt} is at work` : now.cancelled ? "it was cancelled" : undefined;
-    if (reason) throw new FenceLost(close.id, close.attempt, reason);
+    checkFence(this.#get(close.id), close);
   }
 
   #get(id: string): Submission | undefined {

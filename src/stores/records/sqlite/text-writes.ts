@@ -1,5 +1,5 @@
 import type { RecordState } from "../port.js";
-import { indexable, wordOf } from "./fold.js";
+import { keywordsOf, searchedTextOf } from "../searched-text.js";
 import type { GroupTail } from "./group-tail.js";
 import type { Connection } from "./statement.js";
 
@@ -23,7 +23,7 @@ export class TextWrites {
 
   add(record: number, state: RecordState): void {
     const text = textOf(state);
-    const words = wordsOf(state);
+    const words = keywordsOf(state);
     this.#insert.put([record, ...text, words.join("\n")]);
     this.tail.index([record, ...text]);
     for (const word of words) this.#addWord.put([word, record, state.kind]);
@@ -31,7 +31,7 @@ export class TextWrites {
 
   replace(record: number, state: RecordState, kindChanged: boolean): void {
     const stored = this.#stored.get([record]);
-    const same = stored && !kindChanged && [...textOf(state), wordsOf(state).join("\n")].every((part, i) => part === stored[i]);
+    const same = stored && !kindChanged && [...textOf(state), keywordsOf(state).join("\n")].every((part, i) => part === stored[i]);
     if (same) return;
     this.remove(record);
     this.add(record, state);
@@ -47,7 +47,7 @@ export class TextWrites {
   }
 }
 
-const textOf = ({ text }: RecordState): Text => [indexable(text.name), indexable(text.description), indexable(text.keywords), indexable(text.other)];
-
-/** Distinct keywords as they are compared. */
-const wordsOf = ({ keywords }: RecordState): string[] => [...new Set(keywords.map(wordOf))].filter((word) => word !== "");
+function textOf(state: RecordState): Text {
+  const { name, description, keywords, other } = searchedTextOf(state);
+  return [name, description, keywords, other];
+}

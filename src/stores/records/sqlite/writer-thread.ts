@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import { GroupCommit } from "./group-commit.js";
-import { packAhead } from "./packed.js";
+import { packAhead } from "../packed.js";
 import type { Commit, RecordWrite } from "../port.js";
 import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 import { migrate } from "./schema.js";
@@ -21,6 +21,8 @@ function open(): { group: GroupCommit; close: () => void } {
     migrate(connection, file);
     // Marks of a sweep that an earlier process did not end: nobody is removing anything now.
     connection.exec("DELETE FROM object_removal");
+    // The file is one process's at a time: whoever held a lease is gone.
+    connection.exec("UPDATE lease SET holder = NULL");
     return {
       group: new GroupCommit(connection, new Committer(connection)),
       close() {

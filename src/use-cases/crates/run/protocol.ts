@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../../errors.js";
 import type { Progress } from "../../../jobs/port.js";
 import type { Finding } from "../../../model/finding.js";
 import type { KindName } from "../../../model/kind.js";
@@ -60,6 +61,6 @@ export type FromThread =
   | { type: "records"; records: CrateRecord[] }
   | { type: "result"; result: IntakeResult }
   /** A fault that is not the crate's: trying again may help. */
-  | { type: "fault"; message: string };
+  | { type: "fault"; message: string; /** Where it is one that callers are told of. */ code?: ErrorCode };
 /** Main side to thread. */
 export type ToThread = { id: number; refusals?: Refusal[]; fault?: string } | { stop: true };

@@ -12,7 +12,7 @@ const BATCH_FILES = 64;
 const BATCH_BYTES = 64 * 2 ** 20;
 /** After so many files what they left in the old generation is collected: minor collections promote some of it, and V8 itself waits for more. */
 const COLLECTED_EACH = 2000;
-/** Files written at a time: enough to keep the disk busy while others are inflated. */
+/** Files written at a time, where the store does not say otherwise: enough to keep the disk busy while others are inflated. */
 const AT_A_TIME = 4;
 
 export interface StoreFiles {
@@ -20,7 +20,7 @@ export interface StoreFiles {
   members: readonly Member[];
   /** Digests besides SHA-256 that an entity wants to see checked, by member. */
   digests: ReadonlyMap<string, readonly ("md5" | "sha512")[]>;
-  objects: Pick<ObjectStore, "stage">;
+  objects: Pick<ObjectStore, "stage" | "parallel">;
   intend(sha256s: string[]): Promise<void>;
   /** Told of the bytes of each file when it is stored. */
   onStored?: (bytes: number) => void;
@@ -37,12 +37,12 @@ export async function storeFiles({ archive, members, digests, objects, intend, o
   for (const batch of batches(files)) {
     const staged: [Member, StagedObject][] = [];
     try {
-      await eachOf(batch, async (member) => {
+      await eachOf(batch, objects.parallel, async (member) => {
         const wanted = digests.get(member.name);
         staged.push([member, await objects.stage(archive.read(member), wanted ? { digests: [...wanted] } : {})]);
       });
       await intend([...new Set(staged.map(([, { sha256 }]) => sha256))]);
-      await eachOf(staged, ([, object]) => object.publish());
+      await eachOf(staged, objects.parallel, ([, object]) => object.publish());
     } catch (error) {
       await Promise.allSettled(staged.map(([, object]) => object.discard()));
       throw error;
@@ -95,7 +95,7 @@ function* batches(members: readonly Member[]): Generator<Member[]> {
 }
 
 /** Works on some items at a time; rejects with the first error once all that was begun has ended. */
-async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+async function eachOf<T>(items: readonly T[], atATime = AT_A_TIME, work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   let failed: { error: unknown } | undefined;
   const worker = async () => {
@@ -107,6 +107,6 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  await Promise.all(Array.from({ length: atATime }, worker));
   if (failed) throw failed.error;
 }

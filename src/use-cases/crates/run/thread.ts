@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import { CrateError, crateError } from "../findings.js";
 import type { FromThread, IntakeHost, IntakeInput, IntakeResult, ToThread } from "./protocol.js";
@@ -41,7 +42,7 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
           told = true;
           resolve(message.result);
         }
-        else if (message.type === "fault") reject(new Error(message.message));
+        else if (message.type === "fault") reject(message.code ? new ServiceError(message.code, message.message) : new Error(message.message));
         else handle(message, host, (answer) => worker.postMessage(answer), reject);
       });
       worker.on("error", (error: NodeJS.ErrnoException) =>

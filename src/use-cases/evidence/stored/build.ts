@@ -12,6 +12,7 @@ import { changedPointers } from "../../records/changed.js";
 import { findLive } from "../../records/find.js";
 import { stateOf } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
+import { queued } from "../../crates/submissions.js";
 import { checkRange } from "../page.js";
 import type { Direction } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";
@@ -23,13 +24,12 @@ type BuildDeps = Pick<Deps, "config" | "records" | "queries">;
  * Queues the building of a stored evidence graph, which will belong to the caller.
  * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth }: { ark: string; direction: Direction; depth?: number }): Promise<Submission> {
+export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth, request }: { ark: string; direction: Direction; depth?: number; request?: string }): Promise<Submission> {
   const { user } = authenticated(caller);
   if (depth !== undefined) checkRange("depth", depth);
   const { ark } = await findLive(deps, asked);
-  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null } satisfies Question, at: Date.now() });
-  await deps.jobs.enqueue(submission.id);
-  return submission;
+  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null, ...(request === undefined ? {} : { request }) } satisfies Question & { request?: string }, at: Date.now() });
+  return queued(deps, submission);
 }
 
 /** Faults of the request, not of the service: trying again would find the same. */

@@ -1,6 +1,7 @@
 import sparqljs, { type Query, type SparqlQuery } from "sparqljs";
 import { ServiceError } from "../../../errors.js";
 import { placeOf, syntaxError } from "./cursor.js";
+import { hide, type Hidden } from "./hide.js";
 
 export interface CheckLimits { SPARQL_MAX_PATTERNS: number; SPARQL_MAX_OPERATORS: number; SPARQL_MAX_VALUES: number; SPARQL_MAX_CLOSURES: number }
 
@@ -9,20 +10,24 @@ export interface Checked {
   form: Query["queryType"];
   /** Graphs that FROM and FROM NAMED name, absolute; `undefined` without either. */
   from?: { default: string[]; named: string[] };
+  /** The query with the service's own bookkeeping out of its sight, where it might have seen it. */
+  narrowed?: string;
 }
 
 /**
  * Parses a query by the grammar of SPARQL 1.1 and refuses what is not done here, or is more than an engine bears.
  * @param text as {@link import("./scan.js").scan} passed it
  * @param base IRI that relative ones are resolved against
+ * @param hidden what the query must not see
  * @throws ServiceError `QUERY_SYNTAX`, `QUERY_REFUSED`, `UPDATE_REFUSED`
  */
-export function check(text: string, base: string, limits: CheckLimits): Checked {
+export function check(text: string, base: string, limits: CheckLimits, hidden?: Hidden): Checked {
   const query = parse(text, base);
   if (query.type === "update") throw new ServiceError("UPDATE_REFUSED", "This is an update; /sparql answers queries only. Records are changed through REST and GraphQL.");
   measure(query, limits);
   const { queryType: form, from } = query;
-  return { form, ...(from && { from: { default: from.default.map(({ value }) => value), named: from.named.map(({ value }) => value) } }) };
+  const narrowed = hidden && hide(query, hidden, (generated) => parse(generated, base));
+  return { form, ...(narrowed !== undefined && { narrowed }), ...(from && { from: { default: from.default.map(({ value }) => value), named: from.named.map(({ value }) => value) } }) };
 }
 
 /** The part of jison's errors that tells the place. */

@@ -4,7 +4,8 @@ import { threadModule } from "../../../package-root.js";
 import type { Config } from "../../../config.js";
 import { boundRows } from "./bound-rows.js";
 import type { Checked, CheckLimits } from "./check.js";
-import type { GuardReply, GuardRequest } from "./protocol.js";
+import type { Hidden } from "./hide.js";
+import type { GuardData, GuardReply, GuardRequest } from "./protocol.js";
 import { scan, type ScanLimits } from "./scan.js";
 
 export type GuardLimits = ScanLimits & CheckLimits & Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
@@ -19,6 +20,9 @@ export interface GuardedQuery extends Checked {
 /** Queries that passed and are remembered, and how long one may be: programs ask the same again and again. */
 const REMEMBERED = 200;
 const LONGEST_REMEMBERED = 10_000;
+
+/** What is narrowed is longer and deeper than what was written, and no stranger's text any more. */
+const GENERATED: ScanLimits = { SPARQL_MAX_QUERY_BYTES: 2 ** 24, SPARQL_MAX_DEPTH: 1_000 };
 
 interface Waiting { request: GuardRequest; resolve(checked: Checked): void; reject(error: Error): void }
 
@@ -35,7 +39,8 @@ export class QueryGuard {
   /** By base and text; the oldest first. */
   readonly #passed = new Map<string, Checked>();
 
-  constructor(private readonly limits: GuardLimits) {}
+  /** @param hidden what no query may see of the place where it is run */
+  constructor(private readonly limits: GuardLimits, private readonly hidden?: Hidden) {}
 
   /**
    * @param base IRI that relative ones are resolved against
@@ -47,7 +52,9 @@ export class QueryGuard {
     const key = `${base} ${scanned.text}`;
     const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
     if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
-    return { ...checked, text: scanned.text, bounded: (rows) => boundRows(scanned, rows) };
+    const { narrowed } = checked;
+    const asked = narrowed === undefined ? scanned : scan(narrowed, GENERATED);
+    return { ...checked, text: asked.text, bounded: (rows) => boundRows(asked, rows) };
   }
 
   async close(): Promise<void> {
@@ -89,7 +96,7 @@ export class QueryGuard {
     if (this.#worker) return this.#worker;
     const { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } = this.limits;
     const worker = new Worker(threadModule("src/use-cases/sparql/guard/thread"), {
-      workerData: { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } satisfies CheckLimits,
+      workerData: { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES, hidden: this.hidden } satisfies GuardData,
       name: "sparql-guard", env: {}, resourceLimits: { maxOldGenerationSizeMb: 256, stackSizeMb: 8 },
     });
     const current = (act: () => void) => {

@@ -1,16 +1,16 @@
 /** Parses queries of strangers, one at a time: what takes too long, or breaks the parser, costs this thread only. */
 import { parentPort, workerData } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
-import { check, type CheckLimits } from "./check.js";
-import type { GuardReply, GuardRequest } from "./protocol.js";
+import { check } from "./check.js";
+import type { GuardData, GuardReply, GuardRequest } from "./protocol.js";
 
 const port = parentPort!;
-const limits = workerData as CheckLimits;
+const { hidden, ...limits } = workerData as GuardData;
 
 port.on("message", ({ text, base }: GuardRequest) => {
   let reply: GuardReply;
   try {
-    reply = { checked: check(text, base, limits) };
+    reply = { checked: check(text, base, limits, hidden) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     reply = { refusal: { code: error.code, message: error.message, extra: { ...error.extra } } };

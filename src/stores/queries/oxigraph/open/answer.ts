@@ -1,11 +1,9 @@
-import { Store, defaultGraph } from "oxigraph";
-import { Parser, Writer } from "n3";
 import type { ErrorCode } from "../../../../errors.js";
-import { PREFIXES } from "../../../../model/field.js";
 import type { GraphFormat, OpenAnswer } from "../../open-port.js";
 import type { GraphStore } from "../graph-store.js";
 import type { AskRequest } from "../messages.js";
 import { cutRows } from "./cut-rows.js";
+import { spelled } from "./spelled.js";
 
 /** Why a query is not answered, in words for whoever sent it. */
 class Refused extends Error {}
@@ -23,28 +21,6 @@ export function answer(store: GraphStore, { question, maxRows, maxBytes }: AskRe
   const bytes = new TextEncoder().encode(graph && format !== "nt" ? spelled(text, format as GraphFormat) : text);
   if (bytes.length > maxBytes) throw new Refused(`The graph is longer than ${maxBytes} bytes (SPARQL_MAX_BYTES); ask for less, or for application/n-triples, which can be cut.`);
   return { bytes, truncated };
-}
-
-function spelled(ntriples: string, format: GraphFormat): string {
-  if (format === "ttl") {
-    const writer = new Writer({ prefixes: Object.fromEntries(Object.entries(PREFIXES).filter(([, namespace]) => ntriples.includes(`<${namespace}`))) });
-    let turtle = "";
-    writer.addQuads(new Parser({ format: "N-Triples" }).parse(ntriples));
-    writer.end((error, result: string) => {
-      if (error) throw error;
-      turtle = result;
-    });
-    return turtle;
-  }
-  const scratch = new Store();
-  const graph = defaultGraph();
-  try {
-    scratch.load(ntriples, { format: "application/n-triples", no_transaction: true });
-    return scratch.dump({ format: format === "jsonld" ? "application/ld+json" : "application/rdf+xml", from_graph_name: graph });
-  } finally {
-    (graph as unknown as { free(): void }).free();
-    (scratch as unknown as { free(): void }).free();
-  }
 }
 
 /** What the engine said of a query, for whoever sent it. */

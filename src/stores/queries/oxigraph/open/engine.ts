@@ -1,16 +1,14 @@
 import { ServiceError } from "../../../../errors.js";
 import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../../open-port.js";
+import { WaitingLine } from "../../waiting-line.js";
 import { silent } from "../log.js";
 import { REBUILD_AFTER_REWRITES } from "../options.js";
 import { Lane, type LaneLoss } from "./lane.js";
 import type { OpenOptions } from "./options.js";
 
-interface Waiting { question: OpenQuestion; asker: Asker; resolve(answer: OpenAnswer): void; reject(error: Error): void; settle(): void }
-
 /** ms before a graph that did not fit is tried again, and before one whose truth could not be read. */
 const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
-const MOST_CALLERS = 10_000;
 
 /**
  * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free, ended when idle.
@@ -19,42 +17,19 @@ const MOST_CALLERS = 10_000;
 export class OpenEngine implements OpenQueries {
   readonly #options: Required<OpenOptions>;
   readonly #lanes = new Set<Lane>();
-  readonly #waiting = new Set<Waiting>();
-  /** The turn at which each caller was served last, oldest first. */
-  readonly #served = new Map<string, number>();
-  #turns = 0;
+  readonly #line: WaitingLine;
   #sequence = 0;
   #closed = false;
   #barred: { until: number; error: ServiceError } | undefined;
 
   constructor(options: OpenOptions) {
     this.#options = { log: silent, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
+    this.#line = new WaitingLine(options.queueWait, () => this.#late());
   }
 
   ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
-    const { signal } = asker;
     const refused = this.#refuses();
-    if (refused) return Promise.reject(refused);
-    return new Promise((resolve, reject) => {
-      const drop = (error: Error) => {
-        waiting.settle();
-        reject(error);
-      };
-      const abort = () => drop(signal!.reason as Error);
-      const clock = setTimeout(() => drop(this.#late()), this.#options.queueWait);
-      const waiting: Waiting = {
-        question, asker, resolve, reject: drop,
-        settle: () => {
-          clearTimeout(clock);
-          signal?.removeEventListener("abort", abort);
-          this.#waiting.delete(waiting);
-        },
-      };
-      if (signal?.aborted) return abort();
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#waiting.add(waiting);
-      this.#serve();
-    });
+    return refused ? Promise.reject(refused) : this.#line.join(question, asker, () => this.#serve());
   }
 
   advance(sequence: number): void {
@@ -63,13 +38,13 @@ export class OpenEngine implements OpenQueries {
   }
 
   state(): { threads: number; waiting: number } {
-    return { threads: this.#lanes.size, waiting: this.#waiting.size };
+    return { threads: this.#lanes.size, waiting: this.#line.length };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const stopping = new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
-    for (const { reject } of this.#waiting) reject(stopping);
+    this.#line.dismiss(stopping);
     await Promise.all([...this.#lanes].map((lane) => lane.end(stopping)));
     this.#lanes.clear();
   }
@@ -77,7 +52,7 @@ export class OpenEngine implements OpenQueries {
   #refuses(): ServiceError | undefined {
     if (this.#closed) return new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
-    if (this.#waiting.size >= this.#options.queue) return new ServiceError("SPARQL_BUSY", `More than ${this.#options.queue} queries wait for a thread (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "5" });
+    if (this.#line.length >= this.#options.queue) return new ServiceError("SPARQL_BUSY", `More than ${this.#options.queue} queries wait for a thread (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "5" });
     return undefined;
   }
 
@@ -94,34 +69,12 @@ export class OpenEngine implements OpenQueries {
     if (this.#closed) return;
     for (;;) {
       const lane = [...this.#lanes].find(({ free }) => free);
-      const waiting = lane && this.#next();
+      const waiting = lane && this.#line.next();
       if (!waiting) break;
       lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => this.#freed(lane));
     }
     const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
-    if (this.#waiting.size > loading && this.#lanes.size < this.#options.threads) this.#start();
-  }
-
-  /** Of the caller who was served longest ago, the longest waiting query that may still be answered. */
-  #next(): Waiting | undefined {
-    for (;;) {
-      let next: Waiting | undefined;
-      const turnOf = ({ asker }: Waiting) => this.#served.get(asker.caller ?? "") ?? 0;
-      for (const waiting of this.#waiting) if (!next || turnOf(waiting) < turnOf(next)) next = waiting;
-      if (!next) return undefined;
-      try {
-        next.asker.admit?.();
-      } catch (error) {
-        next.reject(error as Error);
-        continue;
-      }
-      next.settle();
-      const { caller = "" } = next.asker;
-      this.#served.delete(caller);
-      if (this.#served.size >= MOST_CALLERS) this.#served.delete(this.#served.keys().next().value!);
-      this.#served.set(caller, ++this.#turns);
-      return next;
-    }
+    if (this.#line.length > loading && this.#lanes.size < this.#options.threads) this.#start();
   }
 
   #start(): void {
@@ -159,6 +112,6 @@ export class OpenEngine implements OpenQueries {
   #bar(time: number, error: ServiceError, reason: string): void {
     this.#options.log.error({ reason }, "open queries cannot be answered");
     this.#barred = { until: Date.now() + time, error };
-    for (const { reject } of this.#waiting) reject(error);
+    this.#line.dismiss(error);
   }
 }

@@ -1,9 +1,9 @@
 import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../search-port.js";
 import type { Connection, Statement, Value } from "../statement.js";
-import { CLOSE, OPEN, partsOf } from "./fragments.js";
+import { CLOSE, OPEN, partsOf } from "../../search/fragments.js";
 import { RelatedWords } from "./related-words.js";
 import { Vocabulary } from "./vocabulary.js";
-import { allOf, anyOf, wordsOf } from "./words.js";
+import { allOf, anyOf, wordsOf } from "../../search/words.js";
 
 /** Weights of the columns of `search`, in its order: name, description, keywords, other. */
 const RANK = "-bm25(search, 10.0, 3.0, 5.0, 1.0)";

@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { threadModule } from "../../../../package-root.js";
 import type { SearchPage, SearchQuery } from "../../search-port.js";
-import { receiveError, unavailable } from "../requests.js";
+import { receiveError } from "../requests.js";
+import { unavailable } from "../../unavailable.js";
 import type { SearchAnswer, SearchRequest } from "./search-thread.js";
 
 interface Asked { query: SearchQuery; signal: AbortSignal | undefined; resolve(page: SearchPage): void; reject(error: unknown): void }

@@ -1,6 +1,6 @@
 import type { Connection } from "../statement.js";
-import { distance, tolerance } from "./spelling.js";
-import { Stemmer } from "./stemmer.js";
+import { distance, tolerance } from "../../search/spelling.js";
+import { Stemmer } from "../../search/stemmer.js";
 
 /** Near spellings of one word that are tried. */
 const MOST_SPELLINGS = 8;

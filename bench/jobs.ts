@@ -1,0 +1,113 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createServer, type AddressInfo } from "node:net";
+import { Queue, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import type { JobStore } from "../src/jobs/attempt.js";
+import { BullMqJobQueue } from "../src/jobs/bullmq/job-queue.js";
+import { RedisLink } from "../src/redis/link.js";
+import type { Submission } from "../src/stores/records/submissions-port.js";
+import type { Bench } from "./bench.js";
+import { inTurns } from "./support/measure.js";
+
+const AT_A_TIME = 4;
+const USERS = 10;
+
+/** What the adapter's fairness, signs of life and news cost: work that takes no time, over a truth in memory. */
+export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, folder, say }) => {
+  if (spawnSync("redis-server", ["--version"]).status !== 0) {
+    say("jobs: skipped, there is no redis-server here");
+    return [];
+  }
+  const { url, child } = await startRedis(await folder());
+  try {
+    const { through, bare } = await inTurns(rounds, { through: () => throughAdapter(url, count), bare: () => bareBullMq(url, count) });
+    return [{ name: `submissions through BullMQ, ${AT_A_TIME} at a time`, value: through, unit: "/s", yardstick: { name: "jobs of bare BullMQ", value: bare } }];
+  } finally {
+    child.kill("SIGKILL");
+  }
+};
+
+async function startRedis(folder: string): Promise<{ url: string; child: ChildProcess }> {
+  const port = await new Promise<number>((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+  const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], { stdio: "ignore" });
+  process.once("exit", () => child.kill("SIGKILL"));
+  const client = new Redis(port, "127.0.0.1", { maxRetriesPerRequest: null, retryStrategy: () => 20 }).on("error", () => {});
+  await client.ping();
+  client.disconnect();
+  return { url: `redis://127.0.0.1:${port}`, child };
+}
+
+/** Jobs per second, queueing included. */
+async function throughAdapter(url: string, count: number): Promise<number> {
+  const rows = new Map<string, Submission>();
+  let left = count;
+  let done = (): void => {};
+  const all = new Promise<void>((resolve) => (done = resolve));
+  const store = storeOf(rows);
+  const log = { info() {}, warn() {} };
+  const link = new RedisLink({ url, prefix: randomUUID(), timeout: 2000, log });
+  const queue = new BullMqJobQueue({ store, link, maxAttempts: 3, concurrency: AT_A_TIME, backOff: () => 1000, stalledInterval: 1000, reconcileInterval: 60_000, log });
+  await queue.start(async ({ submission: { id, attempt } }) => {
+    await store.closeSubmission({ id, attempt, status: "finished" }, 1);
+    if (--left === 0) done();
+  });
+  const began = performance.now();
+  for (let n = 0; n < count; n++) {
+    const id = randomUUID();
+    rows.set(id, { id, user: `ark:99999/u${n % USERS}`, type: "crate", status: "queued", stage: null, attempt: 0, interrupted: 0, timeCreated: 1, timeStarted: null, timeFinished: null, error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null, sha256: null, input: {}, cancelled: false });
+    await queue.enqueue(id);
+  }
+  await all;
+  const seconds = (performance.now() - began) / 1000;
+  await queue.close(1000);
+  return count / seconds;
+}
+
+async function bareBullMq(url: string, count: number): Promise<number> {
+  const { hostname: host, port } = new URL(url);
+  const connection = { host, port: Number(port) };
+  const name = randomUUID();
+  let left = count;
+  let done = (): void => {};
+  const all = new Promise<void>((resolve) => (done = resolve));
+  const queue = new Queue(name, { connection });
+  const worker = new Worker(name, async () => void (--left === 0 && done()), { connection, concurrency: AT_A_TIME });
+  await worker.waitUntilReady();
+  const began = performance.now();
+  for (let n = 0; n < count; n++) await queue.add("job", { n }, { jobId: `j-${n}`, removeOnComplete: true });
+  await all;
+  const seconds = (performance.now() - began) / 1000;
+  await worker.close();
+  await queue.close();
+  return count / seconds;
+}
+
+/** The part of the truth that a queue asks for. */
+function storeOf(rows: Map<string, Submission>): JobStore {
+  const mine = (id: string, attempt: number) => {
+    const row = rows.get(id);
+    return row?.status === "running" && row.attempt === attempt ? row : undefined;
+  };
+  return {
+    submission: async (id) => rows.get(id),
+    unfinished: async () => [],
+    beginAttempt: async (id) => {
+      const row = rows.get(id)!;
+      return Object.assign(row, { status: "running", attempt: row.attempt + 1 });
+    },
+    yieldAttempt: async () => true,
+    setStage: async () => true,
+    closeSubmission: async ({ id, attempt, status }) => {
+      const row = mine(id, attempt);
+      if (row) row.status = status;
+      return row !== undefined;
+    },
+    cancelSubmission: async (id) => rows.get(id),
+  };
+}

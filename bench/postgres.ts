@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { openPostgresRecordStore } from "../src/stores/records/postgres/index.js";
+import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
+import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
+import { hasPostgres, PostgresServer } from "../test/support/servers/postgres.js";
+import type { Bench, Surroundings } from "./bench.js";
+import { arkOf, recordMaker } from "./support/documents.js";
+import { inTurns } from "./support/measure.js";
+import { BareStatements } from "./yardsticks/postgres.js";
+
+/** Connections of each side, as DATABASE_POOL has it. */
+const CONNECTIONS = 10;
+
+/** The record store on PostgreSQL beside the statements it is made of, and beside the store in a file. */
+export const postgres: Bench = async (surroundings) => {
+  if (!hasPostgres) {
+    surroundings.say("PostgreSQL is not installed (Debian: apt-get install postgresql): nothing is measured");
+    return [];
+  }
+  const server = await PostgresServer.start();
+  try {
+    return await measure(server, surroundings);
+  } finally {
+    await server.stop();
+  }
+};
+
+async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
+  const { rounds, seconds, writers, connections } = sizes;
+  const options = { pool: CONNECTIONS, timeout: 60_000, connectTimeout: 30_000, poll: 100 };
+  const bareUrl = await server.schema();
+  // Makes the tables.
+  await (await openPostgresRecordStore({ ...options, url: bareUrl })).close();
+  const store = await openPostgresRecordStore({ ...options, url: await server.schema() });
+  const file = await openSqliteRecordStore({ file: join(await folder(), "records.db") });
+  const bare = new BareStatements(bareUrl, CONNECTIONS);
+  try {
+    const make = await recordMaker();
+    let next = 0;
+    const rate = async (atATime: number, work: () => Promise<unknown>, length = seconds) => {
+      let done = 0;
+      const began = performance.now();
+      await Promise.all(Array.from({ length: atATime }, async () => {
+        while (performance.now() < began + length * 1000) {
+          await work();
+          done++;
+        }
+      }));
+      return done / ((performance.now() - began) / 1000);
+    };
+    // What is written is made before it is timed, on every side.
+    const writes: RecordWrite[] = [];
+    const rows: ReturnType<BareStatements["rowsOf"]>[] = [];
+    const refill = (): void => {
+      while (writes.length < sizes.fewRecords * 20) writes.push(make(next++));
+      while (rows.length < sizes.fewRecords * 20) rows.push(bare.rowsOf(++next, make(next)));
+    };
+    const creating = (into: RecordStore) => () => {
+      refill();
+      return rate(writers, () => into.commit({ by: null, at: Date.now(), records: [writes.pop() ?? make(next++)] }));
+    };
+    const inserting = () => {
+      refill();
+      return rate(writers, () => bare.create(rows.pop() ?? bare.rowsOf(++next, make(next))));
+    };
+    refill();
+    const created = await inTurns(rounds, { bare: inserting, store: creating(store), file: creating(file) });
+    const known = Array.from({ length: sizes.fewRecords }, () => next++);
+    await store.commit({ by: null, at: Date.now(), records: known.map(make) });
+    for (const index of known) await bare.create(bare.rowsOf(index + 1_000_000_000, make(index)));
+    const some = (): string => arkOf(known[Math.floor(Math.random() * known.length)]!);
+    const found = await inTurns(rounds, {
+      bare: () => rate(connections, () => bare.find(some())),
+      store: () => rate(connections, () => store.find(some())),
+    });
+    return [
+      { name: `RecordStore.commit on PostgreSQL, ${writers} at a time`, value: created.store, unit: "/s", yardstick: { name: "the same inserts, bare", value: created.bare }, wanted: { atLeast: 0.3 } },
+      { name: `the same, beside libSQL`, value: created.store, unit: "/s", yardstick: { name: "RecordStore.commit on libSQL", value: created.file } },
+      { name: `a record on PostgreSQL, ${writers} at a time`, value: 1000 / created.store, unit: "ms", yardstick: { name: "on libSQL", value: 1000 / created.file } },
+      { name: `RecordStore.find on PostgreSQL, ${connections} at a time`, value: found.store, unit: "/s", yardstick: { name: "the same select, bare", value: found.bare }, wanted: { atLeast: 0.3 } },
+    ];
+  } finally {
+    await Promise.all([store.close(), file.close(), bare.close()]);
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { endpointOptions } from "../src/compose/endpoint.js";
+import { readConfig } from "../src/config.js";
+import { openEndpointEngine } from "../src/stores/queries/endpoint/index.js";
+import { SparqlHttp } from "../src/stores/queries/endpoint/http-client.js";
+import { lotsOf } from "../src/stores/queries/endpoint/projector/pieces.js";
+import { FeedReader } from "../src/stores/queries/oxigraph/feed-reader.js";
+import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
+import type { FeedGraph, RecordStore } from "../src/stores/records/port.js";
+import { FUSEKI } from "../test/support/servers/fuseki.js";
+import { OXIGRAPH } from "../test/support/servers/oxigraph.js";
+import { SparqlServer } from "../test/support/servers/sparql-server.js";
+import type { Bench, Figure } from "./bench.js";
+import { inTurns, timed } from "./support/measure.js";
+
+const MAKES = [OXIGRAPH, FUSEKI];
+
+/** Whether there is a server to measure with. */
+export const canProject = (): boolean => MAKES.some((make) => new SparqlServer(make).installed);
+
+/** Filling an empty endpoint from the records, against the server taking the same quads in updates of the same size that are written beforehand. */
+export const projection: Bench = async ({ sizes, stores, say }) => {
+  const records = await openSqliteRecordStore({ file: join(await stores.copy(sizes.projected), "records.db") });
+  const figures: Figure[] = [];
+  try {
+    for (const make of MAKES) {
+      const server = new SparqlServer(make);
+      if (server.installed) figures.push(await measured(await server.start(), records, sizes.rounds).finally(() => server.stop()));
+      else say(`${make.name} is not installed (${make.needs})`);
+    }
+  } finally {
+    await records.close();
+  }
+  return figures;
+};
+
+async function measured(server: SparqlServer, records: RecordStore, rounds: number): Promise<Figure> {
+  const config = readConfig({ SPARQL_QUERY_URL: server.queryUrl, SPARQL_UPDATE_URL: server.updateUrl });
+  const options = endpointOptions(config, records)!;
+  const updates: string[] = [];
+  let quads = 0;
+  for (const lot of lotsOf(await everything(records), new Set(), config.PROJECTION_BATCH, () => {})) {
+    const statements = lot.flatMap((piece) => piece.statements);
+    quads += statements.length;
+    updates.push(`INSERT DATA {\n${statements.map(({ graph, triple }) => `GRAPH <${graph}> { ${triple} }`).join("\n").replaceAll(/ }\nGRAPH <([^>]*)> \{(?= <\1>)/g, "\n")}\n}`);
+  }
+  const http = new SparqlHttp(options, 1);
+  const insert = async () => {
+    await server.clear();
+    return quads / (await timed(async () => {
+      for (const update of updates) await http.update(update, { timeout: 600_000 });
+    })) * 1000;
+  };
+  const project = async () => {
+    await server.clear();
+    const truth = randomUUID();
+    const ms = await timed(async () => {
+      const engine = await openEndpointEngine({ ...options, truth: async () => truth });
+      while (engine.state().state !== "ready") await pause(5);
+      await engine.close();
+    });
+    return quads / ms * 1000;
+  };
+  try {
+    await insert();
+    const rates = await inTurns(rounds, { project, insert });
+    return { name: `projection to ${server.make.name}`, value: rates.project, unit: "quads/s", yardstick: { name: "its own INSERT DATA", value: rates.insert }, wanted: { atLeast: 0.5 }, note: `${quads} quads in ${updates.length} updates` };
+  } finally {
+    http.close();
+  }
+}
+
+async function everything(records: RecordStore): Promise<FeedGraph[]> {
+  const feed = new FeedReader(records.openFeed());
+  const graphs: FeedGraph[] = [];
+  try {
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const page = await feed.ask({ all: { after, limit: 1_000 } });
+      graphs.push(...page.graphs);
+      after = page.next;
+    }
+  } finally {
+    feed.close();
+  }
+  return graphs;
+}

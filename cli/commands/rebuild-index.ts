@@ -1,0 +1,40 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { endpointOptions } from "../../src/compose/endpoint.js";
+import { openEndpointEngine } from "../../src/stores/queries/endpoint/index.js";
+import { Failure } from "../failure.js";
+import { openRecords } from "../records.js";
+
+/** ms between looks at how far it is. */
+const LOOK = 100;
+
+/**
+ * Empties the SPARQL endpoint, whatever it holds, and fills it from the records of a data folder.
+ * @throws Failure where no endpoint is set; ServiceError `STORE_UNAVAILABLE` while it is away
+ */
+export async function rebuildIndexCommand(options: { data?: string }): Promise<void> {
+  const { config, records } = await openRecords(options);
+  try {
+    const log = { info() {}, warn: say, error: say };
+    const endpoint = endpointOptions(config, records, log);
+    if (!endpoint) throw new Failure("no SPARQL endpoint is set (SPARQL_QUERY_URL, SPARQL_UPDATE_URL): the index in the process is built at each start");
+    const queries = await openEndpointEngine(endpoint);
+    try {
+      await queries.rebuild();
+      while (queries.state().state === "loading") {
+        await queries.health();
+        await pause(LOOK);
+      }
+      const { sequence } = queries.state();
+      process.stdout.write(`The SPARQL endpoint holds the graphs of all records as of commit ${sequence}; arkgraph check compares the two.\n`);
+    } finally {
+      await queries.close();
+    }
+  } finally {
+    await records.close();
+  }
+}
+
+function say(fields: object, message: string): void {
+  const { reason } = fields as { reason?: string };
+  process.stderr.write(`arkgraph: ${message}${reason === undefined ? "" : `: ${reason}`}\n`);
+}

@@ -1,0 +1,69 @@
+import { mkdir } from "node:fs/promises";
+import type { Config } from "../config.js";
+import { signingKey } from "../secret.js";
+import { openObjects, prepareObjects } from "../stores/objects/location.js";
+import { intakeHandler } from "../use-cases/crates/intake.js";
+import type { Deps, Log } from "../use-cases/deps.js";
+import { buildHandler } from "../use-cases/evidence/stored/build.js";
+import { Penalties } from "../use-cases/sparql/index.js";
+import { Turns } from "../use-cases/turns.js";
+import { endpointAddress } from "./endpoint.js";
+import { graphIndex } from "./graph-index.js";
+import { queueOf, told } from "./jobs.js";
+import { objectsOf } from "./objects.js";
+import { openRecords } from "./records.js";
+import { Sweeper } from "./sweeper.js";
+
+/** A registry without doors: its stores, open, and what runs in the background. */
+export interface Registry {
+  deps: Deps;
+  /** Begins background work: the graph index, and unless this node only answers requests unfinished submissions and the sweep. */
+  start(): Promise<void>;
+  /** Ends it all; work in progress has `grace` ms. Safe to call once. */
+  close(grace: number): Promise<void>;
+}
+
+/** Chooses the adapters and puts them together; this folder is the only place that does. */
+export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
+  // What is missing is told before anything is opened.
+  endpointAddress(config);
+  const objectsLocation = objectsOf(config);
+  // A node of a cluster keeps nothing of its own, and may run where nothing can be written.
+  if (config.DATABASE_URL === null || "files" in objectsLocation || config.JWT_SECRET === null) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  await prepareObjects(objectsLocation, { create: config.S3_CREATE_BUCKET === "yes" });
+  const [jwtSecret, objects, records] = await Promise.all([
+    signingKey(config.DATA_DIR, config.JWT_SECRET),
+    openObjects(objectsLocation),
+    openRecords(config, (message) => log.error({}, message)),
+  ]);
+  const { queries, openQueries, guard } = await graphIndex(config, records, log);
+  const { jobs, shared } = await queueOf(config, records, log);
+  const planTurns = new Turns(config.PLAN_CONCURRENCY);
+  const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
+  const tableTurns = new Turns(config.TABLE_CONCURRENCY);
+  const penalties = new Penalties(config.SPARQL_PENALTY, shared);
+  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, shared, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
+  const sweeper = new Sweeper(deps);
+  return {
+    deps,
+    async start() {
+      // Not before the doors are open: its threads would take the cores that the start needs.
+      queries.start();
+      if (config.ROLE === "api") return;
+      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps) };
+      await jobs.start(told((job) => handlers[job.submission.type](job), log));
+      sweeper.start();
+    },
+    async close(grace) {
+      planTurns.close();
+      shapeTurns.close();
+      tableTurns.close();
+      await jobs.close(grace);
+      await sweeper.close();
+      await guard.close();
+      await openQueries.close();
+      await queries.close();
+      await records.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { Finding } from "../model/finding.js";
+import type { Submission, SubmissionStore } from "../stores/records/submissions-port.js";
+import { JobAborted, cancelled, countedAttempts, crashed } from "./endings.js";
+import { reached } from "./moments.js";
+import type { JobHandler, Progress } from "./port.js";
+
+/** What a queue asks of the truth. */
+export type JobStore = Pick<SubmissionStore, "submission" | "unfinished" | "beginAttempt" | "yieldAttempt" | "setStage" | "closeSubmission" | "cancelSubmission">;
+
+/** The queue that an attempt is made for. */
+export interface AttemptHost {
+  store: JobStore;
+  /** Setting MAX_ATTEMPTS. */
+  maxAttempts: number;
+  now: () => number;
+  /** The attempt was raised in the truth; the handler is called next. */
+  begun?(submission: Submission): void;
+  progressed(id: string, progress: Progress): void;
+  /** Its state is another one, or it is gone. */
+  changed(id: string, submission: Submission | undefined): void;
+  /** Told of every fault that is not the submission's own; its text goes to the log only. `of` is absent when it could not be read. */
+  onFault?: (submission: string, error: unknown, of?: Submission) => void;
+}
+
+/** `over`: nothing is left to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on with it. */
+export type Outcome = { end: "over" | "left" } | { end: "again"; /** That of the attempt that failed. */ attempt: number };
+
+/** Makes one attempt at a submission: the same for every queue. Never rejects. */
+export async function attempt(host: AttemptHost, id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
+  let submission: Submission | undefined;
+  try {
+    submission = await host.store.beginAttempt(id, host.now());
+    if (!submission) {
+      // Ended, or cancelled while an earlier process ran it: then nobody else will end it.
+      const left = await host.store.submission(id);
+      if (left?.status === "running") await endFailed(host, left, cancelled);
+      else host.changed(id, left);
+      return { end: "over" };
+    }
+    if (countedAttempts(submission) > host.maxAttempts) {
+      await endFailed(host, submission, crashed(host.maxAttempts));
+      return { end: "over" };
+    }
+    host.begun?.(submission);
+    reached({ submission: id, moment: "attempt begun" });
+    host.changed(id, submission);
+    await handler({ submission, signal: abort.signal, report: reporter(host, submission, abort) });
+    const after = await host.store.submission(id);
+    if (after?.status === "running" && after.attempt === submission.attempt) throw new Error("the handler returned and left its submission running");
+    host.changed(id, after);
+    return { end: "over" };
+  } catch (error) {
+    return afterFault(host, id, submission, abort.signal, error);
+  }
+}
+
+/** Ends a submission as failed unless another attempt is at work. */
+export async function endFailed({ store, now, changed }: AttemptHost, submission: Submission, finding: Finding): Promise<void> {
+  await store.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "failed", error: [finding] }, now());
+  changed(submission.id, await store.submission(submission.id));
+}
+
+async function afterFault(host: AttemptHost, id: string, submission: Submission | undefined, signal: AbortSignal, error: unknown): Promise<Outcome> {
+  const reason = signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
+  if (!reason) host.onFault?.(id, error, submission);
+  try {
+    // A stop is not the submission's fault: the next start begins again as if this attempt had not been.
+    if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
+    if (reason === "stopping") return { end: "left" };
+    if (reason === "superseded") return { end: "over" };
+    const finding = !submission ? undefined : reason === "cancelled" ? cancelled : countedAttempts(submission) >= host.maxAttempts ? crashed(host.maxAttempts) : undefined;
+    if (submission && finding) {
+      await endFailed(host, submission, finding);
+      return { end: "over" };
+    }
+  } catch (fault) {
+    // The store is away: begin again later, which ends it then.
+    host.onFault?.(id, fault, submission);
+    if (reason === "stopping") return { end: "left" };
+  }
+  return { end: "again", attempt: submission?.attempt ?? 1 };
+}
+
+function reporter(host: AttemptHost, submission: Submission, abort: AbortController): (progress: Progress) => void {
+  let stage = submission.attempt > 1 ? null : submission.stage;
+  let stored: Promise<unknown> = Promise.resolve();
+  return (progress) => {
+    host.progressed(submission.id, progress);
+    reached({ submission: submission.id, moment: progress.stage, done: progress.done });
+    if (progress.stage === stage) return;
+    const next = (stage = progress.stage);
+    stored = stored
+      .then(() => host.store.setStage(submission.id, submission.attempt, next))
+      .then((mine) => {
+        if (!mine) abort.abort(new JobAborted("superseded"));
+      })
+      .catch((error: unknown) => host.onFault?.(submission.id, error, submission));
+  };
+}

@@ -1,0 +1,220 @@
+import { ServiceError } from "../../errors.js";
+import { LONGEST_PAUSE, type LinkLog, type RedisLink } from "../../redis/link.js";
+import type { Submission } from "../../stores/records/submissions-port.js";
+import { attempt, endFailed, type AttemptHost, type JobStore, type Outcome } from "../attempt.js";
+import { cancelled, hasEnded } from "../endings.js";
+import type { JobHandler, JobQueue, Progress } from "../port.js";
+import { Running } from "../running.js";
+import { Watchers } from "../watchers.js";
+import { Reconciler } from "./reconciler.js";
+import { Signals, type Signal } from "./signals.js";
+import { SignsOfLife } from "./signs-of-life.js";
+import { LOCK, SIGN, TicketWorker } from "./ticket-worker.js";
+import { Tickets } from "./tickets.js";
+
+export interface BullMqQueueOptions {
+  store: JobStore;
+  /** Closed with the queue. */
+  link: RedisLink;
+  /** Setting MAX_ATTEMPTS. */
+  maxAttempts: number;
+  /** Setting JOB_CONCURRENCY, of this node. */
+  concurrency: number;
+  /** Milliseconds to wait before the attempt after this one. */
+  backOff: (attempt: number) => number;
+  /** Setting STALLED_INTERVAL, ms; the same on every node. */
+  stalledInterval: number;
+  /** Setting RECONCILE_INTERVAL, ms. */
+  reconcileInterval: number;
+  log: LinkLog;
+  now?: () => number;
+  /** Told of every fault that is not the submission's own; its text goes to the log only. */
+  onFault?: AttemptHost["onFault"];
+}
+
+/**
+ * Runs submissions on every node that calls {@link start}, through BullMQ. Redis holds hints only: which submission
+ * is next, who works on it, how far they are. All of it can be lost at any moment without loss of work.
+ * A node that does not start it is a client: it enqueues, cancels and watches what others run.
+ */
+export class BullMqJobQueue implements JobQueue {
+  private readonly link: RedisLink;
+  private readonly tickets: Tickets;
+  private worker: TicketWorker | undefined;
+  private closing: Promise<void> | undefined;
+  private looking: NodeJS.Timeout | undefined;
+  private readonly running = new Running();
+  private readonly attempts = new Map<string, number>();
+  private readonly withoutLock = new Set<string>();
+  private readonly signals: Signals;
+  private readonly signs: SignsOfLife;
+  private readonly watchers: Watchers;
+  private readonly reconciler: Reconciler;
+  private readonly host: AttemptHost;
+
+  constructor(private readonly options: BullMqQueueOptions) {
+    const { store, maxAttempts, now = Date.now, onFault, link, stalledInterval } = options;
+    this.link = link;
+    this.tickets = new Tickets(link);
+    this.signals = new Signals(link, (id, signal) => this.heard(id, signal));
+    this.signs = new SignsOfLife(link, { interval: stalledInterval, lifetime: SIGN * stalledInterval, told: (id) => this.signals.tell(id, "changed") });
+    this.watchers = new Watchers(this.signals);
+    this.reconciler = new Reconciler({
+      store, link, signs: this.signs, interval: options.reconcileInterval, settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
+      jobKey: (id) => this.tickets.key(id), enqueue: (id) => this.put(id),
+    });
+    this.host = {
+      store, maxAttempts, now, ...(onFault && { onFault }),
+      begun: ({ id, attempt }) => {
+        this.attempts.set(id, attempt);
+        this.signs.begin(id);
+      },
+      progressed: (id, progress) => {
+        this.signs.progressed(id, progress);
+        this.watchers.notify(id);
+      },
+      changed: (id, submission) => this.changed(id, submission),
+    };
+    this.looking = setInterval(() => void this.look(), options.reconcileInterval).unref();
+  }
+
+  async start(handler: JobHandler): Promise<void> {
+    if (await this.link.reached()) await this.reconcile({ always: true });
+    else this.link.failed(new Error("no connection"));
+    // What was lost with Redis is not left waiting until the next round.
+    this.link.onReturn(() => void this.reconcile({ always: true }));
+    await this.signals.hearOrders();
+    const { concurrency, stalledInterval, backOff } = this.options;
+    this.worker = new TicketWorker({
+      link: this.link, concurrency, stalledInterval, backOff,
+      // It runs here already when this process was held up for so long that its ticket was given away, to itself again.
+      attempt: async (id) => (this.closing ? { end: "left" } : (this.running.done<Outcome>(id) ?? this.running.track(id, (abort) => this.attempt(id, handler, abort)))),
+      claimedElsewhere: async (id) => !this.closing && !this.running.has(id) && (await this.options.store.submission(id))?.status === "running",
+      seen: (id) => this.signs.seen(id),
+      unlocked: (id) => void this.unlocked(id),
+      fault: (error) => this.fault(error),
+    });
+  }
+
+  async enqueue(id: string): Promise<boolean> {
+    try {
+      await this.put(id);
+      return true;
+    } catch (error) {
+      this.link.failed(error);
+      return false;
+    }
+  }
+
+  async cancel(id: string): Promise<void> {
+    const submission = await this.options.store.cancelSubmission(id, this.host.now());
+    const here = this.running.abort(id, "cancelled");
+    this.signals.tell(id, "cancel");
+    try {
+      // A job that somebody holds is not removed; they heard of it, or find the mark in the truth.
+      const removed = await this.tickets.remove(id);
+      if (removed && !here && submission?.status === "running" && !(await this.signs.seen(id))) await endFailed(this.host, submission, cancelled);
+    } catch (error) {
+      this.link.failed(error);
+    }
+    this.changed(id, submission);
+  }
+
+  progress(id: string): Promise<Progress | null> {
+    return this.signs.progress(id);
+  }
+
+  watch(id: string): AsyncIterable<void> {
+    return this.watchers.watch(id, async () => hasEnded(await this.options.store.submission(id)));
+  }
+
+  close(grace: number): Promise<void> {
+    return (this.closing ??= this.stop(grace));
+  }
+
+  async health(): Promise<void> {
+    if (this.closing) throw new ServiceError("SHUTTING_DOWN", "The job queue takes no work: it is stopping.");
+    await this.link.health();
+  }
+
+  private async attempt(id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
+    const outcome = await attempt(this.host, id, handler, abort);
+    this.attempts.delete(id);
+    this.withoutLock.delete(id);
+    this.signs.end(id);
+    return outcome;
+  }
+
+  private async put(id: string): Promise<void> {
+    if (!(await this.link.reached())) throw new Error("no connection");
+    const submission = await this.options.store.submission(id);
+    if (!submission || hasEnded(submission)) return;
+    await this.tickets.add(submission);
+  }
+
+  /** What is told between nodes may be lost: so now and then everything is looked at that depends on it. */
+  private async look(): Promise<void> {
+    for (const id of this.running.ids()) void this.verify(id);
+    for (const id of this.watchers.ids()) void this.refresh(id);
+    if (this.worker) await this.reconcile();
+  }
+
+  private async reconcile(options?: { always: boolean }): Promise<void> {
+    if (this.closing || !this.link.ready) return;
+    try {
+      const count = await this.reconciler.run(options);
+      if (count > 0) this.options.log.info({ count }, "submissions without a job were queued");
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  private async unlocked(id: string): Promise<void> {
+    if (!this.withoutLock.has(id)) this.options.log.warn({ submission: id }, "work goes on without its lock in Redis; the attempt in the records decides who ends it");
+    this.withoutLock.add(id);
+    await this.verify(id);
+  }
+
+  /** Stops what runs here when the truth says that it should not. */
+  private async verify(id: string): Promise<void> {
+    const mine = this.attempts.get(id);
+    const submission = await this.options.store.submission(id).catch(() => "away" as const);
+    if (mine === undefined || mine !== this.attempts.get(id) || submission === "away") return;
+    if (submission?.attempt !== mine) this.running.abort(id, "superseded");
+    else if (submission.cancelled && submission.status === "running") this.running.abort(id, "cancelled");
+  }
+
+  private async refresh(id: string): Promise<void> {
+    const submission = await this.options.store.submission(id).catch(() => "away" as const);
+    if (submission === "away") return;
+    this.watchers.notify(id);
+    if (hasEnded(submission)) this.watchers.end(id);
+  }
+
+  private heard(id: string, signal: Signal): void {
+    if (signal === "cancel") return void this.running.abort(id, "cancelled");
+    this.watchers.notify(id);
+    if (signal === "ended") this.watchers.end(id);
+  }
+
+  private changed(id: string, submission: Submission | undefined): void {
+    const signal = hasEnded(submission) ? "ended" : "changed";
+    this.heard(id, signal);
+    this.signals.tell(id, signal);
+  }
+
+  private fault(error: unknown): void {
+    if (!this.link.ready) this.link.failed(error);
+    else if (!this.closing) this.options.log.warn({ reason: (error as Error).message }, "the job queue ran into a fault and goes on");
+  }
+
+  private async stop(grace: number): Promise<void> {
+    clearInterval(this.looking);
+    const idle = this.running.end(grace);
+    await (this.worker?.close(idle) ?? idle);
+    this.signs.close();
+    this.watchers.endAll();
+    await this.tickets.close();
+    this.link.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Deps } from "../use-cases/deps.js";
+
+/** Told of every request that has been answered, or whose client has gone. */
+export interface RequestObserver {
+  /**
+   * @param operation the contract's operationId, `graphql`, `graphql_stream`, or `other`
+   * @param status of the answer, or `gone`
+   * @param seconds until the last byte; absent for streams of events, which last as long as somebody listens
+   */
+  answered(operation: string, status: string, seconds?: number): void;
+}
+
+/** Upper bounds, seconds: from a cached read to a crate that is waited for. */
+const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/**
+ * What a node counts and measures, for Prometheus. Labels come from fixed lists only: no identifier, address or
+ * text of a user ever becomes one. Gauges look when they are asked.
+ */
+export class Metrics implements RequestObserver {
+  readonly #registry = new Registry();
+  readonly #requests: Counter<"operation" | "status">;
+  readonly #durations: Histogram<"operation">;
+
+  constructor(deps: Pick<Deps, "records" | "queries" | "planTurns" | "shapeTurns" | "tableTurns">) {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#requests = new Counter({ name: "arkgraph_requests_total", help: "Requests by operation and status.", labelNames: ["operation", "status"], registers });
+    this.#durations = new Histogram({ name: "arkgraph_request_duration_seconds", help: "Time until the last byte of an answer.", labelNames: ["operation"], buckets: BUCKETS, registers });
+    const gauge = <L extends string>(name: string, help: string, labelNames: L[], look: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>) => {
+      this.#registry.registerMetric(new Gauge<L>({
+        name, help, labelNames, registers: [],
+        async collect() {
+          // Without labels a reset would leave a zero, which is a statement.
+          if (labelNames.length === 0) this.remove();
+          else this.reset();
+          // A store that is away leaves its gauge out; the rest is told all the same.
+          await Promise.resolve(look((labels, value) => this.set(labels as never, value))).catch(() => undefined);
+        },
+      }));
+    };
+    gauge("arkgraph_submissions", "Submissions of the whole installation that have not ended.", ["status"], async (set) => {
+      const counts = { queued: 0, running: 0 };
+      for (const { status } of await deps.records.unfinished()) counts[status as keyof typeof counts]++;
+      for (const [status, count] of Object.entries(counts)) set({ status }, count);
+    });
+    gauge("arkgraph_commits", "Number of the last commit that changed records.", [], async (set) => set({}, await deps.records.sequence()));
+    gauge("arkgraph_index_lag_commits", "Commits that the graph index has yet to apply.", [], async (set) => set({}, Math.max(0, (await deps.records.sequence()) - deps.queries.state().sequence)));
+    gauge("arkgraph_index_ready", "1 when the graph index is loaded.", [], (set) => set({}, deps.queries.state().state === "ready" ? 1 : 0));
+    gauge("arkgraph_turns", "Work of this node that is bounded: what runs, and what waits for its turn.", ["work", "state"], (set) => {
+      for (const [work, turns] of [["plans", deps.planTurns], ["shapes", deps.shapeTurns], ["tables", deps.tableTurns]] as const)
+        for (const [state, count] of Object.entries(turns.load())) set({ work, state }, count);
+    });
+  }
+
+  answered(operation: string, status: string, seconds?: number): void {
+    this.#requests.inc({ operation, status });
+    if (seconds !== undefined) this.#durations.observe({ operation }, seconds);
+  }
+
+  /** In the text format of Prometheus, version 0.0.4. */
+  async text(): Promise<{ type: string; text: string }> {
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+}

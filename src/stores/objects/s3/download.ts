@@ -1,0 +1,121 @@
+import { Readable } from "node:stream";
+import { ServiceError } from "../../../errors.js";
+import type { Body } from "./answers.js";
+import type { S3Calls } from "./calls.js";
+import { asStoreError, CutShort, mayPass, Silence } from "./faults.js";
+import { pause } from "./retries.js";
+
+/** Bytes that wait to be read: what a connection brings while the reader is busy. */
+const AHEAD = 256 * 2 ** 10;
+
+/**
+ * Streams an object, or a range of it. Where the server cuts an answer short the rest is asked for by range; the stream
+ * ends well only when every byte was delivered, once.
+ * @param range both ends included
+ * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`, `STORE_UNAVAILABLE`
+ */
+export async function download(calls: S3Calls, key: string, name: string, range?: { start: number; end: number }): Promise<Readable> {
+  if (range && (range.start > range.end || range.start < 0)) throw outside(await calls.head(key), name);
+  const first = await calls.get(key, range?.start, range?.end);
+  if (first === "outside") throw outside(await calls.head(key), name);
+  if (!first) throw notStored(name);
+  const start = range?.start ?? 0;
+  return new Delivery(calls, first, async (done) => {
+    const body = await calls.get(key, start + done, start + first.length - 1);
+    if (!body || body === "outside") throw notStored(name);
+    return body;
+  });
+}
+
+/** Bytes of one object on their way, from one answer after the other where need be. */
+class Delivery extends Readable {
+  private readonly length: number;
+  private body: Body | undefined;
+  private done = 0;
+  private failures = 0;
+  /** When (ms) somebody began to wait; undefined while nobody does: a slow reader is no silent server. */
+  private waiting: number | undefined;
+  private readonly clock: NodeJS.Timeout;
+
+  /** @param again asks for what follows the bytes that are there */
+  constructor(private readonly calls: S3Calls, first: Body, private readonly again: (done: number) => Promise<Body>) {
+    super({ highWaterMark: AHEAD });
+    this.length = first.length;
+    const { timeout } = calls.location;
+    // One clock for the whole object: a timer for each piece would take longer than the piece.
+    this.clock = setInterval(() => {
+      if (this.waiting !== undefined && Date.now() - this.waiting >= timeout) this.body?.stream.destroy(new Silence(timeout));
+    }, Math.max(20, timeout / 8));
+    this.hearFrom(first);
+  }
+
+  override _read(): void {
+    this.waiting ??= Date.now();
+    this.body?.stream.resume();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    clearInterval(this.clock);
+    this.body?.stream.destroy();
+    callback(error);
+  }
+
+  private hearFrom(body: Body): void {
+    const { stream } = body;
+    this.body = body;
+    const broken = (error: Error) => {
+      if (this.body === body) this.goOn(error);
+    };
+    stream.on("data", (chunk: Buffer) => {
+      this.done += chunk.byteLength;
+      this.failures = 0;
+      if (this.push(chunk)) {
+        this.waiting = Date.now();
+      } else {
+        this.waiting = undefined;
+        stream.pause();
+      }
+    });
+    stream.on("error", broken);
+    stream.on("close", () => {
+      if (this.done < this.length) broken(new CutShort(this.done, this.length));
+    });
+    stream.on("end", () => {
+      if (this.done === this.length) this.push(null);
+    });
+    if (this.waiting === undefined) stream.pause();
+    else this.waiting = Date.now();
+  }
+
+  /** Asks for the rest, after a while, or gives up. */
+  private goOn(error: unknown): void {
+    this.body = undefined;
+    if (this.destroyed) return;
+    if (!mayPass(error) || this.failures >= this.calls.location.retries) return void this.destroy(asStoreError(error, this.calls.location) as Error);
+    pause(this.failures++).then(() => this.again(this.done)).then((body) => {
+      if (this.destroyed) body.stream.destroy();
+      else if (body.length === this.length - this.done) this.hearFrom(body);
+      else {
+        body.stream.destroy();
+        this.goOn(new CutShort(this.done + body.length, this.length));
+      }
+    }).catch((reason: Error) => this.destroy(reason));
+  }
+}
+
+/** Bytes `start` to `end` (inclusive) as one buffer; fewer at the end of the object. */
+export async function readRange(calls: S3Calls, key: string, name: string, start: number, end: number): Promise<Buffer> {
+  const stream = await download(calls, key, name, { start, end });
+  const bytes = Buffer.allocUnsafe(end - start + 1);
+  let done = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) done += chunk.copy(bytes, done);
+  return bytes.subarray(0, done);
+}
+
+export function notStored(name: string): ServiceError {
+  return new ServiceError("NOT_FOUND", `No object ${name.slice(0, 64)} is stored.`);
+}
+
+function outside(size: number | undefined, name: string): ServiceError {
+  return size === undefined ? notStored(name) : new ServiceError("RANGE_NOT_SATISFIABLE", `The content has ${size} bytes; ask for a range inside it.`, { size });
+}

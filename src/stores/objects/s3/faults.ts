@@ -1,0 +1,68 @@
+import { ServiceError } from "../../../errors.js";
+
+/** The server answered with a status that may pass. */
+export class AnsweredFault extends Error {
+  constructor(readonly status: number) {
+    super(`status ${status}`);
+  }
+}
+
+/** The server said nothing for longer than S3_TIMEOUT allows. */
+export class Silence extends Error {
+  constructor(readonly ms: number) {
+    super(`nothing in ${ms} ms`);
+  }
+}
+
+/** What was sent is not what was announced. */
+export class CutShort extends Error {
+  constructor(readonly got: number, readonly wanted: number) {
+    super(`${got} bytes instead of ${wanted}`);
+  }
+}
+
+/** Of an answer that is an error from the start, or that became one after its status was sent; or of the connection. */
+export const codeOf = (error: unknown): string => {
+  const { code, Code } = (error ?? {}) as { code?: unknown; Code?: unknown };
+  return String(code ?? Code ?? "");
+};
+
+/** S3's own codes (its error list), besides statuses, that come and go. */
+const PASSING = new Set(["SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "OperationAborted"]);
+/** What a connection fails with. */
+const CONNECTION = /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND|PROTO)|HPE_\w+|ERR_STREAM_\w+|ERR_SSL_\w+|UND_\w+)$/;
+const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
+const CREDENTIALS = new Set(["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden", "AllAccessDisabled", "AccountProblem", "InvalidSecurity", "InvalidToken", "ExpiredToken"]);
+
+export const isMissing = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
+export const isUploadGone = (error: unknown): boolean => ["NoSuchUpload", "NotFound", "NoSuchKey"].includes(codeOf(error));
+
+/** Whether the same call may succeed when it is made again. */
+export function mayPass(error: unknown): boolean {
+  const name = (error as Error | null)?.name;
+  // What fails after its status was sent answers with another document than it should, or with no code.
+  const late = name === "InvalidXMLError" || (name === "S3Error" && codeOf(error) === "");
+  return error instanceof AnsweredFault || error instanceof Silence || error instanceof CutShort || late || PASSING.has(codeOf(error)) || CONNECTION.test(codeOf(error));
+}
+
+const unavailable = (message: string) => new ServiceError("STORE_UNAVAILABLE", message);
+
+/** A fault of the server as the error every store gives; nothing of the request, which is signed, is in it. Anything else as it is. */
+export function asStoreError(error: unknown, { endpoint, bucket }: { endpoint: string; bucket: string }): unknown {
+  if (error instanceof ServiceError) return error;
+  const at = `The object store at ${endpoint}`;
+  const code = codeOf(error);
+  if (error instanceof Silence) return unavailable(`${at} said nothing for S3_TIMEOUT=${error.ms} ms; try again, or raise the setting.`);
+  if (error instanceof AnsweredFault) return unavailable(`${at} answers with status ${error.status}; try again.`);
+  if (error instanceof CutShort) return unavailable(`${at} cut an answer short (${error.message}); try again.`);
+  if (code === "NoSuchBucket") return unavailable(`${at} has no bucket ${bucket}; make it, or set S3_CREATE_BUCKET=yes and start again.`);
+  if (CREDENTIALS.has(code)) return unavailable(`${at} refuses the credentials (${code}); look at S3_ACCESS_KEY, S3_SECRET_KEY and what they may do in the bucket ${bucket}.`);
+  if (code === "AuthorizationHeaderMalformed" || code === "MovedPermanently" || code === "PermanentRedirect") return unavailable(`${at} has the bucket ${bucket} in another region (${code}); look at S3_REGION and S3_ENDPOINT.`);
+  if (code === "RequestTimeTooSkewed") return unavailable(`${at} has another time than this machine; set the clocks.`);
+  if (CERTIFICATE.test(code)) return unavailable(`${at} has a certificate that is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS.`);
+  if (CONNECTION.test(code)) return unavailable(`${at} cannot be reached (${code}); try again.`);
+  if (mayPass(error)) return unavailable(`${at} is not to be used just now (${code || (error as Error).message}); try again.`);
+  // An S3 code is a word in capitals and small letters; codes of Node are not.
+  if (/^[A-Z][a-z]\w+$/.test(code)) return unavailable(`${at} refuses what it is asked for (${code}).`);
+  return error;
+}

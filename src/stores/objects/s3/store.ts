@@ -1,0 +1,106 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../../errors.js";
+import type { ContentHeaders, ObjectReader, ObjectStore, StagedObject } from "../port.js";
+import { S3Calls } from "./calls.js";
+import { download, notStored } from "./download.js";
+import { Keys } from "./keys.js";
+import type { S3Location } from "./location.js";
+import { openReader } from "./reader.js";
+import { removeStale } from "./stale.js";
+import { stageS3 } from "./staging.js";
+
+/**
+ * Objects in a bucket under their SHA-256. Bytes are uploaded under a key of their own and copied to their key
+ * inside the server: a reader sees a whole object or none.
+ */
+export function openS3Objects(location: S3Location): ObjectStore {
+  return new S3Objects(location);
+}
+
+/**
+ * Looks whether the bucket can be used, before anything else is begun.
+ * @param create makes a bucket that is missing
+ * @throws ServiceError `STORE_UNAVAILABLE` with one line that names what is wrong
+ */
+export async function prepareBucket(location: S3Location, create: boolean): Promise<void> {
+  const calls = new S3Calls(location);
+  try {
+    await calls.probe();
+  } catch (error) {
+    const missing = error instanceof ServiceError && error.message.includes("has no bucket");
+    if (!missing || !create) throw error;
+    await calls.makeBucket();
+    await calls.probe();
+  }
+}
+
+class S3Objects implements ObjectStore {
+  /** Most of the time of a small object is waiting for answers; more at a time would hold too much of large ones. */
+  readonly parallel = 8;
+  private readonly calls: S3Calls;
+  private readonly keys: Keys;
+
+  constructor(location: S3Location) {
+    this.calls = new S3Calls(location);
+    this.keys = new Keys(location.prefix);
+  }
+
+  stage(source: Readable | AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1] = {}): Promise<StagedObject> {
+    return stageS3(this.calls, this.keys, source, options);
+  }
+
+  async size(sha256: string): Promise<number | undefined> {
+    const key = this.keys.object(sha256);
+    return key === undefined ? undefined : this.calls.head(key);
+  }
+
+  async open(sha256: string, range?: { start: number; end: number }): Promise<Readable> {
+    return download(this.calls, this.known(sha256), sha256, range);
+  }
+
+  async reader(sha256: string): Promise<ObjectReader> {
+    return openReader(this.calls, this.known(sha256), sha256);
+  }
+
+  async readStaged(place: string): Promise<ObjectReader> {
+    const key = this.keys.staged(place);
+    if (key === undefined) throw notStored(place);
+    return openReader(this.calls, key, place);
+  }
+
+  async remove(sha256: string): Promise<void> {
+    const key = this.keys.object(sha256);
+    if (key !== undefined) await this.calls.remove(key);
+  }
+
+  async *list(): AsyncIterable<string> {
+    for await (const { key } of this.calls.list(this.keys.objects)) {
+      const sha256 = this.keys.sha256Of(key);
+      if (sha256 !== undefined) yield sha256;
+    }
+  }
+
+  removeStale(age: number): Promise<number> {
+    return removeStale(this.calls, this.keys, age);
+  }
+
+  async health(): Promise<void> {
+    const key = this.keys.staged(randomUUID())!;
+    const bytes = Buffer.from("ok");
+    // Asked again and again anyway: whoever asks is told at once.
+    await this.calls.put(key, bytes, createHash("sha256").update(bytes).digest("hex"), { retries: 0 });
+    await this.calls.remove(key, { retries: 0 });
+  }
+
+  async address(sha256: string, headers: ContentHeaders): Promise<string | undefined> {
+    if (this.calls.location.presigned === 0) return undefined;
+    return this.calls.address(this.known(sha256), { "response-content-type": headers.type, "response-content-disposition": headers.disposition });
+  }
+
+  private known(sha256: string): string {
+    const key = this.keys.object(sha256);
+    if (key === undefined) throw notStored(sha256);
+    return key;
+  }
+}

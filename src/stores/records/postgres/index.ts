@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import type { MessagePort } from "node:worker_threads";
+import type { Account } from "../accounts-port.js";
+import type { CrateBookkeeping } from "../crates-port.js";
+import { Feed } from "../feed.js";
+import type { LeaseStore } from "../lease-port.js";
+import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
+import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { SearchPage, SearchQuery } from "../search-port.js";
+import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
+import { unavailable } from "../unavailable.js";
+import { Leases } from "./leases.js";
+import { migrate } from "./migrate.js";
+import { AccountReads } from "./reads/account-reads.js";
+import { CrateUseReads } from "./reads/crate-use-reads.js";
+import { LinkReads } from "./reads/link-reads.js";
+import { ListReads } from "./reads/list-reads.js";
+import { ObjectReads } from "./reads/object-reads.js";
+import { RecordReads } from "./reads/record-reads.js";
+import { SubmissionReads } from "./reads/submission-reads.js";
+import { Registration } from "./registration.js";
+import { Analyzer } from "./search/analyzer.js";
+import { SearchReads } from "./search/search-reads.js";
+import { Database, type DatabaseOptions } from "./statement.js";
+import { isOutage } from "./statement-error.js";
+import { Watch } from "./watch.js";
+import { Group } from "./writes/group.js";
+import { Mark } from "./writes/mark.js";
+import { Preparation } from "./writes/prepare.js";
+import { Terms } from "./writes/write-states.js";
+import { Writer } from "./writes/writer.js";
+
+export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
+  /** ms between two looks for commits of other nodes. */
+  poll: number;
+  /** Told what goes wrong in the background. */
+  log?(message: string): void;
+  /** This node's clock, in ms since 1970. */
+  clock?(): number;
+}
+
+/** Connections of the pool that are kept for writes, leases and the watch: searches that take their time never keep these waiting. */
+const FOR_WRITES = 4;
+
+/** Reads and writes a database that other nodes read and write too. */
+class PostgresRecordStore implements RecordStore, LeaseStore {
+  readonly #records;
+  readonly #lists;
+  readonly #links;
+  readonly #accounts;
+  readonly #submissions;
+  readonly #objects;
+  readonly #uses;
+  readonly #searches;
+  readonly #leases;
+
+  constructor(private readonly database: Database, private readonly writing: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly analyzer: Analyzer, private readonly registration: Registration) {
+    this.#records = new RecordReads(database);
+    this.#lists = new ListReads(database);
+    this.#links = new LinkReads(database);
+    this.#accounts = new AccountReads(database);
+    this.#submissions = new SubmissionReads(database);
+    this.#objects = new ObjectReads(database);
+    this.#uses = new CrateUseReads(database);
+    this.#searches = new SearchReads(database, analyzer);
+    this.#leases = new Leases(writing);
+  }
+
+  find = (ark: string): Promise<Found | undefined> => ask(() => this.#records.find(ark));
+  findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => ask(() => this.#records.findMany(arks));
+  list = (query: ListQuery): Promise<ListedPage> => ask(() => this.#lists.list(query));
+  count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => ask(() => this.#lists.count(query));
+  atRevision = (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => ask(() => this.#records.atRevision(ark, revision));
+  history = (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => ask(() => this.#records.history(ark, options));
+  linksFrom = (...args: Parameters<RecordStore["linksFrom"]>): Promise<Page<FoundLink>[]> => ask(() => this.#links.linksFrom(...args));
+  linksTo = (...args: Parameters<RecordStore["linksTo"]>): Promise<Page<FoundLink>[]> => ask(() => this.#links.linksTo(...args));
+  search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => ask(() => this.#searches.search(query, signal));
+  quads = (ark: string): Promise<string | undefined> => ask(() => this.#records.quads(ark));
+
+  commit = (commit: Commit): Promise<Committed> => this.writer.commit(commit);
+  sequence = (): Promise<number> => ask(() => this.watch.sequence());
+  openFeed = (): MessagePort => this.feed.open();
+  onCommit = (listener: (sequence: number) => void): void => this.watch.onCommit(listener);
+
+  accountByEmail = (email: string): Promise<Account | undefined> => ask(() => this.#accounts.byEmail(email));
+  accountOf = (user: string): Promise<Account | undefined> => ask(() => this.#accounts.byUser(user));
+  countAccounts = (): Promise<number> => ask(() => this.#accounts.count());
+  setting = (name: string): Promise<string | undefined> => ask(() => this.#accounts.setting(name));
+  setSetting = (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
+
+  submit = (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
+  submission = (id: string): Promise<Submission | undefined> => ask(() => this.#submissions.byId(id));
+  submissionsOf = (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => ask(() => this.#submissions.list(user, options));
+  unfinished = (): Promise<Submission[]> => ask(() => this.#submissions.unfinished());
+  beginAttempt = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
+  yieldAttempt = (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);
+  setStage = (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
+  closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
+  cancelSubmission = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);
+
+  intend = (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
+  release = (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
+  objectsOf = (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => ask(() => this.#objects.of(ark, options));
+  contentWasDeleted = (ark: string): Promise<boolean> => ask(() => this.#objects.contentWasDeleted(ark));
+  claimUnreferenced = (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
+  removed = (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
+  referenced = (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => ask(() => this.#objects.referenced(options));
+
+  usesOf = (crate: string): Promise<string[]> => ask(() => this.#uses.of(crate));
+  usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => ask(() => this.#uses.elsewhere(...args));
+  stateOfCrate = (crate: string): Promise<string> => ask(() => this.#uses.state(crate));
+
+  lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => ask(() => this.#leases.lease(name, holder, ttl));
+  releaseLease = (name: string, holder: string): Promise<void> => ask(() => this.#leases.releaseLease(name, holder));
+
+  health = async (): Promise<void> => {
+    await this.sequence();
+  };
+
+  close = async (): Promise<void> => {
+    await Promise.all([this.feed.close(), this.writer.close()]);
+    await this.watch.close();
+    await this.registration.end();
+    await Promise.all([this.database.close(), this.writing.close()]);
+    this.analyzer.close();
+  };
+}
+
+/** A failure of the database is the store's, not the caller's. */
+async function ask<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isOutage(error) ? unavailable((error as Error).message) : error;
+  }
+}
+
+/**
+ * Opens the truth in a PostgreSQL database, making its tables if need be. Any number of nodes may have it open.
+ *
+ * @param options.url the tables are in the first schema of the connection's `search_path`
+ * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of a newer version
+ */
+export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore & LeaseStore> {
+  const { url, pool, timeout, connectTimeout, poll, log = () => {}, clock = Date.now } = options;
+  const [database, writing] = [Math.max(1, pool - FOR_WRITES), FOR_WRITES].map((size) => new Database({ url, pool: size, timeout, connectTimeout, log })) as [Database, Database];
+  const node = randomUUID();
+  const [small, large] = [`${node}/small`, `${node}/large`];
+  const registration = new Registration(writing, [small, large]);
+  const watch = new Watch(writing, poll, clock, [small, large]);
+  try {
+    await ask(async () => {
+      await migrate(writing);
+      await registration.begin();
+      await watch.start();
+    });
+  } catch (error) {
+    await watch.close();
+    await Promise.all([database.close(), writing.close()]);
+    throw error;
+  }
+  const analyzer = new Analyzer();
+  const shared = { database: writing, preparation: new Preparation(writing, analyzer), terms: new Terms(writing), skew: () => watch.skew };
+  const group = (name: string): Group => new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
+  const writer: Writer = new Writer(group(small), group(large), (sequence) => watch.hear(sequence));
+  const feed = new Feed("src/stores/records/postgres/feed-thread", { url, timeout, connectTimeout }, log);
+  return new PostgresRecordStore(database, writing, writer, watch, feed, analyzer, registration);
+}

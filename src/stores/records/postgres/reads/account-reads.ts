@@ -1,0 +1,32 @@
+import type { Account } from "../../accounts-port.js";
+import { isStorableText } from "../../storable.js";
+import { type Database, statement } from "../statement.js";
+import { ACCOUNT_COLUMNS, accountOf, type AccountRow } from "./account-row.js";
+
+// Accounts that were deleted have no address any more.
+const BY_EMAIL = statement<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE email = $1 AND deleted = false`);
+const BY_USER = statement<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE person = $1`);
+const COUNT = statement<[number]>("SELECT count(*) FROM account WHERE deleted = false");
+const SETTING = statement<[string]>("SELECT value FROM setting WHERE name = $1");
+
+export class AccountReads {
+  constructor(private readonly database: Database) {}
+
+  async byEmail(email: string): Promise<Account | undefined> {
+    const [row] = isStorableText(email) ? await this.database.query(BY_EMAIL, [email]) : [];
+    return row && accountOf(row);
+  }
+
+  async byUser(user: string): Promise<Account | undefined> {
+    const [row] = isStorableText(user) ? await this.database.query(BY_USER, [user]) : [];
+    return row && accountOf(row);
+  }
+
+  async count(): Promise<number> {
+    return (await this.database.query(COUNT))[0]![0];
+  }
+
+  async setting(name: string): Promise<string | undefined> {
+    return isStorableText(name) ? (await this.database.query(SETTING, [name]))[0]?.[0] : undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { arkKey } from "../../../../identifiers/ark.js";
+import type { Found, Revision, StoredRecord } from "../../port.js";
+import { unpackQuads } from "../../quads-codec.js";
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../record-row.js";
+import { isStorableText } from "../../storable.js";
+import { type Database, statement } from "../statement.js";
+
+const FROM = "record AS r JOIN state AS s ON s.id = r.state";
+const BY_ARK = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = $1`);
+const BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = $1 ORDER BY r.ark`);
+const MANY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])`);
+const MANY_BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[])`);
+const AT_REVISION = statement<[Uint8Array, string, number]>("SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE r.ark = $1 AND v.revision = $2");
+const HISTORY = statement<[number, number, string | null, string, string | null]>(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v ON v.record = r.id
+  WHERE r.ark = $1 AND v.revision < $2 ORDER BY v.revision DESC LIMIT $3`);
+const QUADS = statement<[Uint8Array]>("SELECT coalesce(s.projected, s.quads) FROM record AS r JOIN state AS s ON s.id = r.state WHERE r.ark = $1 AND r.deleted_at IS NULL");
+
+/** Single records, their revisions and their graphs. */
+export class RecordReads {
+  constructor(private readonly database: Database) {}
+
+  /** One statement when the identifier is spelled as stored. */
+  async find(ark: string): Promise<Found | undefined> {
+    if (!isStorableText(ark)) return undefined;
+    const [row] = await this.database.query(BY_ARK, [ark]);
+    if (row) return { record: recordOf(row) };
+    const rows = await this.database.query(BY_KEY, [arkKey(ark)]);
+    if (rows.length > 1) return { ambiguous: rows.map(([stored]) => stored) };
+    return rows[0] && { record: recordOf(rows[0]) };
+  }
+
+  /** Two statements at most, however many are asked for. */
+  async findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]> {
+    const asked = [...new Set(arks.filter(isStorableText))];
+    if (asked.length === 0) return arks.map(() => undefined);
+    const byArk = new Map((await this.database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]));
+    const missing = [...new Set(asked.filter((ark) => !byArk.has(ark)).map(arkKey))];
+    const byKey = new Map<string, StoredRecord | undefined>();
+    if (missing.length > 0) {
+      for (const row of await this.database.query(MANY_BY_KEY, [missing])) byKey.set(row[1], byKey.has(row[1]) ? undefined : recordOf(row));
+    }
+    return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
+  }
+
+  async atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> {
+    if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
+    const [row] = await this.database.query(AT_REVISION, [ark, revision]);
+    return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
+  }
+
+  async history(ark: string, { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number }): Promise<Revision[]> {
+    if (!isStorableText(ark)) return [];
+    return (await this.database.query(HISTORY, [ark, before, limit])).map(([revision, at, by, action, changed]) => ({
+      revision, at, by, action: action as Revision["action"], changed: changed === null ? [] : JSON.parse(changed) as string[],
+    }));
+  }
+
+  async quads(ark: string): Promise<string | undefined> {
+    const [row] = isStorableText(ark) ? await this.database.query(QUADS, [ark]) : [];
+    return row && unpackQuads(row[0]);
+  }
+}

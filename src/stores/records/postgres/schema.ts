@@ -1,0 +1,164 @@
+/**
+ * The truth's tables, as those of the libSQL adapter (`../sqlite/schema.ts`) wherever PostgreSQL needs nothing else. Times are
+ * ms since 1970 UTC. No extension, trigger, function or foreign key: relatives of PostgreSQL have them all. Text is
+ * ordered by its bytes (`COLLATE "C"`), whatever the database's locale.
+ *
+ * `counter` is the one row that every commit locks: numbers are given out under that lock, so none is missing and
+ * none is visible before a smaller one.
+ */
+const VERSION_1 = `
+CREATE TABLE counter (id smallint PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, object bigint NOT NULL, submission bigint NOT NULL);
+INSERT INTO counter (id, sequence, record, object, submission) VALUES (1, 0, 0, 0, 0);
+
+-- One row for each node: the number of its last transaction, by which it learns whether a COMMIT without an answer was done.
+CREATE TABLE writer (id text COLLATE "C" PRIMARY KEY, number bigint NOT NULL, seen_at timestamptz NOT NULL);
+
+CREATE TABLE record (
+  id bigint PRIMARY KEY,
+  ark text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  name text COLLATE "C",
+  folded text COLLATE "C" NOT NULL,    -- the name without case: for the filter by name
+  sorted text COLLATE "C" NOT NULL,    -- its beginning: for the order by name
+  owner text COLLATE "C",
+  owner_key text COLLATE "C",
+  created_at bigint NOT NULL,
+  modified_at bigint NOT NULL,
+  revision bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  embargoed_until text COLLATE "C",
+  crate text COLLATE "C",
+  newest_backlink bigint NOT NULL,
+  state bigint NOT NULL,               -- the current row of state
+  deleted_at bigint,
+  deleted_by text COLLATE "C",
+  delete_reason text COLLATE "C",
+  successor text COLLATE "C"
+);
+CREATE UNIQUE INDEX record_ark ON record (ark);
+CREATE INDEX record_key ON record (key);
+CREATE UNIQUE INDEX record_state ON record (state);
+CREATE INDEX live_kind ON record (kind, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_kind_name ON record (kind, sorted, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_owner ON record (owner_key, id) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
+CREATE INDEX live_crate ON record (crate, id) WHERE deleted_at IS NULL AND crate IS NOT NULL;
+
+-- What a record said at some time. Revisions that change administration only share one row. Numbers are taken in lots.
+CREATE SEQUENCE state_lot START WITH 1;
+CREATE TABLE state (
+  id bigint PRIMARY KEY,
+  document bytea NOT NULL,
+  quads bytea NOT NULL,                -- as written
+  projected bytea                      -- with link targets spelled as their records spell them, where that differs
+);
+
+CREATE TABLE revision (
+  record bigint NOT NULL,
+  revision bigint NOT NULL,
+  at bigint NOT NULL,
+  by text COLLATE "C",
+  action text COLLATE "C" NOT NULL,
+  changed text COLLATE "C",            -- JSON array of pointers
+  state bigint NOT NULL,
+  PRIMARY KEY (record, revision)
+);
+
+-- Pairs of predicate and kind of the source, so that a link's index entry is small.
+CREATE TABLE via (id integer PRIMARY KEY, predicate text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL, UNIQUE (predicate, kind));
+CREATE TABLE link (
+  source bigint NOT NULL,
+  position integer NOT NULL,
+  via integer NOT NULL,
+  target text COLLATE "C" NOT NULL,    -- as written
+  target_key text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,            -- of the commit that first stated it
+  PRIMARY KEY (source, position)
+);
+CREATE INDEX link_target ON link (target_key, via, sequence, source, position);
+
+CREATE TABLE keyword (word text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE "C" NOT NULL, PRIMARY KEY (word, record));
+CREATE INDEX keyword_record ON keyword (record);
+
+-- What search sees of live records, by the state it is of. The stems in search are made by the program, not by the database.
+CREATE TABLE text (
+  state bigint PRIMARY KEY,
+  kind text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  description text COLLATE "C" NOT NULL,
+  keywords text COLLATE "C" NOT NULL,
+  search tsvector NOT NULL
+);
+CREATE INDEX text_search ON text USING gin (search);
+-- Stems that ever were in search: what near spellings are looked for among.
+CREATE TABLE term (stem text COLLATE "C" PRIMARY KEY);
+
+CREATE TABLE change_log (sequence bigint NOT NULL, record bigint NOT NULL, PRIMARY KEY (sequence, record));
+CREATE TABLE tally (kind text COLLATE "C" PRIMARY KEY, live bigint NOT NULL);
+
+CREATE TABLE account (
+  person text COLLATE "C" PRIMARY KEY,
+  email text COLLATE "C" NOT NULL,
+  password_hash text COLLATE "C" NOT NULL,
+  admin boolean NOT NULL,
+  tokens_valid_from bigint NOT NULL,
+  deleted boolean NOT NULL
+);
+CREATE UNIQUE INDEX account_email ON account (email) WHERE deleted = false;
+CREATE TABLE setting (name text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL);
+
+CREATE TABLE submission (
+  number bigint PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  type text COLLATE "C" NOT NULL,
+  person text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  stage text COLLATE "C",
+  attempt bigint NOT NULL,
+  interrupted bigint NOT NULL,
+  time_created bigint NOT NULL,
+  time_started bigint,
+  time_finished bigint,
+  error text COLLATE "C",              -- this, warnings and input: JSON text
+  warnings text COLLATE "C" NOT NULL,
+  minted bigint NOT NULL,
+  rocrate text COLLATE "C",
+  sha256 text COLLATE "C",
+  input text COLLATE "C" NOT NULL,
+  cancelled boolean NOT NULL,
+  updates boolean NOT NULL             -- what is stored already is brought up to date
+);
+CREATE INDEX submission_person ON submission (person, number);
+CREATE INDEX submission_sha256 ON submission (sha256) WHERE sha256 IS NOT NULL;
+CREATE INDEX submission_unfinished ON submission (number) WHERE status IN ('queued', 'running');
+
+-- Earlier revisions keep their objects: a reference counts from revision since up to, not including, ended.
+CREATE TABLE object_ref (
+  id bigint PRIMARY KEY,
+  record bigint NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  size bigint NOT NULL,
+  media_type text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  since bigint NOT NULL,
+  ended bigint,
+  dropped boolean NOT NULL             -- also earlier revisions lost it
+);
+CREATE INDEX object_ref_record ON object_ref (record);
+CREATE INDEX object_ref_sha256 ON object_ref (sha256) WHERE dropped = false;
+-- Times of intents are by the database's clock.
+CREATE TABLE intent (sha256 text COLLATE "C" NOT NULL, holder_kind text COLLATE "C" NOT NULL, holder text COLLATE "C" NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL, PRIMARY KEY (sha256, holder_kind, holder));
+CREATE INDEX intent_holder ON intent (holder, holder_kind);
+-- Marks of a sweep count while the node that sweeps is seen.
+CREATE TABLE object_removal (sha256 text COLLATE "C" PRIMARY KEY, writer text COLLATE "C" NOT NULL);
+
+-- Records that a crate describes and that were not minted for it; rows of deleted crates are gone.
+CREATE TABLE crate_use (crate text COLLATE "C" NOT NULL, record bigint NOT NULL, PRIMARY KEY (crate, record));
+CREATE INDEX crate_use_record ON crate_use (record, crate);
+
+CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C", fence bigint NOT NULL, expires_at timestamptz NOT NULL);
+`;
+
+/** Each brings the schema one version further. Only ever add to the end. */
+export const MIGRATIONS: readonly string[] = [VERSION_1];

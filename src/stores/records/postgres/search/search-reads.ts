@@ -1,0 +1,108 @@
+import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../search-port.js";
+import { RECORDS_LOOKED_AT } from "../../search/related.js";
+import { wordsOf } from "../../search/words.js";
+import { type Database, type Session, type Statement, statement } from "../statement.js";
+import { type Analyzer, lexeme } from "./analyzer.js";
+import { fragmentOf } from "./fragment.js";
+import { relatedStems } from "./related-stems.js";
+import { countsOf, spellings } from "./vocabulary.js";
+
+/** Weights of `other`, description, keywords and name, as `ts_rank` takes them: D first. */
+const WEIGHTS = "{0.1, 0.3, 0.5, 1.0}";
+/** Divides by the logarithm of how many words the text has. */
+const BY_LENGTH = 1;
+/** What related words count beside those that were asked for. */
+const RELATED_WEIGHT = 0.3;
+/** More words than anyone types; each costs a walk over its records. */
+const MOST_WORDS = 64;
+
+type Found = [ark: string, score: number, name: string, keywords: string, description: string];
+
+const KIND = "($2::text IS NULL OR t.kind = $2)";
+const COUNT = statement<[number]>(`SELECT count(*) FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`);
+const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
+/**
+ * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises with its weight and
+ * less and less with how often it stands there: with the rarity it orders as BM25 does.
+ */
+const RANKED = `SELECT t.state, (SELECT sum(w.rarity * ts_rank('${WEIGHTS}', t.search, w.word::tsquery, ${BY_LENGTH})) FROM unnest($3::text[], $4::float8[]) AS w (word, rarity)) AS score
+  FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
+const PAGE: Statement<Found> = statement(`SELECT r.ark, f.score::float8, t.name, t.keywords, t.description
+  FROM (SELECT ranked.state, ranked.score, r.id FROM (${RANKED}) AS ranked JOIN record AS r ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $5 OFFSET $6) AS f
+  JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+
+/** Words a record must or may hold, by their stems, each with what it counts. */
+interface Asked { query: string; stems: Map<string, number> }
+
+/** Full text over the column `search`, which holds what anyone may see of live records. */
+export class SearchReads {
+  constructor(private readonly database: Database, private readonly analyzer: Analyzer) {}
+
+  /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
+  async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
+    const stems = [...new Set(this.analyzer.stemsOf(wordsOf(query.text)))];
+    if (stems.length === 0) return { total: 0, hits: [] };
+    signal?.throwIfAborted();
+    // One view of the database for all that is read.
+    return this.database.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", (session) => {
+      signal?.throwIfAborted();
+      return query.match === "all" ? this.#all(session, stems, query) : this.#related(session, stems.slice(0, MOST_WORDS), query);
+    });
+  }
+
+  /** Every word; near spellings of those that no record holds only when no record holds all of them. */
+  async #all(session: Session, stems: readonly string[], query: SearchQuery): Promise<SearchPage> {
+    // So many words that no record holds them all are not ranked one by one.
+    const exact = await this.#page(session, { query: allOf(stems.map((stem) => [stem])), stems: weighed(stems.slice(0, MOST_WORDS)) }, query);
+    if (exact.total > 0 || stems.length > MOST_WORDS) return exact;
+    const groups = await spellings(session, stems);
+    return groups === undefined ? exact : this.#page(session, { query: allOf(groups), stems: weighed(groups.flat()) }, query);
+  }
+
+  async #related(session: Session, stems: readonly string[], query: SearchQuery): Promise<SearchPage> {
+    const [[known]] = await session.query(COUNT, [anyOf(stems), null]) as [[number]];
+    const asked = known > 0 ? stems : (await spellings(session, stems) ?? []).flat();
+    if (asked.length === 0) return { total: 0, hits: [] };
+    const best = await this.#best(session, { query: anyOf(asked), stems: weighed(asked) }, { offset: 0, limit: RECORDS_LOOKED_AT });
+    if (best.total === 0) return { total: 0, hits: [] };
+    const texts = best.found.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`);
+    const related = await relatedStems(session, this.analyzer, texts, asked, await this.#records(session));
+    return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]) }, query);
+  }
+
+  async #page(session: Session, asked: Asked, query: SearchQuery): Promise<SearchPage> {
+    const { total, found } = await this.#best(session, asked, query);
+    return { total, hits: found.map(([ark, score, name, keywords, description]) => ({ ark, score, fragments: this.#fragments(asked.stems, { name, keywords, description }) })) };
+  }
+
+  async #best(session: Session, { query, stems }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">): Promise<{ total: number; found: Found[] }> {
+    const total = (await session.query(COUNT, [query, kind ?? null]))[0]![0];
+    if (total <= offset) return { total, found: [] };
+    const [records, counts] = [await this.#records(session), await countsOf(session, [...stems.keys()])];
+    const rarities = [...stems].map(([stem, weight]) => weight * rarity(counts.get(stem)!, records));
+    return { total, found: await session.query(PAGE, [query, kind ?? null, [...stems.keys()].map(lexeme), rarities, limit, offset]) };
+  }
+
+  #fragments(stems: ReadonlyMap<string, number>, texts: Readonly<Record<SearchedField, string>>): Partial<Record<SearchedField, FragmentPart[]>> {
+    const fragments: Partial<Record<SearchedField, FragmentPart[]>> = {};
+    for (const [field, text] of Object.entries(texts) as [SearchedField, string][]) {
+      const parts = fragmentOf(field, text, stems, this.analyzer);
+      if (parts) fragments[field] = parts;
+    }
+    return fragments;
+  }
+
+  async #records(session: Session): Promise<number> {
+    return (await session.query(TOTAL))[0]![0];
+  }
+}
+
+const weighed = (stems: readonly string[], weight = 1): Map<string, number> => new Map(stems.map((stem) => [stem, weight]));
+
+/** Inverse document frequency as BM25 has it; above 0 also for a word that every record holds. */
+const rarity = (holding: number, records: number): number => Math.log(1 + (Math.max(0, records - holding) + 0.5) / (holding + 0.5));
+
+/** A tsquery that each group must meet by one of its stems. */
+const allOf = (groups: readonly (readonly string[])[]): string => groups.map((group) => `(${anyOf(group)})`).join(" & ");
+/** A tsquery that any of the stems meets. */
+const anyOf = (stems: readonly string[]): string => stems.map(lexeme).join(" | ");

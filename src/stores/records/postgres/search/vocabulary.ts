@@ -1,0 +1,65 @@
+import { distance, tolerance } from "../../search/spelling.js";
+import { type Session, statement } from "../statement.js";
+import { lexeme } from "./analyzer.js";
+
+/** Near spellings of one word that are tried. */
+const MOST_SPELLINGS = 8;
+/** Near spellings that are looked at for how often they stand somewhere. */
+const MOST_LOOKED_AT = 64;
+/** Stems of one answer: between two of them others get their turn. */
+const AT_ONCE = 5000;
+/** Records that are counted of one word: beyond, it is common, and how common makes no difference. */
+const MOST_COUNTED = 1_000_000;
+
+const COUNTS = statement<[stem: string, records: number]>(`SELECT asked.stem, (SELECT count(*) FROM (SELECT 1 FROM text AS t WHERE t.search @@ asked.word::tsquery LIMIT ${MOST_COUNTED}) AS held)
+  FROM unnest($1::text[], $2::text[]) AS asked (stem, word)`);
+const TERMS = statement<[stem: string]>(`SELECT stem FROM term WHERE stem > $1 AND length(stem) BETWEEN $2 AND $3 ORDER BY stem LIMIT ${AT_ONCE}`);
+
+/** In how many records each stem stands. */
+export async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
+  return new Map(await session.query(COUNTS, [stems, stems.map(lexeme)]));
+}
+
+/**
+ * For each stem those spelt most like it: itself when a record holds it. `undefined` when a stem has none, or nothing
+ * changed. Walks the dictionary once for each word that is not known, so it is asked only when nothing else is found.
+ */
+export async function spellings(session: Session, stems: readonly string[]): Promise<string[][] | undefined> {
+  const counts = await countsOf(session, stems);
+  const groups: string[][] = [];
+  let changed = false;
+  for (const stem of stems) {
+    if (counts.get(stem)! > 0) {
+      groups.push([stem]);
+      continue;
+    }
+    const near = await nearest(session, stem);
+    if (near.length === 0) return undefined;
+    groups.push(near);
+    changed = true;
+  }
+  return changed ? groups : undefined;
+}
+
+async function nearest(session: Session, stem: string): Promise<string[]> {
+  const most = tolerance(stem);
+  if (most === 0) return [];
+  const found: { term: string; away: number }[] = [];
+  for (let after = ""; ;) {
+    const terms = await session.query(TERMS, [after, stem.length - most, stem.length + most]);
+    for (const [term] of terms) {
+      const away = distance(stem, term, most);
+      if (away <= most) found.push({ term, away });
+    }
+    if (terms.length < AT_ONCE) break;
+    after = terms.at(-1)![0];
+  }
+  // The dictionary remembers stems of records that are gone.
+  for (let away = 0; away <= most; away++) {
+    const some = found.filter((one) => one.away === away).slice(0, MOST_LOOKED_AT).map(({ term }) => term);
+    if (some.length === 0) continue;
+    const held = [...await countsOf(session, some)].filter(([, records]) => records > 0);
+    if (held.length > 0) return held.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SPELLINGS).map(([term]) => term);
+  }
+  return [];
+}

@@ -1,0 +1,35 @@
+/**
+ * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong number; `VALUE`: a
+ * value that PostgreSQL cannot hold without loss; `CLOSED`: the store is closed; `UNREACHED`: no connection could be made;
+ * `CONNECTION`: it was lost; `SILENCE`: nothing came over it for too long; anything else is a SQLSTATE of five characters.
+ */
+export class StatementError extends Error {
+  constructor(readonly code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StatementError";
+  }
+}
+
+/**
+ * SQLSTATE classes and codes of the server or the way to it, not of the statement: connection exceptions (08),
+ * refused log-ins (28), a database that is not there (3D000), a server that only reads (25006), sessions ended while
+ * idle (25P03), resources (53), limits of time (57014), shutdown (57P), the system (58), damage (XX).
+ */
+const OUTAGES = /^(CLOSED|UNREACHED|CONNECTION|SILENCE|08|28|3D000|25006|25P03|53|55P03|57014|57P|58|XX|40001|40P01)/;
+/** A connection that was there is gone: another one may do. */
+const LOST = /^(CONNECTION|08|57P0[1-5]|25P03)/;
+
+/** True for failures that are the store's: it cannot be used for the moment. */
+export const isOutage = (error: unknown): boolean => error instanceof StatementError && OUTAGES.test(error.code);
+export const isLost = (error: unknown): boolean => error instanceof StatementError && LOST.test(error.code);
+/** Two transactions met (serialization failure, deadlock): the same again may succeed. */
+export const isCollision = (error: unknown): boolean => error instanceof StatementError && (error.code === "40001" || error.code === "40P01");
+
+/** What the driver threw, as ours. Only what the server itself said has a severity and a SQLSTATE. */
+export function failure(error: unknown, otherwise: "UNREACHED" | "CONNECTION" = "CONNECTION"): StatementError {
+  if (error instanceof StatementError) return error;
+  const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
+  const errors = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join("; ") : "";
+  const own = message === "Query read timeout" ? "SILENCE" : otherwise;
+  return new StatementError(severity !== undefined && code !== undefined ? code : own, message || errors || String(code ?? error), { cause: error });
+}

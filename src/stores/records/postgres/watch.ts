@@ -1,0 +1,83 @@
+import { type Database, statement } from "./statement.js";
+
+/** The database's clock comes along. */
+const LOOK = statement<[sequence: number, now: number]>("SELECT sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM counter WHERE id = 1");
+const SEEN = statement("UPDATE writer SET seen_at = now() WHERE id = ANY($1::text[])");
+
+/** ms between two signs of life of this node. */
+const SIGN = 60_000;
+/** ms: an answer that took longer says little about the clock. */
+const SHARP = 100;
+
+/** Looks at the last commit's number now and then: commits of other nodes are heard of this way. */
+export class Watch {
+  #sequence = 0;
+  #skew = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #signed = performance.now();
+  readonly #listeners: ((sequence: number) => void)[] = [];
+
+  /**
+   * @param interval ms between two looks
+   * @param clock this node's, in ms since 1970
+   * @param writers names that this node writes under
+   */
+  constructor(private readonly database: Database, private readonly interval: number, private readonly clock: () => number, private readonly writers: readonly string[]) {}
+
+  /** ms by which the database's clock is ahead of this node's. */
+  get skew(): number {
+    return this.#skew;
+  }
+
+  /** @throws StatementError when the database is away */
+  async start(): Promise<void> {
+    this.#sequence = await this.#look(Infinity);
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#tick().finally(() => (this.#looking = undefined));
+    }, this.interval);
+    this.#timer.unref();
+  }
+
+  onCommit(listener: (sequence: number) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** A commit with this number is durable. */
+  hear(sequence: number): void {
+    if (sequence <= this.#sequence) return;
+    this.#sequence = sequence;
+    // What a listener throws is not the writer's.
+    for (const listener of this.#listeners) queueMicrotask(() => listener(sequence));
+  }
+
+  async sequence(): Promise<number> {
+    return this.#look(SHARP);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      this.hear(await this.#look(SHARP));
+      if (performance.now() - this.#signed > SIGN) {
+        this.#signed = performance.now();
+        await this.database.query(SEEN, [this.writers]);
+      }
+    } catch {
+      // The database is away; what is asked for says so, and the next look may find it back.
+    }
+  }
+
+  /** @param sharp ms that an answer may take to tell the time */
+  async #look(sharp: number): Promise<number> {
+    const [before, began] = [this.clock(), performance.now()];
+    const [sequence, now] = (await this.database.query(LOOK))[0]!;
+    const took = performance.now() - began;
+    if (took < sharp) this.#skew = Math.round(now - before - took / 2);
+    return sequence;
+  }
+}

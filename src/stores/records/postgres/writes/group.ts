@@ -1,0 +1,169 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ServiceError } from "../../../../errors.js";
+import { FenceLost } from "../../fence.js";
+import type { Commit, RecordWrite } from "../../port.js";
+import { unavailable } from "../../unavailable.js";
+import type { Database, Session } from "../statement.js";
+import { isCollision, isOutage, StatementError } from "../statement-error.js";
+import { applyCommit } from "./apply.js";
+import { checkCommit } from "./check-commit.js";
+import { endUses, replaceUses } from "./crate-use-writes.js";
+import type { Ledger } from "./ledger.js";
+import { load, LOCK } from "./load.js";
+import type { Mark } from "./mark.js";
+import { type Operation, Operations } from "./operations.js";
+import type { Preparation, Prepared } from "./prepare.js";
+import { project } from "./project.js";
+import { Sending } from "./sending.js";
+import { SAVE } from "./save-counters.js";
+import { writeLinks } from "./write-links.js";
+import { writeLog, writeRecords } from "./write-records.js";
+import { writeEndings, writeObjects } from "./write-rest.js";
+import { type Terms, writeStates } from "./write-states.js";
+
+export type Task = { commit: Commit } | { call: Operation; args: unknown[] };
+export type Answer = { result: unknown } | { error: unknown };
+
+/** Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be broken off. */
+const SHARE = 3 / 4;
+/** How often a transaction that met another one is tried, and ms before the second time; each further one doubles them. */
+const ATTEMPTS = 6;
+const FIRST_PAUSE = 10;
+
+/** What a group needs of its store. */
+export interface Means { database: Database; preparation: Preparation; terms: Terms; mark: Mark; skew(): number }
+
+/**
+ * Does tasks in one transaction. Commits are decided one after the other in memory, so that one that is refused leaves
+ * the others alone; what they come to is written in a dozen statements however many they are.
+ */
+export class Group {
+  /** Numbers of pairs of kind and predicate that are stored for good. */
+  readonly #vias = new Map<string, number>();
+  #sequence = 0;
+
+  constructor(private readonly means: Means) {}
+
+  /** Number of the last commit of a group of this one that changed records. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Answers each task. What is answered with a result is durable; what with an error changed nothing. */
+  async run(tasks: readonly Task[]): Promise<Answer[]> {
+    const answers = new Map<Task, Answer>();
+    for (const task of tasks) {
+      try {
+        if ("commit" in task) checkCommit(task.commit);
+      } catch (error) {
+        answers.set(task, { error });
+      }
+    }
+    const able = tasks.filter((task) => !answers.has(task));
+    try {
+      if (able.length > 0) for (const [index, answer] of (await this.#tryOften(able)).entries()) answers.set(able[index]!, answer);
+    } catch (error) {
+      // Of a statement that the database refuses nobody knows whose it is: each is done by itself.
+      if (isOutage(error) || error instanceof ServiceError || able.length === 1) for (const task of able) answers.set(task, { error: told(error) });
+      else for (const task of able) answers.set(task, (await this.run([task]))[0]!);
+    }
+    return tasks.map((task) => answers.get(task)!);
+  }
+
+  async #tryOften(tasks: readonly Task[]): Promise<Answer[]> {
+    const { preparation, terms } = this.means;
+    const prepared = await preparation.of(tasks.flatMap((task) => ("commit" in task ? [task.commit] : [])));
+    await terms.add([...prepared.values()].flatMap(({ stems }) => stems));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#once(tasks, prepared);
+      } catch (error) {
+        if (!isCollision(error) || attempt === ATTEMPTS) throw error;
+        await pause(FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  async #once(tasks: readonly Task[], prepared: ReadonlyMap<RecordWrite, Prepared>): Promise<Answer[]> {
+    const { database, mark } = this.means;
+    const session = await database.session();
+    let broken = true;
+    try {
+      const { answers, ledger } = await this.#inTransaction(session, tasks, prepared);
+      broken = false;
+      if (answers.every((answer) => "error" in answer)) {
+        await session.exec("ROLLBACK");
+        return answers;
+      }
+      broken = true;
+      await mark.commit(session);
+      broken = false;
+      for (const [name, via] of ledger.vias) this.#vias.set(name, via);
+      if (ledger.log.length > 0) this.#sequence = ledger.counters.sequence;
+      return answers;
+    } finally {
+      // Closing the connection ends a transaction that is still open.
+      session.release(broken);
+    }
+  }
+
+  async #inTransaction(session: Session, tasks: readonly Task[], prepared: ReadonlyMap<RecordWrite, Prepared>): Promise<{ answers: Answer[]; ledger: Ledger }> {
+    const commits = tasks.flatMap((task) => ("commit" in task ? [task.commit] : []));
+    const within = Math.min(...commits.map(({ within: limit = Infinity }) => limit));
+    let deadline = Infinity;
+    const isLate = (): boolean => performance.now() > deadline;
+    const sending = new Sending(session, isLate);
+    const begun = session.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
+    begun.catch(() => {});
+    await writeStates(sending, prepared.values());
+    const locked = sending.send(LOCK);
+    await begun;
+    const row = (await locked)[0];
+    if (!row) throw new StatementError("XX000", "the row of counter is missing; restore a backup");
+    // From here on others wait.
+    deadline = performance.now() + within * SHARE;
+    const [sequence, record, object, submission] = row;
+    const counters = { sequence, record, object, submission };
+    const ledger = await load(sending, counters, commits, this.#vias);
+    const answers: Answer[] = [];
+    const done: Commit[] = [];
+    for (const task of tasks) {
+      const answer = "commit" in task ? await decide(() => ledger.attempt(() => applyCommit(ledger, task.commit, prepared, isLate))) : { result: undefined };
+      answers.push(answer);
+      if ("commit" in task && !("error" in answer)) done.push(task.commit);
+    }
+    if (answers.every((answer) => "error" in answer)) return { answers, ledger };
+    await this.#write(sending, ledger, done, [...prepared.values()]);
+    const operations = new Operations(session, counters, this.means.mark.writer, this.means.skew());
+    for (const [index, task] of tasks.entries()) {
+      if ("call" in task) answers[index] = { result: await (operations[task.call] as (...args: unknown[]) => Promise<unknown>)(...task.args) };
+    }
+    void sending.send(SAVE, [counters.sequence, counters.record, counters.object, counters.submission]);
+    await sending.settle();
+    return { answers, ledger };
+  }
+
+  async #write(sending: Sending, ledger: Ledger, done: readonly Commit[], prepared: readonly Prepared[]): Promise<void> {
+    await writeRecords(sending, ledger, prepared);
+    await writeLinks(sending, ledger);
+    await writeObjects(sending, ledger);
+    await writeEndings(sending, ledger);
+    await endUses(sending, ledger.deleted);
+    for (const { uses } of done) if (uses) await replaceUses(sending, uses);
+    await project(sending, ledger);
+    await writeLog(sending, ledger);
+    await sending.settle();
+  }
+}
+
+/** What a commit is refused with is its answer; anything else ends the whole group. */
+async function decide(work: () => Promise<unknown>): Promise<Answer> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof FenceLost) return { error };
+    throw error;
+  }
+}
+
+const told = (error: unknown): unknown => (isOutage(error) ? unavailable((error as Error).message) : error);

@@ -1,0 +1,86 @@
+import { takesTooLong } from "../../refusals.js";
+import type { Row, Session, Statement, Value } from "../statement.js";
+
+/** Rows of one statement. */
+const ROWS = 2000;
+/** Rows of the statements that are on their way at a time. */
+const UNDER_WAY = 2 * ROWS;
+/** Bytes of one statement. */
+const BYTES = 4 * 2 ** 20;
+
+/** Turns rows into columns: each is one parameter, an array. */
+export const columnsOf = (rows: readonly (readonly unknown[])[], width: number): Value[] =>
+  Array.from({ length: width }, (_, column) => rows.map((row) => row[column]) as Value);
+
+/** Sends statements of a transaction without waiting for each answer. */
+export class Sending {
+  #pending: { sent: Promise<unknown>; rows: number }[] = [];
+  /** Of those that are on their way. */
+  #rows = 0;
+  #failed = false;
+
+  /** @param isLate whether the transaction has kept others waiting for as long as it may */
+  constructor(readonly session: Session, private readonly isLate: () => boolean = () => false) {}
+
+  /** @param rows about how many it writes */
+  send<R extends Row>(statement: Statement<R>, values: readonly Value[] = [], rows = 1): Promise<R[]> {
+    const sent = this.session.query(statement, values);
+    // Whoever waits for all is told; a failure is not unhandled meanwhile.
+    sent.catch(() => void (this.#failed = true));
+    this.#pending.push({ sent, rows });
+    this.#rows += rows;
+    return sent;
+  }
+
+  /** Rows of `unnest($1, …)`, in several statements when they are many. */
+  async rows(statement: Statement, rows: readonly (readonly unknown[])[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += ROWS) {
+      const some = rows.length <= ROWS ? rows : rows.slice(at, at + ROWS);
+      void this.send(statement, columnsOf(some, statement.parameters), some.length);
+      await this.breathe();
+    }
+  }
+
+  /**
+   * Rows with bytes, which are one parameter together: PostgreSQL cuts each row's piece out, and nothing is spelled in hex.
+   * @param rows what the other columns are, and the bytes
+   */
+  async rowsWithBytes(statement: Statement, rows: readonly { columns: readonly unknown[]; bytes: readonly Uint8Array[] }[]): Promise<void> {
+    let lot: typeof rows[number][] = [];
+    let size = 0;
+    const flush = async (): Promise<void> => {
+      const pieces = lot.flatMap(({ bytes }) => bytes);
+      let from = 1;
+      const places = lot.map(({ columns, bytes }) => [...columns, ...bytes.flatMap(({ byteLength }) => [(from += byteLength) - byteLength, byteLength])]);
+      void this.send(statement, [Buffer.concat(pieces), ...columnsOf(places, statement.parameters - 1)], lot.length);
+      [lot, size] = [[], 0];
+      await this.breathe();
+    };
+    for (const row of rows) {
+      lot.push(row);
+      for (const { byteLength } of row.bytes) size += byteLength;
+      if (lot.length === ROWS || size > BYTES) await flush();
+    }
+    if (lot.length > 0) await flush();
+  }
+
+  /** Waits for everything sent so far. @throws the first failure */
+  async settle(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = [];
+    this.#rows = 0;
+    await Promise.all(pending.map(({ sent }) => sent));
+    if (this.isLate()) throw takesTooLong();
+  }
+
+  /** Waits until there is room for more: the database works on some statements while the next ones are made. */
+  async breathe(): Promise<void> {
+    if (this.#failed) await this.settle();
+    while (this.#rows > UNDER_WAY) {
+      const { sent, rows } = this.#pending.shift()!;
+      this.#rows -= rows;
+      await sent;
+    }
+    if (this.isLate()) throw takesTooLong();
+  }
+}

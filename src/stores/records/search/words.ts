@@ -1,0 +1,29 @@
+/** What the index takes for a word: letters, digits and the marks on them, as its tokenizer `unicode61` does. */
+const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
+
+/** Longer text is no word anyone looks for; the index would compare it byte by byte. */
+const LONGEST = 100;
+
+/** The distinct words of a text, in lower case. */
+export function wordsOf(text: string): string[] {
+  const found = text.toLowerCase().match(WORD) ?? [];
+  return [...new Set(found)].map(shortened);
+}
+
+/** All words of a text in their order, in lower case. */
+export const everyWordOf = (text: string): string[] => (text.toLowerCase().match(WORD) ?? []).map(shortened);
+
+/** The words of a text and where they stand in it. */
+export const placesOf = (text: string): { word: string; from: number; to: number }[] =>
+  [...text.matchAll(WORD)].map(({ 0: word, index }) => ({ word: shortened(word.toLowerCase()), from: index, to: index + word.length }));
+
+const shortened = (word: string): string => (word.length > LONGEST ? word.slice(0, LONGEST).toWellFormed() : word);
+
+/** A word as a string of the FTS5 query language: between quotes nothing is an operator. */
+const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
+
+/** A query that each group must meet by one of its words. Empty when there is no word. */
+export const allOf = (groups: readonly (readonly string[])[]): string => groups.filter((group) => group.length > 0).map((group) => `(${anyOf(group)})`).join(" AND ");
+
+/** A query that any of the words meets. */
+export const anyOf = (words: readonly string[]): string => words.map(quoted).join(" OR ");

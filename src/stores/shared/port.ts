@@ -1,0 +1,15 @@
+/** How often something was counted, the last time included, and the ms until its window ends. */
+export interface Count { count: number; left: number }
+
+/**
+ * Small things that the nodes of an installation know together: counts for limits, and who must wait. All of it
+ * may be forgotten at any time, and no method fails: a node that cannot ask the others goes by what it knows itself.
+ */
+export interface SharedMemory {
+  /** Counts one under a key, in a window of so many ms that begins with the first. */
+  count(key: string, window: number): Promise<Count>;
+  /** What another node, or this one, remembers; null when that is not known. */
+  recall(key: string): Promise<string | null>;
+  /** @param lifetime ms */
+  remember(key: string, value: string, lifetime: number): Promise<void>;
+}

@@ -1,0 +1,101 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { httpDoors } from "../../src/http.js";
+import { BullMqJobQueue } from "../../src/jobs/bullmq/job-queue.js";
+import { RedisLink } from "../../src/redis/link.js";
+import { RedisMemory } from "../../src/stores/shared/redis.js";
+import type { Deps } from "../../src/use-cases/deps.js";
+import { eventsOf } from "../support/graphql-streams.js";
+import { largeCrate } from "../support/large-crate.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import { RegistryClient, type User } from "../support/registry-client.js";
+import { RedisServer, redisInstalled } from "../support/servers/redis.js";
+
+/** A node that answers requests and does no work, over the truth of another that does. */
+class ApiNode extends RegistryClient {
+  private constructor(url: string, private readonly server: Server, private readonly jobs: BullMqJobQueue, private readonly doors: Awaited<ReturnType<typeof httpDoors>>) {
+    super(url);
+  }
+
+  static async start(deps: Deps, redis: RedisServer): Promise<ApiNode> {
+    const link = new RedisLink({ url: redis.url, prefix: "arkgraph", timeout: 1000, log: deps.log });
+    const jobs = new BullMqJobQueue({ store: deps.records, link, maxAttempts: 3, concurrency: 1, backOff: () => 1000, stalledInterval: 200, reconcileInterval: 500, log: deps.log });
+    await link.reached();
+    const doors = await httpDoors({ ...deps, jobs, shared: new RedisMemory(link) });
+    await new Promise<void>((resolve) => doors.server.listen(0, "127.0.0.1", resolve));
+    return new ApiNode(`http://127.0.0.1:${(doors.server.address() as AddressInfo).port}`, doors.server, jobs, doors);
+  }
+
+  async stop(): Promise<void> {
+    await this.doors.endStreams();
+    this.server.closeAllConnections();
+    await this.doors.stop();
+    await this.jobs.close(0);
+  }
+}
+
+describe.skipIf(!redisInstalled)("a registry of a node with doors and a node that works", () => {
+  let redis: RedisServer;
+  let worker: LiveRegistry;
+  let api: ApiNode;
+  let ada: User;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    worker = await LiveRegistry.start({ REDIS_URL: redis.url, REDIS_TIMEOUT: "1s", STALLED_INTERVAL: "200ms", RECONCILE_INTERVAL: "500ms", WRITE_RATE: "20" });
+    api = await ApiNode.start(worker.deps, redis);
+    ada = await api.user("Ada");
+  });
+  afterAll(async () => {
+    await api?.stop();
+    await worker?.stop();
+    await redis?.stop();
+  });
+
+  it("shows the progress of the other's work as server-sent events", async () => {
+    const { body } = await api.upload(await largeCrate("over rest", 600), ada.token);
+    const id = body["submissionUUID"] as string;
+    const events = await eventsOf(await fetch(`${api.url}/rocrate/upload/status/${id}`, { headers: { Accept: "text/event-stream", Authorization: `Bearer ${ada.token}` } }));
+    expect(events.at(-1)!.data).toMatchObject({ status: "finished", success: true });
+    expect(events.map(({ data }) => data.stage as string)).toContain("building records");
+    expect(events.some(({ data }) => data.progress !== null && data.progress.done >= 0)).toBe(true);
+  });
+
+  it("shows it as a GraphQL subscription", async () => {
+    const { body } = await api.upload(await largeCrate("over graphql", 600), ada.token);
+    const query = "subscription Follow($id: ID!) { submissionProgress(id: $id) { status stage progress { done } } }";
+    const response = await fetch(`${api.url}/graphql/stream`, {
+      method: "POST", headers: { Accept: "text/event-stream", "Content-Type": "application/json", Authorization: `Bearer ${ada.token}` },
+      body: JSON.stringify({ query, variables: { id: body["submissionUUID"] } }),
+    });
+    const told = (await eventsOf(response)).filter(({ event }) => event === "next").map(({ data }) => data.data.submissionProgress);
+    expect(told.at(-1)).toMatchObject({ status: "finished" });
+    expect(told.some(({ progress }) => progress !== null)).toBe(true);
+  });
+
+  it("cancels there what is asked for here", async () => {
+    const { body } = await api.upload(await largeCrate("cancelled", 3000), ada.token);
+    const id = body["submissionUUID"] as string;
+    await expect.poll(async () => (await api.ask(`/rocrate/upload/status/${id}`, { token: ada.token })).body["status"], { interval: 10, timeout: 10_000 }).toBe("running");
+    expect((await api.ask(`/rocrate/upload/status/${id}`, { method: "DELETE", token: ada.token })).status).toBe(200);
+    expect(await api.settled(id, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+  });
+
+  it("holds a limit over both nodes", async () => {
+    const eve = await api.user("Eve");
+    const statuses: number[] = [];
+    for (let n = 0; n < 24; n++) statuses.push((await (n % 2 === 0 ? api : worker).ask("/dataset", { token: eve.token, body: { "@type": "evi:Dataset", name: `of Eve ${n}`, description: "One of many of hers.", owner: eve.ark } })).status);
+    expect(statuses).toEqual([...Array<number>(20).fill(200), ...Array<number>(4).fill(429)]);
+  });
+
+  it("accepts an upload while Redis is away, says that it waits, and does it afterwards", async () => {
+    await redis.kill();
+    await expect.poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 }).toBe(503);
+    const { status, body } = await api.upload(await largeCrate("without redis", 50), ada.token);
+    expect([status, body["status"], body["warnings"][0]?.code]).toEqual([200, "queued", "QUEUE_AWAY"]);
+    expect((await api.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token: ada.token })).body).toMatchObject({ status: "queued" });
+    await redis.restart();
+    expect(await api.settled(body["submissionUUID"] as string, ada.token)).toMatchObject({ status: "finished" });
+    await expect.poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 }).toBe(200);
+  });
+});

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Job } from "../../src/jobs/port.js";
+import { JobNodes } from "../support/job-nodes.js";
+import { RedisServer, redisInstalled } from "../support/servers/redis.js";
+
+describe.skipIf(!redisInstalled)("when a node fails", () => {
+  let redis: RedisServer;
+  let nodes: JobNodes;
+  beforeAll(async () => { redis = await RedisServer.start(); });
+  afterAll(() => redis?.stop());
+  beforeEach(() => { nodes = new JobNodes(redis); });
+  afterEach(() => nodes.close());
+
+  const finish = async ({ submission: { id, attempt } }: Job) => void (await nodes.store.closeSubmission({ id, attempt, status: "finished" }, 2));
+  const never = () => new Promise<void>(() => {});
+
+  it("another worker finishes, once and within seconds, what a killed one has begun", async () => {
+    const worker = await nodes.worker(never);
+    const other = nodes.node();
+    await other.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ status }) => status === "running");
+    await other.start(finish);
+    worker.kill("SIGKILL");
+    const killedAt = Date.now();
+    expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2 });
+    expect(Date.now() - killedAt).toBeLessThan(10_000);
+    expect(nodes.ends.get("a")).toBe(1);
+  });
+
+  it("nothing is doubled when a worker that was held for longer than its lock goes on", async () => {
+    let go = () => {};
+    const worker = await nodes.worker(() => new Promise<void>((resolve) => (go = resolve)));
+    const other = nodes.node();
+    await other.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ stage }) => stage === "working");
+    worker.kill("SIGSTOP");
+    await other.start(finish);
+    expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2 });
+    go();
+    worker.kill("SIGCONT");
+    await pause(1500);
+    expect(nodes.ends.get("a")).toBe(1);
+    // It is of use again.
+    await other.close(0);
+    const client = nodes.node();
+    await client.enqueue(await nodes.submit("b"));
+    await nodes.until("b", ({ stage }) => stage === "working");
+    go();
+    expect(await nodes.ended("b")).toMatchObject({ status: "finished", attempt: 1 });
+  });
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LiveRegistry } from "../support/live-registry.js";
+import { crate } from "../support/crates.js";
+import type { User } from "../support/registry-client.js";
+
+let registry: LiveRegistry;
+let ada: User;
+beforeAll(async () => {
+  registry = await LiveRegistry.start({ METRICS_PORT: "0" });
+  ada = await registry.user("Ada");
+});
+afterAll(() => registry?.stop());
+
+const scrape = async (): Promise<string> => (await fetch(`${registry.running.metricsUrl}/metrics`)).text();
+const value = (text: string, series: string): number => Number(text.split("\n").find((line) => line.startsWith(`${series} `))?.split(" ")[1]);
+
+describe("GET /metrics, on a port of its own", () => {
+  it("counts requests by operation and status, at all doors", async () => {
+    await registry.ask("/healthz");
+    await registry.ask("/ark:99999/nothing-is-here");
+    await registry.ask("/no/such/path");
+    await registry.graphql("{ __typename }");
+    await expect.poll(async () => value(await scrape(), 'arkgraph_requests_total{operation="graphql",status="200"}')).toBe(1);
+    const text = await scrape();
+    expect(value(text, 'arkgraph_requests_total{operation="health",status="200"}')).toBe(1);
+    expect(value(text, 'arkgraph_requests_total{operation="resolve_ark",status="404"}')).toBe(1);
+    expect(value(text, 'arkgraph_requests_total{operation="other",status="404"}')).toBe(1);
+    expect(value(text, 'arkgraph_request_duration_seconds_count{operation="health"}')).toBe(1);
+  });
+
+  it("tells of submissions, the index, turns and the process", async () => {
+    expect(await registry.take(await crate([]), ada.token)).toMatchObject({ status: "finished" });
+    await expect.poll(async () => value(await scrape(), "arkgraph_index_lag_commits")).toBe(0);
+    const text = await scrape();
+    expect(value(text, 'arkgraph_submissions{status="queued"}')).toBe(0);
+    expect(value(text, "arkgraph_commits")).toBeGreaterThan(0);
+    expect(value(text, "arkgraph_index_ready")).toBe(1);
+    expect(value(text, 'arkgraph_turns{work="plans",state="running"}')).toBe(0);
+    expect(value(text, "process_resident_memory_bytes")).toBeGreaterThan(0);
+  });
+
+  it("holds no identifier, address or text of a user", async () => {
+    await registry.ask(`/${ada.ark}?secret=hunter2`, { token: ada.token });
+    await registry.ask("/dataset/hunter2/../../hunter2");
+    const text = await scrape();
+    for (const hidden of [ada.ark, ada.email, ada.token, "hunter2", "127.0.0.1"]) expect(text).not.toContain(hidden);
+  });
+
+  it("leaves out what a store that is away would say, and tells the rest", async () => {
+    const { sequence } = registry.deps.records;
+    registry.deps.records.sequence = () => Promise.reject(new Error("away"));
+    const text = await scrape().finally(() => { registry.deps.records.sequence = sequence; });
+    expect(value(text, "arkgraph_commits")).toBeNaN();
+    expect(value(text, "arkgraph_index_ready")).toBe(1);
+  });
+
+  it("answers nothing else, and is not at the doors", async () => {
+    expect((await fetch(`${registry.running.metricsUrl}/healthz`)).status).toBe(404);
+    expect((await fetch(`${registry.running.metricsUrl}/metrics`, { method: "POST" })).status).toBe(404);
+    expect((await registry.ask("/metrics")).status).toBe(404);
+    const quiet = await LiveRegistry.start();
+    expect(quiet.running.metricsUrl).toBeUndefined();
+    await quiet.stop();
+  });
+});

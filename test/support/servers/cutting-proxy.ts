@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/**
+ * What to do with a connection whose client sends a certain text: cut it before the server gets that, or before the
+ * client gets the answer; or let nothing more through from then on, as if the client stood still.
+ */
+export interface Cut { at: string; when: "before" | "after" | "still" }
+
+/** Stands between a client and a server on loopback, and cuts a connection at a certain word. */
+export class CuttingProxy {
+  #cut: Cut | undefined;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(private readonly server: Server, private readonly target: number) {}
+
+  static async start(target: number): Promise<CuttingProxy> {
+    const server = createServer();
+    const proxy = new CuttingProxy(server, target);
+    server.on("connection", (client) => proxy.#serve(client));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** The next connection on which the text is sent is cut, and no other. */
+  cut(cut: Cut): void {
+    this.#cut = cut;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, "close");
+  }
+
+  #serve(client: Socket): void {
+    const server = connect(this.target, "127.0.0.1");
+    let state: Cut["when"] | undefined;
+    for (const [socket, other] of [[client, server], [server, client]] as const) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.on("data", (bytes: Buffer) => {
+      const cut = this.#cut && bytes.includes(this.#cut.at) ? this.#cut : undefined;
+      if (cut) this.#cut = undefined;
+      if (cut?.when === "before") return void client.destroy();
+      if (state === "still") return;
+      server.write(bytes);
+      if (cut) state = cut.when;
+    });
+    server.on("data", (bytes: Buffer) => {
+      if (state === "after") client.destroy();
+      else if (state !== "still") client.write(bytes);
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Where Debian and others keep the server's programs; the newest version first. */
+function binaries(): string | undefined {
+  const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql").sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [...versions.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(process.env["PATH"] ?? "").split(":")];
+  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
+}
+
+const found = binaries();
+/** Whether PostgreSQL is installed (Debian: `postgresql`). */
+export const hasPostgres = found !== undefined;
+// eslint-disable-next-line no-console
+if (!hasPostgres) console.warn("SKIPPED: PostgreSQL is not installed; apt-get install -y postgresql");
+
+/** PostgreSQL does not run as root: there it runs as `nobody`, and in any case it ends with this process. */
+const NOBODY = 65534;
+const asRoot = process.getuid?.() === 0;
+const command = (program: string, args: string[]): [string, string[]] =>
+  ["setpriv", [...(asRoot ? ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"] : []), "--pdeathsig", "KILL", join(found!, program), ...args]];
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** A PostgreSQL server of a test's own, on a free port of loopback, in a temporary folder. */
+export class PostgresServer {
+  #process: ChildProcess | undefined;
+  #databases = 0;
+
+  private constructor(private readonly folder: string, readonly port: number, private readonly settings: readonly string[]) {}
+
+  /** @param settings of postgresql.conf, e.g. `fsync=off` */
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), "arkgraph-postgres-"));
+    if (asRoot) await chown(folder, NOBODY, NOBODY);
+    const [program, args] = command("initdb", ["-D", join(folder, "data"), "-U", "arkgraph", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"]);
+    await run(program, args, { cwd: folder });
+    const server = new PostgresServer(folder, await freePort(), settings);
+    await server.up();
+    return server;
+  }
+
+  url(database = "postgres"): string {
+    return `postgres://arkgraph@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Starts the server on the data that is there. */
+  async up(): Promise<void> {
+    const all = [`port=${this.port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "shared_buffers=64MB", ...this.settings];
+    const [program, args] = command("postgres", ["-D", join(this.folder, "data"), ...all.flatMap((setting) => ["-c", setting])]);
+    const child = spawn(program, args, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr!.on("data", (text: Buffer) => (said = (said + text.toString()).slice(-4000)));
+    this.#process = child;
+    const until = Date.now() + 30_000;
+    while (Date.now() < until && child.exitCode === null) {
+      if (await this.isUp()) return;
+      await pause(50);
+    }
+    throw new Error(`PostgreSQL did not start: ${said}`);
+  }
+
+  async isUp(): Promise<boolean> {
+    return run(join(found!, "pg_isready"), ["-h", "127.0.0.1", "-p", String(this.port), "-U", "arkgraph", "-d", "postgres"]).then(() => true, () => false);
+  }
+
+  /** Ends it as a power cut would: nobody is told, nothing is written. */
+  async kill(): Promise<void> {
+    const child = this.#process!;
+    this.#process = undefined;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    // The sessions are processes of their own; killed with the first, before any of them could act on its end.
+    const { stdout } = await run("ps", ["-o", "pid=", "--ppid", String(child.pid)]).catch(() => ({ stdout: "" }));
+    child.kill("SIGKILL");
+    for (const pid of stdout.split("\n").map(Number).filter((pid) => pid > 0)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    await ended;
+    await rm(join(this.folder, "data", "postmaster.pid"), { force: true });
+  }
+
+  /** Stands still without ending, as a machine that hangs. */
+  signal(signal: NodeJS.Signals): void {
+    this.#process!.kill(signal);
+  }
+
+  /** URL of a database that is new and empty. */
+  async database(): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    await this.sql(`CREATE DATABASE ${name}`);
+    return this.url(name);
+  }
+
+  /** URL of a schema that is new and empty, in a database that others use too. */
+  async schema(): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    await this.sql(`CREATE SCHEMA ${name}`);
+    return `${this.url()}?options=${encodeURIComponent(`-c search_path=${name}`)}`;
+  }
+
+  /** Runs SQL of the test's own. */
+  async sql(sql: string, url = this.url()): Promise<string> {
+    return (await run(join(found!, "psql"), ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql])).stdout.trim();
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What a server may take to answer for the first time, on a machine that does other things as well (ms). */
+const PATIENCE = 45_000;
+
+/** A server that runs until it is stopped, or the process that started it ends, however that ends. */
+export interface Program { readonly output: () => string; readonly ended: () => boolean; stop(): Promise<void> }
+
+/** Several at once, so that none is given twice. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** Starts a program that is killed when this process ends, also when this is killed itself. */
+export function startProgram(command: string, args: readonly string[], { env, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Program {
+  const child: ChildProcess = spawn("setpriv", ["--pdeathsig", "KILL", command, ...args], { ...(cwd === undefined ? {} : { cwd }), env: { PATH: process.env["PATH"], HOME: cwd, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000)));
+  const ended = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+  child.on("error", (error) => (output += error.message));
+  return {
+    output: () => output,
+    ended,
+    async stop() {
+      if (ended()) return;
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      const last = setTimeout(() => child.kill("SIGKILL"), 3000);
+      await gone;
+      clearTimeout(last);
+    },
+  };
+}
+
+/** Asks until it gets an answer. @throws with what the programs wrote when one ends before, or time is up */
+export async function untilReady(programs: readonly Program[], ask: () => Promise<boolean>): Promise<void> {
+  for (const begun = Date.now(); ; await sleep(100)) {
+    if (await ask().catch(() => false)) return;
+    const ended = programs.some((program) => program.ended());
+    if (!ended && Date.now() - begun < PATIENCE) continue;
+    await Promise.all(programs.map((program) => program.stop()));
+    throw new Error(`a test server ${ended ? "ended" : `did not answer in ${PATIENCE} ms`}: ${programs.map((program) => program.output()).join("\n")}`);
+  }
+}

@@ -1,0 +1,133 @@
+import { createServer, request, type IncomingMessage, type Server } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import type { S3Location } from "../../src/stores/objects/s3/location.js";
+import { keysOf, newBucket, S3_MAKES } from "./servers/s3-makes.js";
+import { OXIGRAPH } from "./servers/oxigraph.js";
+import { hasPostgres, PostgresServer } from "./servers/postgres.js";
+import { RedisServer, redisInstalled } from "./servers/redis.js";
+import type { S3Server } from "./servers/s3-server.js";
+import { SparqlServer } from "./servers/sparql-server.js";
+import { RegistryClient } from "./registry-client.js";
+import { RegistryProcess } from "./registry-process.js";
+
+const S3 = S3_MAKES.find(({ missing }) => missing === undefined);
+/** What a cluster needs and is not installed here. */
+const MISSING = [hasPostgres ? [] : ["PostgreSQL"], redisInstalled ? [] : ["Redis"], S3 ? [] : ["an S3 server"], new SparqlServer(OXIGRAPH).installed ? [] : ["Oxigraph's server"]].flat();
+/** False, and said so, where the servers of a cluster are not all installed. */
+export const clusterInstalled: boolean = MISSING.length === 0;
+if (!clusterInstalled) process.stderr.write(`SKIPPED: tests of a whole cluster; not installed: ${MISSING.join(", ")}\n`);
+
+export interface TopologyOptions { apis?: number; workers?: number; env?: Record<string, string> }
+
+/** The stores that nodes share, each a real server of its own. */
+export class SharedServers {
+  private constructor(readonly postgres: PostgresServer, readonly redis: RedisServer, readonly s3: S3Server, readonly sparql: SparqlServer, readonly location: S3Location, readonly env: Readonly<Record<string, string>>) {}
+
+  static async start(): Promise<SharedServers> {
+    const [postgres, redis, s3, sparql] = await Promise.all([PostgresServer.start(), RedisServer.start({ persistent: true }), S3!.start(), new SparqlServer(OXIGRAPH).start()]);
+    const location = await newBucket(s3);
+    const { endpoint, accessKey, secretKey, region, bucket } = location;
+    return new SharedServers(postgres, redis, s3, sparql, location, {
+      PROFILE: "cluster", JWT_SECRET: "a key for tokens that only tests ever use", DATABASE_URL: await postgres.database(), REDIS_URL: redis.url,
+      S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_REGION: region, S3_BUCKET: bucket,
+      SPARQL_QUERY_URL: sparql.queryUrl, SPARQL_UPDATE_URL: sparql.updateUrl,
+    });
+  }
+
+  async staging(): Promise<string[]> {
+    return (await keysOf(this.s3, this.location)).filter((key) => key.includes("/staging/"));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.postgres.stop(), this.redis.stop(), this.s3.stop(), this.sparql.stop()]);
+  }
+}
+
+/** Several nodes over shared stores, spoken to through one address that deals requests out in turn. */
+export class Topology extends RegistryClient {
+  private constructor(url: string, readonly servers: SharedServers, readonly apis: RegistryProcess[], readonly workers: RegistryProcess[], private readonly balancer: Server) {
+    super(url);
+  }
+
+  static async start({ apis = 2, workers = 2, env = {} }: TopologyOptions = {}): Promise<Topology> {
+    const servers = await SharedServers.start();
+    const balancer = await listening();
+    // Longer than any client keeps one: a connection that closes under a request would be taken for a fault.
+    balancer.keepAliveTimeout = 120_000;
+    const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+    const node = (role: string) => RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...env } });
+    const nodes = await Promise.all([...Array.from({ length: apis }, () => node("api")), ...Array.from({ length: workers }, () => node("worker"))]);
+    const topology = new Topology(url, servers, nodes.slice(0, apis), nodes.slice(apis), balancer);
+    balance(balancer, () => topology.apis.filter(({ alive }) => alive).map((api) => Number(new URL(api.url).port)));
+    return topology;
+  }
+
+  get alive(): boolean {
+    return [...this.apis, ...this.workers].every(({ alive }) => alive);
+  }
+
+  get log(): string {
+    return [...this.apis, ...this.workers].map(({ log }) => log).join("\n");
+  }
+
+  /** Keys of half-received uploads; none may outlive its request. */
+  staging(): Promise<string[]> {
+    return this.servers.staging();
+  }
+
+  /** Another worker beside those that are there. */
+  async addWorker(env: Record<string, string> = {}): Promise<RegistryProcess> {
+    const worker = await RegistryProcess.start({ env: { ...this.servers.env, ROLE: "worker", BASE_URL: this.url, ...env } });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  /** Ends the nodes as an operator would, then the servers. @throws when a node did not end well */
+  async stop(): Promise<void> {
+    this.balancer.closeAllConnections();
+    this.balancer.close();
+    const ends = await Promise.allSettled([...this.apis, ...this.workers].map((node) => node.stop()));
+    await this.servers.stop();
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+}
+
+function listening(): Promise<Server> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
+  });
+}
+
+/** Hands each request to the next node that is alive, as it comes and as it is answered. */
+function balance(server: Server, ports: () => number[]): void {
+  let turn = 0;
+  const next = (): number | undefined => {
+    const alive = ports();
+    return alive[turn++ % alive.length];
+  };
+  const headersOf = ({ rawHeaders }: IncomingMessage): string[] => rawHeaders;
+  server.on("request", (req, res) => {
+    const port = next();
+    if (port === undefined) return void res.writeHead(502).end();
+    const forwarded = request({ host: "127.0.0.1", port, method: req.method, path: req.url, headers: headersOf(req) as never, agent: false }, (answer) => {
+      res.writeHead(answer.statusCode!, headersOf(answer));
+      answer.pipe(res);
+      answer.on("error", () => res.destroy());
+    });
+    forwarded.on("error", () => res.destroy());
+    res.on("close", () => forwarded.destroy());
+    req.pipe(forwarded);
+  });
+  server.on("upgrade", (req, socket, head) => {
+    const port = next();
+    if (port === undefined) return void socket.destroy();
+    const forwarded = connect(port, "127.0.0.1", () => {
+      const lines = [];
+      for (let at = 0; at < req.rawHeaders.length; at += 2) lines.push(`${req.rawHeaders[at]}: ${req.rawHeaders[at + 1]}`);
+      forwarded.write(`${req.method} ${req.url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+      forwarded.write(head);
+      forwarded.pipe(socket).pipe(forwarded);
+    });
+    for (const end of [socket, forwarded]) end.on("error", () => [socket, forwarded].forEach((each) => each.destroy()));
+  });
+}

@@ -1,0 +1,17 @@
+import type { RegistryClient } from "./registry-client.js";
+import { RegistryProcess } from "./registry-process.js";
+import { Topology } from "./topology.js";
+
+/** What tests that only speak HTTP ask of a registry. */
+export interface RegistryUnderTest extends RegistryClient {
+  readonly alive: boolean;
+  /** What its nodes wrote to standard error. */
+  readonly log: string;
+  /** Names of half-received uploads. */
+  staging(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** One process, or with TEST_TOPOLOGY=cluster two nodes of each role over real servers. */
+export const startRegistry = ({ env = {} }: { env?: Record<string, string> } = {}): Promise<RegistryUnderTest> =>
+  process.env["TEST_TOPOLOGY"] === "cluster" ? Topology.start({ env }) : RegistryProcess.start({ env });
