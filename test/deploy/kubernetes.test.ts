@@ -64,7 +64,7 @@ describe("the manifests", () => {
         expect(container).toMatchObject({
           securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
           resources: { requests: { cpu: expect.any(String), memory: expect.any(String) }, limits: { cpu: expect.any(String), memory: expect.any(String) } },
-          startupProbe: { httpGet: { path: "/healthz" } }, livenessProbe: { httpGet: { path: "/healthz" } }, readinessProbe: { httpGet: { path: "/readyz" } },
+          livenessProbe: { exec: { command: ["node", "-e", expect.stringContaining("/healthz")] } }, readinessProbe: { httpGet: { path: "/readyz" } },
         });
       }
       // A stop waits SHUTDOWN_GRACE, and preStop before it.
@@ -76,7 +76,10 @@ describe("the manifests", () => {
     const settings = named("ConfigMap", "arkgraph")["data"] as Record<string, string>;
     const secrets = named("Secret", "arkgraph")["stringData"] as Record<string, string>;
     expect(unknownSettings([...Object.keys(settings), ...Object.keys(secrets)])).toEqual([]);
-    expect(() => readConfig(settings)).not.toThrow();
+    const given = { JWT_SECRET: "0a".repeat(32), DATABASE_URL: "postgres://arkgraph:x@db/arkgraph", REDIS_URL: "rediss://:x@redis", S3_ACCESS_KEY: "x", S3_SECRET_KEY: "y" };
+    expect(Object.keys(secrets)).toEqual(Object.keys(given));
+    for (const ROLE of ["api", "worker"]) expect(() => readConfig({ ...settings, ...given, ROLE })).not.toThrow();
+    for (const name of Object.keys(given)) expect(() => readConfig({ ...settings, ...given, [name]: "", ROLE: "api" }), name).toThrow(/is missing|not set: |are missing/);
     expect(Object.values(secrets).filter((value) => value !== "")).toEqual([]);
     expect(Object.keys(settings).filter((name) => SECRETS.includes(name))).toEqual([]);
     expect(Object.keys(secrets).filter((name) => !SECRETS.includes(name))).toEqual([]);
