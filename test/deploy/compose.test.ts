@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SETTINGS, readConfig } from "../../src/config.js";
 import { packageRoot } from "../../src/package-root.js";
+import { checkProfile } from "../../src/profile.js";
 import { buildComposeCheck, composeConfig, goInstalled, unknownSettings, type Project } from "../support/deployment.js";
 
 const FULL = "docker-compose.yml";
@@ -83,7 +84,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
   test("set what there is to set, to values that it takes", () => {
     for (const service of [full.services["api"]!, full.services["worker"]!, single.services["registry"]!]) {
       expect(unknownSettings(Object.keys(service.environment!))).toEqual([]);
-      expect(() => readConfig(service.environment as Record<string, string>)).not.toThrow();
+      expect(() => checkProfile(readConfig(service.environment as Record<string, string>))).not.toThrow();
     }
     expect([full.services["api"]!.environment!["ROLE"], full.services["worker"]!.environment!["ROLE"]]).toEqual(["api", "worker"]);
     expect(full.services["worker"]!.environment!["PROFILE"]).toBe("cluster");

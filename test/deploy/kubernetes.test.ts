@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.js";
 import { packageRoot } from "../../src/package-root.js";
+import { checkProfile } from "../../src/profile.js";
 import { SECRETS, unknownSettings, yamlDocuments } from "../support/deployment.js";
 
 const FOLDER = "deploy/kubernetes";
@@ -78,8 +79,8 @@ describe("the manifests", () => {
     expect(unknownSettings([...Object.keys(settings), ...Object.keys(secrets)])).toEqual([]);
     const given = { JWT_SECRET: "0a".repeat(32), DATABASE_URL: "postgres://arkgraph:x@db/arkgraph", REDIS_URL: "rediss://:x@redis", S3_ACCESS_KEY: "x", S3_SECRET_KEY: "y" };
     expect(Object.keys(secrets)).toEqual(Object.keys(given));
-    for (const ROLE of ["api", "worker"]) expect(() => readConfig({ ...settings, ...given, ROLE })).not.toThrow();
-    for (const name of Object.keys(given)) expect(() => readConfig({ ...settings, ...given, [name]: "", ROLE: "api" }), name).toThrow(/is missing|not set: |are missing/);
+    for (const ROLE of ["api", "worker"]) expect(() => checkProfile(readConfig({ ...settings, ...given, ROLE }))).not.toThrow();
+    for (const name of Object.keys(given)) expect(() => checkProfile(readConfig({ ...settings, ...given, [name]: "", ROLE: "api" })), name).toThrow(/is missing|not set: |are missing/);
     expect(Object.values(secrets).filter((value) => value !== "")).toEqual([]);
     expect(Object.keys(settings).filter((name) => SECRETS.includes(name))).toEqual([]);
     expect(Object.keys(secrets).filter((name) => !SECRETS.includes(name))).toEqual([]);
