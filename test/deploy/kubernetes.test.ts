@@ -15,13 +15,15 @@ const ofKind = (kind: string) => all.filter((one) => one["kind"] === kind);
 const named = (kind: string, name: string) => ofKind(kind).find((one) => one["metadata"].name === name)!;
 
 /** The schemas of Kubernetes, as the package of PyPI brings them. */
-const VALIDATOR = [process.env["TEST_SERVERS"] && join(process.env["TEST_SERVERS"], "kubernetes-validate"), "kubernetes-validate"].find((path) => path && spawnSync(path, ["--version"]).status === 0);
-if (VALIDATOR === undefined) process.stderr.write("\n!! SKIPPED: the schemas of Kubernetes are not here; pip install kubernetes-validate==1.37.0 to check the manifests by them.\n\n");
+const servers = process.env["TEST_SERVERS"];
+const env = { ...process.env, ...(servers === undefined ? {} : { PYTHONPATH: servers }) };
+const VALIDATOR = [...(servers === undefined ? [] : [join(servers, "bin", "kubernetes-validate")]), "kubernetes-validate"].find((path) => spawnSync(path, ["--version"], { env }).status === 0);
+if (VALIDATOR === undefined) process.stderr.write("\n!! SKIPPED: the schemas of Kubernetes are not here; pip install --target FOLDER kubernetes-validate==1.37.0, with TEST_SERVERS=FOLDER, to check the manifests by them.\n\n");
 
 describe.skipIf(VALIDATOR === undefined)("the manifests, by the schemas of Kubernetes", () => {
   test("have nothing that it does not know", () => {
     for (const version of ["1.31.0", "1.37.0"]) {
-      const { status, stdout, stderr } = spawnSync(VALIDATOR as string, ["--strict", "-k", version, ...manifests.map((name) => join(packageRoot, FOLDER, name))], { encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync(VALIDATOR as string, ["--strict", "-k", version, ...manifests.map((name) => join(packageRoot, FOLDER, name))], { encoding: "utf8", env });
       expect([version, status, `${stdout}${stderr}`.split("\n").filter((line) => line !== "" && !line.startsWith("INFO"))]).toEqual([version, 0, []]);
     }
   });
