@@ -52,7 +52,7 @@ export class SearchReads {
     if (stems.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
-    return this.database.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", (session) => {
+    return this.database.snapshot((session) => {
       signal?.throwIfAborted();
       return query.match === "all" ? this.#all(session, stems, query) : this.#related(session, stems.slice(0, MOST_WORDS), query);
     });
