@@ -138,6 +138,17 @@ export class Database {
     }
   }
 
+  /** Reads that see the database as of one moment. They are asked again on another connection when theirs turns out to be lost. */
+  async snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    try {
+      return await this.transaction(mode, work);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      return this.transaction(mode, work);
+    }
+  }
+
   /** What it throws rolls everything back. */
   async transaction<T>(mode: string, work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.session();
