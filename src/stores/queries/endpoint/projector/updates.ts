@@ -10,9 +10,8 @@ export function stepUpdate(from: Position, to: Position, lot: readonly Piece[]):
   const guard = positionBlock(from);
   const parts: string[] = [];
   for (const graph of lot.flatMap(({ emptied }) => emptied)) parts.push(emptying(graph, guard));
-  const added = blocksOf(lot);
-  if (added !== "") parts.push(`INSERT {\n${added}\n} WHERE { ${guard} }`);
-  parts.push(`DELETE { ${guard} } INSERT { ${positionBlock(to)} } WHERE { ${guard} }`);
+  // In one operation with the position: Oxigraph takes twice as long for the second one of a request.
+  parts.push(`DELETE { ${guard} } INSERT {\n${blocksOf(lot)}\n${positionBlock(to)} } WHERE { ${guard} }`);
   return parts.join(";\n");
 }
 
