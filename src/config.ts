@@ -87,7 +87,7 @@ const secret: Reader<string> = (raw) => {
 
 /** Every setting once: its name in the environment, how it is read, its default, one sentence. */
 export const SETTINGS = {
-  PROFILE: setting(oneOf("single", "cluster"), "single", "single: one process that holds everything, but for files in S3 or the graph in a SPARQL endpoint where these are set; cluster: as many nodes as wanted over PostgreSQL, Redis, S3 and a SPARQL endpoint."),
+  PROFILE: setting(oneOf("single", "cluster"), "single", "What the registry runs on; single is one process that holds everything, but for files in S3 or the graph in a SPARQL endpoint where these are set, cluster as many nodes as wanted over PostgreSQL, Redis, S3 and a SPARQL endpoint."),
   ROLE: setting(oneOf("all", "api", "worker"), "all", "What this node of a cluster does: api answers requests, worker works in the background, all does both; arkgraph serve --role sets it too."),
   PORT: setting(whole(0, 65535), 8080, "Port to listen on; 0 picks a free one and prints it."),
   HOST: setting(host, "127.0.0.1", "Address to listen on; 0.0.0.0 for all."),
