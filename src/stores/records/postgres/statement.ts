@@ -91,8 +91,10 @@ export class Session {
 
   /** @param broken its state is not known: it is closed rather than used again */
   release(broken = false): void {
-    this.client.off("error", this.#onError);
-    this.client.release(broken || this.#lost !== undefined);
+    const end = broken || this.#lost !== undefined;
+    // One that is ended may still be told something by its server; without a listener that would end the process.
+    if (!end) this.client.off("error", this.#onError);
+    this.client.release(end);
   }
 }
 
