@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { packageRoot } from "../../src/package-root.js";
 import { RegistryClient } from "./registry-client.js";
 
+const ENDS_WITH_US = spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0 ? ["setpriv", "--pdeathsig", "KILL"] : [];
 /** A start may load threads and WASM on a busy machine. */
 const START = 20_000;
 /** What a stop promises. */
@@ -118,7 +119,9 @@ export async function runToEnd(env: Record<string, string>): Promise<{ status: n
 }
 
 function spawnRegistry(folder: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [join(packageRoot, "dist/server.js")], {
+  // util-linux: it is gone with the tests, however they end.
+  const command = [...ENDS_WITH_US, process.execPath, join(packageRoot, "dist/server.js")];
+  const child = spawn(command[0]!, command.slice(1), {
     env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", LOGIN_RATE: "off", DATA_DIR: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

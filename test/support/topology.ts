@@ -56,7 +56,15 @@ export class Topology extends RegistryClient {
     balancer.keepAliveTimeout = 120_000;
     const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
     const node = (role: string) => RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...env } });
-    const nodes = await Promise.all([...Array.from({ length: apis }, () => node("api")), ...Array.from({ length: workers }, () => node("worker"))]);
+    const starts = await Promise.allSettled([...Array.from({ length: apis }, () => node("api")), ...Array.from({ length: workers }, () => node("worker"))]);
+    const nodes = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+    const failed = starts.find((start) => start.status === "rejected");
+    if (failed) {
+      balancer.close();
+      await Promise.allSettled(nodes.map((each) => each.stop()));
+      await servers.stop();
+      throw failed.reason;
+    }
     const topology = new Topology(url, servers, nodes.slice(0, apis), nodes.slice(apis), balancer);
     balance(balancer, () => topology.apis.filter(({ alive }) => alive).map((api) => Number(new URL(api.url).port)));
     return topology;
