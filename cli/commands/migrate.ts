@@ -1,4 +1,4 @@
-import { access, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { objectsOf } from "../../src/compose/objects.js";
 import { openTransfer } from "../../src/compose/transfer.js";
@@ -92,17 +92,20 @@ async function moveObjects(source: Config, target: Config, signal: AbortSignal, 
 }
 
 /** Tokens stay good only where the same key signs them. The key itself is told to whoever asks for it by name. */
-async function sayOfTheKey({ showJwtSecret }: MigrateOptions, source: Config, target: Config): Promise<void> {
-  const key = await keyOf(source);
-  if (key === undefined) return;
-  const file = join(source.DATA_DIR, "jwt-secret");
-  if (await keyOf(target) === key) say("tokens stay valid: both sides have the same JWT_SECRET");
-  else say(`tokens stay valid only with the same key: set JWT_SECRET of the target to ${source.JWT_SECRET === null ? `what ${file} holds` : "that of the source"}${showJwtSecret ? "" : " (--show-jwt-secret prints it)"}, or all users log in again`);
-  if (showJwtSecret) process.stdout.write(`JWT_SECRET=${key}\n`);
+async function sayOfTheKey({ from, to, showJwtSecret }: MigrateOptions, source: Config, target: Config): Promise<void> {
+  const key = await keyOf(from, source);
+  if (key !== undefined && key === await keyOf(to, target)) say("tokens stay valid: both sides have the same key");
+  else {
+    const where = from === CLUSTER ? "that of the cluster" : key === undefined ? "that of the source" : `what ${join(source.DATA_DIR, "jwt-secret")} holds`;
+    say(`tokens stay valid only with the same key: set JWT_SECRET of the target to ${where}${showJwtSecret || key === undefined ? "" : " (--show-jwt-secret prints it)"}, or all users log in again`);
+  }
+  if (!showJwtSecret) return;
+  if (key === undefined) say("there is no key to print: the source has no file jwt-secret, so it was started with a JWT_SECRET of its own");
+  else process.stdout.write(`JWT_SECRET=${key}\n`);
 }
 
-async function keyOf({ DATA_DIR, JWT_SECRET, DATABASE_URL }: Config): Promise<string | undefined> {
-  const file = join(DATA_DIR, "jwt-secret");
-  if (DATABASE_URL === null && await access(file).then(() => true, () => false)) return (await readFile(file, "utf8")).trim();
-  return JWT_SECRET ?? undefined;
+/** The key of one side; that of a folder is in it, since JWT_SECRET in the environment is the cluster's. */
+async function keyOf(where: string, { DATA_DIR, JWT_SECRET }: Config): Promise<string | undefined> {
+  if (where === CLUSTER) return JWT_SECRET ?? undefined;
+  return readFile(join(DATA_DIR, "jwt-secret"), "utf8").then((text) => text.trim(), () => undefined);
 }
