@@ -108,6 +108,8 @@ export async function openSqliteTransfer({ file, make, log = () => {} }: { file:
   let connection: Connection | undefined;
   try {
     connection = make ? openForWriting(file) : openForReading(file);
+    // A file is read once, from its beginning to its end: mapped, all of it would count as this process's memory.
+    connection.pragma("mmap_size = 0");
     if (make) migrate(connection, file);
     else checkSchema(connection, file);
     return new SqliteTransfer(connection, new Feed("src/stores/records/sqlite/feed-thread", { file }, log), unlock);
