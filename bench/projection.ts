@@ -6,6 +6,7 @@ import { readConfig } from "../src/config.js";
 import { openEndpointEngine } from "../src/stores/queries/endpoint/index.js";
 import { SparqlHttp } from "../src/stores/queries/endpoint/http-client.js";
 import { lotsOf } from "../src/stores/queries/endpoint/projector/pieces.js";
+import { blocksOf } from "../src/stores/queries/endpoint/projector/updates.js";
 import { FeedReader } from "../src/stores/queries/oxigraph/feed-reader.js";
 import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
 import type { FeedGraph, RecordStore } from "../src/stores/records/port.js";
@@ -42,9 +43,8 @@ async function measured(server: SparqlServer, records: RecordStore, rounds: numb
   const updates: string[] = [];
   let quads = 0;
   for (const lot of lotsOf(await everything(records), new Set(), config.PROJECTION_BATCH, () => {})) {
-    const statements = lot.flatMap((piece) => piece.statements);
-    quads += statements.length;
-    updates.push(`INSERT DATA {\n${statements.map(({ graph, triple }) => `GRAPH <${graph}> { ${triple} }`).join("\n").replaceAll(/ }\nGRAPH <([^>]*)> \{(?= <\1>)/g, "\n")}\n}`);
+    for (const { statements } of lot) quads += statements.length;
+    updates.push(`INSERT DATA {\n${blocksOf(lot)}\n}`);
   }
   const http = new SparqlHttp(options, 1);
   const insert = async () => {

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMet, type Bench } from "./bench.js";
+import { cluster } from "./cluster.js";
 import { crateLimits } from "./crate-limits.js";
 import { creates } from "./creates.js";
 import { evidence } from "./evidence.js";
@@ -26,7 +27,7 @@ import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
 const BENCHES: Readonly<Record<string, Bench>> = {
-  start, tabular, memory, jobs, creates, postgres, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, objects, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection,
+  start, tabular, memory, jobs, creates, postgres, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, objects, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection, cluster,
 };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]

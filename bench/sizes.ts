@@ -23,6 +23,8 @@ export const SIZES = {
   sparqlRecords: [20_000, 100, "records that SPARQL queries are about"],
   cartesian: [10, 1, "seconds that a query without an end may run"],
   projected: [10_000, 50, "records that a SPARQL endpoint is filled with"],
+  clusterCrates: [24, 2, "crates that the workers of a cluster take in together"],
+  clusterEntities: [500, 20, "entities of each of them"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;

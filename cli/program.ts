@@ -30,7 +30,7 @@ export function buildProgram(): ToolCommand {
   program.command("rebuild-index")
     .description("empty the SPARQL endpoint and fill it from the records; the registry must be stopped")
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
-    .example("SPARQL_QUERY_URL=http://localhost:7878/query SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index")
+    .example("SPARQL_QUERY_URL=http://localhost:7878/query SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index --data ./data")
     .action(async (options: { data?: string }) => (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options));
 
   program.command("migrate")

@@ -87,7 +87,7 @@ const secret: Reader<string> = (raw) => {
 
 /** Every setting once: its name in the environment, how it is read, its default, one sentence. */
 export const SETTINGS = {
-  PROFILE: setting(oneOf("single", "cluster"), "single", "single: one process that holds everything, but for files in S3 or the graph in a SPARQL endpoint where these are set; cluster: as many nodes as wanted over PostgreSQL, Redis, S3 and a SPARQL endpoint."),
+  PROFILE: setting(oneOf("single", "cluster"), "single", "What the registry runs on; single is one process that holds everything, but for files in S3 or the graph in a SPARQL endpoint where these are set, cluster as many nodes as wanted over PostgreSQL, Redis, S3 and a SPARQL endpoint."),
   ROLE: setting(oneOf("all", "api", "worker"), "all", "What this node of a cluster does: api answers requests, worker works in the background, all does both; arkgraph serve --role sets it too."),
   PORT: setting(whole(0, 65535), 8080, "Port to listen on; 0 picks a free one and prints it."),
   HOST: setting(host, "127.0.0.1", "Address to listen on; 0.0.0.0 for all."),
@@ -149,8 +149,8 @@ export const SETTINGS = {
   SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
   SPARQL_QUERY_URL: setting<string | null>(url, null, "Where a SPARQL 1.1 endpoint answers queries, with its query parameters; it then holds the graph index. Its dataset must be this registry's alone, and its default graph the union of its named graphs."),
   SPARQL_UPDATE_URL: setting<string | null>(url, null, "Where the same endpoint takes updates; both URLs or none."),
-  SPARQL_USER: setting<string | null>(matching(/^[^:\0]+$/, "a name without a colon"), null, "User name for the SPARQL endpoint, by HTTP Basic authentication."),
-  SPARQL_PASSWORD: { ...setting<string | null>(matching(/^[^\0]+$/, "a password"), null, "Password for the SPARQL endpoint."), secret: true },
+  SPARQL_USER: setting<string | null>(matching(/^[^:\p{Cc}]+$/u, "a name without a colon or control characters"), null, "User name for the SPARQL endpoint, by HTTP Basic authentication."),
+  SPARQL_PASSWORD: { ...setting<string | null>(matching(/^\P{Cc}+$/u, "a password without control characters"), null, "Password for the SPARQL endpoint."), secret: true },
   SPARQL_POOL: setting(whole(2, 256), 8, "Most connections to the SPARQL endpoint; half of them are for queries of /sparql."),
   PROJECTION_BATCH: setting(sizeFrom(2 ** 10, "1K"), 2 ** 20, "About the largest update that is sent to the SPARQL endpoint."),
   PROJECTION_LEASE: setting(duration, 10_000, "How long after it was last heard of a node keeps the work of updating the SPARQL endpoint."),

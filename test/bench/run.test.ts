@@ -12,12 +12,13 @@ import { inTurns, median, percentile } from "../../bench/support/measure.js";
 import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
 import { minioMissing } from "../support/servers/minio.js";
+import { clusterInstalled } from "../support/topology.js";
 import { redisInstalled } from "../support/servers/redis.js";
 
 const run = promisify(execFile);
 /** Those that need a server, and whether it is here. */
-const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, objects: minioMissing === undefined, projection: canProject() };
-const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection"];
+const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, objects: minioMissing === undefined, projection: canProject(), cluster: clusterInstalled };
+const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection", "cluster"];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.js";
 import { packageRoot } from "../../src/package-root.js";
+import { checkProfile } from "../../src/profile.js";
 import { SECRETS, unknownSettings, yamlDocuments } from "../support/deployment.js";
 
 const FOLDER = "deploy/kubernetes";
@@ -14,13 +15,15 @@ const ofKind = (kind: string) => all.filter((one) => one["kind"] === kind);
 const named = (kind: string, name: string) => ofKind(kind).find((one) => one["metadata"].name === name)!;
 
 /** The schemas of Kubernetes, as the package of PyPI brings them. */
-const VALIDATOR = [process.env["TEST_SERVERS"] && join(process.env["TEST_SERVERS"], "kubernetes-validate"), "kubernetes-validate"].find((path) => path && spawnSync(path, ["--version"]).status === 0);
-if (VALIDATOR === undefined) process.stderr.write("\n!! SKIPPED: the schemas of Kubernetes are not here; pip install kubernetes-validate==1.37.0 to check the manifests by them.\n\n");
+const servers = process.env["TEST_SERVERS"];
+const env = { ...process.env, ...(servers === undefined ? {} : { PYTHONPATH: servers }) };
+const VALIDATOR = [...(servers === undefined ? [] : [join(servers, "bin", "kubernetes-validate")]), "kubernetes-validate"].find((path) => spawnSync(path, ["--version"], { env }).status === 0);
+if (VALIDATOR === undefined) process.stderr.write("\n!! SKIPPED: the schemas of Kubernetes are not here; pip install --target FOLDER kubernetes-validate==1.37.0, with TEST_SERVERS=FOLDER, to check the manifests by them.\n\n");
 
 describe.skipIf(VALIDATOR === undefined)("the manifests, by the schemas of Kubernetes", () => {
   test("have nothing that it does not know", () => {
     for (const version of ["1.31.0", "1.37.0"]) {
-      const { status, stdout, stderr } = spawnSync(VALIDATOR as string, ["--strict", "-k", version, ...manifests.map((name) => join(packageRoot, FOLDER, name))], { encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync(VALIDATOR as string, ["--strict", "-k", version, ...manifests.map((name) => join(packageRoot, FOLDER, name))], { encoding: "utf8", env });
       expect([version, status, `${stdout}${stderr}`.split("\n").filter((line) => line !== "" && !line.startsWith("INFO"))]).toEqual([version, 0, []]);
     }
   });
@@ -64,7 +67,7 @@ describe("the manifests", () => {
         expect(container).toMatchObject({
           securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
           resources: { requests: { cpu: expect.any(String), memory: expect.any(String) }, limits: { cpu: expect.any(String), memory: expect.any(String) } },
-          startupProbe: { httpGet: { path: "/healthz" } }, livenessProbe: { httpGet: { path: "/healthz" } }, readinessProbe: { httpGet: { path: "/readyz" } },
+          livenessProbe: { exec: { command: ["node", "-e", expect.stringContaining("/healthz")] } }, readinessProbe: { httpGet: { path: "/readyz" } },
         });
       }
       // A stop waits SHUTDOWN_GRACE, and preStop before it.
@@ -76,7 +79,10 @@ describe("the manifests", () => {
     const settings = named("ConfigMap", "arkgraph")["data"] as Record<string, string>;
     const secrets = named("Secret", "arkgraph")["stringData"] as Record<string, string>;
     expect(unknownSettings([...Object.keys(settings), ...Object.keys(secrets)])).toEqual([]);
-    expect(() => readConfig(settings)).not.toThrow();
+    const given = { JWT_SECRET: "0a".repeat(32), DATABASE_URL: "postgres://arkgraph:x@db/arkgraph", REDIS_URL: "rediss://:x@redis", S3_ACCESS_KEY: "x", S3_SECRET_KEY: "y" };
+    expect(Object.keys(secrets)).toEqual(Object.keys(given));
+    for (const ROLE of ["api", "worker"]) expect(() => checkProfile(readConfig({ ...settings, ...given, ROLE }))).not.toThrow();
+    for (const name of Object.keys(given)) expect(() => checkProfile(readConfig({ ...settings, ...given, [name]: "", ROLE: "api" })), name).toThrow(/is missing|not set: |are missing/);
     expect(Object.values(secrets).filter((value) => value !== "")).toEqual([]);
     expect(Object.keys(settings).filter((name) => SECRETS.includes(name))).toEqual([]);
     expect(Object.keys(secrets).filter((name) => !SECRETS.includes(name))).toEqual([]);

@@ -99,14 +99,6 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     }
   });
 
-  test("keeps figures and readiness for the inside", async () => {
-    for (const target of ["/metrics", "/metrics/", "/api/metrics", "//metrics", "/%6detrics", "/METRICS", "/readyz", "/api/readyz?x"]) {
-      const { status, body } = await raw(nginx.url, target);
-      expect([target, status, body.includes("nginx")]).toEqual([target, 404, true]);
-    }
-    expect((await raw(nginx.url, "/healthz")).status).toBe(200);
-  });
-
   test("tells the registry who asks, whatever the client writes", async () => {
     const login = (from: string, claims: string) => raw(nginx.url, "/token", { method: "POST", localAddress: from, headers: { "X-Forwarded-For": claims, "Content-Type": "application/json" } }, JSON.stringify({ username: "nobody@example.org", password: "wrong" }));
     const statuses: number[] = [];

@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
-import { SETTINGS } from "../../src/config.js";
 import { ERRORS } from "../../src/errors.js";
 import { packageRoot } from "../../src/package-root.js";
-import { PENDING, unknownSettings } from "../support/deployment.js";
+import { unknownSettings } from "../support/deployment.js";
 
 // What it says of backups and of the drill is run by test/deploy/restore.test.ts, of nginx by test/deploy/proxy.test.ts.
 const file = join(packageRoot, "docs/deployment.md");
@@ -23,10 +22,8 @@ describe("docs/deployment.md", () => {
 
   test("names settings and codes that there are", () => {
     const allowed = ["DATA", "BACKUP", "LISTEN", "DOORS_SUBNET", "NAME", "PWD", "TLS", "HTTP", "S3", "CPU", "SPARQL", "BEGIN", "CRASHED_REPEATEDLY"];
-    const wait = ["DATABASE_POOL", "RECONCILE_INTERVAL"];
-    const words = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)(?:=[^`]*)?`/g)].map((match) => match[1]!).filter((word) => !allowed.includes(word) && !wait.includes(word) && !(word in ERRORS));
+    const words = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)(?:=[^`]*)?`/g)].map((match) => match[1]!).filter((word) => !allowed.includes(word) && !(word in ERRORS));
     expect(unknownSettings(words)).toEqual([]);
-    expect(wait.filter((name) => name in SETTINGS && !PENDING.includes(name)), "take these out of `wait` here").toEqual([]);
     const own = blocks.find(({ text }) => text.startsWith("# common.env"))!.text;
     expect(unknownSettings([...own.matchAll(/^(\w+)=/gm)].map((match) => match[1]!))).toEqual([]);
   });

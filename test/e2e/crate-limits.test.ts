@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { zip } from "../support/crates.js";
 import { largeCrate } from "../support/large-crate.js";
 import type { User } from "../support/registry-client.js";
-import { RegistryProcess } from "../support/registry-process.js";
+import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
 const ENV = { MAX_METADATA_BYTES: "6M", MAX_ENTITY_BYTES: "1M", MAX_CRATE_ENTITIES: "10000", MAX_CRATE_RATIO: "100000" };
 const HEAD = '{"@context":"https://w3id.org/ro/crate/1.1/context","@graph":[{"@id":"ro-crate-metadata.json","@type":"CreativeWork","about":{"@id":"./"},"conformsTo":{"@id":"https://w3id.org/ro/crate/1.1"}},{"@id":"./","@type":"Dataset","name":"Large"';
@@ -10,14 +10,14 @@ const nested = (depth: number) => `${HEAD},"about":${"[".repeat(depth)}${"]".rep
 const entities = (count: number) => `${HEAD}},${Array.from({ length: count }, (_, at) => `{"@id":"#${at}","@type":"Thing","name":"Part ${at}"}`).join(",")}]}`;
 const padding = (bytes: number) => "A word or two. ".repeat(bytes / 15);
 
-let registry: RegistryProcess | undefined;
+let registry: RegistryUnderTest | undefined;
 let ada: User;
 const stopped = async () => {
   await registry?.stop();
   registry = undefined;
 };
 const started = async (env: Record<string, string>) => {
-  registry = await RegistryProcess.start({ env });
+  registry = await startRegistry({ env });
   ada = await registry.user("Ada");
 };
 

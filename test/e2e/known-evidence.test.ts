@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { PROVENANCE, SUPPORTED_BY } from "../../src/model/provenance.js";
 import { REAL_CRATES, realCrate } from "../support/crates.js";
-import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
+import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
 const present = existsSync(REAL_CRATES);
 const PREFIXES = "PREFIX evi: <https://w3id.org/EVI#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX schema: <https://schema.org/>";
@@ -11,10 +11,10 @@ const PREFIXES = "PREFIX evi: <https://w3id.org/EVI#> PREFIX prov: <http://www.w
 /** One crate alone in a registry, and what its index answers. */
 class Taken {
   crate!: string;
-  private constructor(readonly registry: LiveRegistry, readonly ada: User) {}
+  private constructor(readonly registry: RegistryUnderTest, readonly ada: User) {}
 
   static async of(path: string): Promise<Taken> {
-    const registry = await LiveRegistry.start();
+    const registry = await startRegistry();
     const taken = new Taken(registry, await registry.user("Ada"));
     const submission = await registry.take((await realCrate(path))!, taken.ada.token, 60_000);
     expect(submission, JSON.stringify(submission["error"])).toMatchObject({ status: "finished" });
@@ -28,10 +28,9 @@ class Taken {
   }
 
   async rows(query: string): Promise<Record<string, string>[]> {
-    const { records, queries } = this.registry.deps;
-    await queries.reach(await records.sequence(), 10_000);
-    const { rows } = await queries.select(query);
-    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, term]) => [name, term.value])));
+    const { status, body, text } = await this.registry.ask("/sparql", { body: new URLSearchParams({ query }), headers: { Accept: "application/sparql-results+json" } });
+    expect(status, text).toBe(200);
+    return (body["results"].bindings as Record<string, { value: string }>[]).map((row) => Object.fromEntries(Object.entries(row).map(([name, term]) => [name, term.value])));
   }
 
   edges = (): Promise<number> => this.number(`SELECT (COUNT(*) AS ?n) { SELECT DISTINCT ?a ?b { ?a <${SUPPORTED_BY}> ?b } }`);
@@ -57,7 +56,7 @@ function pairsIn(answer: Json): Set<string> {
 }
 
 describe.skipIf(!present)("what is known of real crates holds", () => {
-  const open: LiveRegistry[] = [];
+  const open: RegistryUnderTest[] = [];
   afterAll(() => Promise.all(open.map((registry) => registry.stop())));
   const take = async (path: string): Promise<Taken> => {
     const taken = await Taken.of(path);

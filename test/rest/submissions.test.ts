@@ -29,7 +29,7 @@ const status = (id: string) => `/rocrate/upload/status/${id}`;
 const watchers = (): number => [...(registry.deps.jobs as JobQueue as unknown as { watchers: { byId: Map<string, Set<unknown>> } }).watchers.byId.values()].reduce((sum, set) => sum + set.size, 0);
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
-    if (tries > 500) throw new Error("it never came to that");
+    if (tries > 2000) throw new Error("it never came to that");
     await sleep(10);
   }
 }

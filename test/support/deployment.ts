@@ -44,13 +44,8 @@ export function yamlDocuments(file: string): Record<string, any>[] { // eslint-d
   });
 }
 
-/** Settings that are named here before the code has them; none of them may stay once it has. */
-export const PENDING: readonly string[] = [
-  "PROFILE", "ROLE", "DATABASE_URL", "REDIS_URL", "S3_ENDPOINT", "S3_BUCKET", "S3_REGION", "S3_ACCESS_KEY", "S3_SECRET_KEY", "SPARQL_QUERY_URL", "SPARQL_UPDATE_URL",
-];
-
 /** Names that are no settings. */
-export const unknownSettings = (names: Iterable<string>): string[] => [...names].filter((name) => !(name in SETTINGS) && !PENDING.includes(name) && name !== "NODE_ENV");
+export const unknownSettings = (names: Iterable<string>): string[] => [...names].filter((name) => !(name in SETTINGS) && name !== "NODE_ENV");
 
 /** Settings whose values nobody else may know. */
-export const SECRETS: readonly string[] = ["JWT_SECRET", "DATABASE_URL", "REDIS_URL", "S3_ACCESS_KEY", "S3_SECRET_KEY", ...Object.entries(SETTINGS).filter(([, setting]) => "secret" in setting).map(([name]) => name)];
+export const SECRETS: readonly string[] = Object.entries(SETTINGS).filter(([, setting]) => "secret" in setting).map(([name]) => name);

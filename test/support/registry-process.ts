@@ -72,6 +72,11 @@ export class RegistryProcess extends RegistryClient {
     return { status: this.child.exitCode, ms: Date.now() - began };
   }
 
+  /** SIGSTOP holds it as it is, SIGCONT lets it go on. */
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
   /** Ends it as a power cut would; its data stays. */
   async kill(): Promise<void> {
     const gone = this.gone();

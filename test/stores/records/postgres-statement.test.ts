@@ -31,6 +31,14 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     }), { numRuns: 150 });
   });
 
+  test("go over connections that may be told something when they are given up already", async () => {
+    const session = await database.session();
+    const client = session["client"];
+    session.release(true);
+    // As the last words of a server that is shut down come.
+    expect(() => client.emit("error", new Error("terminating connection"))).not.toThrow();
+  });
+
   test("take lists whatever stands in them", async () => {
     await fc.assert(fc.asyncProperty(fc.array(fc.option(anyText.filter(isStorableText))), async (items) => {
       expect((await database.query(LIST, [items])).map(([, item]) => item)).toEqual(items);

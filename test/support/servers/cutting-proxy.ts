@@ -3,9 +3,10 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /**
  * What to do with a connection whose client sends a certain text: cut it before the server gets that, or before the
- * client gets the answer; or let nothing more through from then on, as if the client stood still.
+ * client gets the answer; let nothing more through from then on, as if the client stood still; or let the server vanish
+ * for all.
  */
-export interface Cut { at: string; when: "before" | "after" | "still" }
+export interface Cut { at: string; when: "before" | "after" | "still" | "gone" }
 
 /** Stands between a client and a server on loopback, and cuts a connection at a certain word. */
 export class CuttingProxy {
@@ -33,9 +34,15 @@ export class CuttingProxy {
   }
 
   async stop(): Promise<void> {
+    if (!this.server.listening) return;
+    const closed = once(this.server, "close");
+    this.#vanish();
+    await closed;
+  }
+
+  #vanish(): void {
     for (const socket of this.#sockets) socket.destroy();
     this.server.close();
-    await once(this.server, "close");
   }
 
   #serve(client: Socket): void {
@@ -53,6 +60,7 @@ export class CuttingProxy {
       const cut = this.#cut && bytes.includes(this.#cut.at) ? this.#cut : undefined;
       if (cut) this.#cut = undefined;
       if (cut?.when === "before") return void client.destroy();
+      if (cut?.when === "gone") return this.#vanish();
       if (state === "still") return;
       server.write(bytes);
       if (cut) state = cut.when;

@@ -40,7 +40,7 @@ export class Nginx {
     await log.close();
     const nginx = new Nginx(`http://127.0.0.1:${port}`, folder, child);
     for (let tries = 0; ; tries++) {
-      if (await fetch(`${nginx.url}/metrics`).then(() => true, () => false)) return nginx;
+      if (await fetch(`${nginx.url}/healthz`).then(() => true, () => false)) return nginx;
       if (child.exitCode !== null || tries > 200) throw new Error(`nginx did not start: ${await nginx.log()}`);
       await sleep(25);
     }

@@ -126,6 +126,7 @@ export class PostgresServer {
 
   async stop(): Promise<void> {
     await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
+    // Processes that were killed this moment may still be ending.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

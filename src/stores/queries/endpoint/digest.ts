@@ -8,12 +8,14 @@ const QUADS = `SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITI
 /** Quads after which a lot ends with its graph, and those after which it ends wherever it is. */
 const LOT = 20_000;
 const LARGEST_LOT = 500_000;
+/** ms in which even a very large endpoint is read to its end. */
+const PATIENCE = 3_600_000;
 
 /**
  * Digest of all graphs of an endpoint, read in one stream. Servers rewrite literals, each in its own way: both sides
  * are digested as the engine in the house writes them.
  */
-export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>, timeout: number): Promise<GraphDigest> {
+export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>): Promise<GraphDigest> {
   const scratch = new Scratch(1_000);
   try {
     const { value, sequence } = await asOf(async () => {
@@ -26,7 +28,7 @@ export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Prom
         adding.catch(() => {});
         lines = [];
       };
-      for await (const rows of jsonRows(http.query(QUADS, { accept: "application/sparql-results+json", timeout, setting: "PROJECTION_TIMEOUT" }))) {
+      for await (const rows of jsonRows(http.query(QUADS, { accept: "application/sparql-results+json", timeout: PATIENCE }))) {
         for (const row of rows) {
           if ((row.g!.value !== graph && lines.length >= LOT) || lines.length >= LARGEST_LOT) await flush();
           graph = row.g!.value;

@@ -84,7 +84,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   digest(): Promise<GraphDigest> {
-    return digestEndpoint(this.#http, (ask) => this.asOf(ask), this.#options.timeout);
+    return digestEndpoint(this.#http, (ask) => this.asOf(ask));
   }
 
   advance(sequence: number): void {

@@ -12,7 +12,7 @@ const VERSION = statement<[version: number]>("SELECT version FROM arkgraph_schem
 const SET = statement("UPDATE arkgraph_schema SET version = $1 WHERE id = 1");
 
 /** Two nodes that make the first table at the same moment: PostgreSQL lets one fail on its own catalogue. */
-const isMadeByAnother = (error: unknown): boolean => error instanceof StatementError && (error.code === "23505" || error.code === "42P07" || isCollision(error));
+const isMadeByAnother = (error: unknown): boolean => error instanceof StatementError && (["23505", "42P07", "42710"].includes(error.code) || isCollision(error));
 
 const refusal = (reason: string): ServiceError => new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: the database ${reason}.`);
 

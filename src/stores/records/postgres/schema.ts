@@ -91,7 +91,7 @@ CREATE TABLE text (
 );
 CREATE INDEX text_search ON text USING gin (search);
 -- Stems that ever were in search: what near spellings are looked for among.
-CREATE TABLE term (stem text COLLATE "C" PRIMARY KEY);
+CREATE TABLE term (length smallint NOT NULL, stem text COLLATE "C" NOT NULL, PRIMARY KEY (length, stem));
 
 CREATE TABLE change_log (sequence bigint NOT NULL, record bigint NOT NULL, PRIMARY KEY (sequence, record));
 CREATE TABLE tally (kind text COLLATE "C" PRIMARY KEY, live bigint NOT NULL);

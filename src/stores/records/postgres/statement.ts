@@ -91,8 +91,10 @@ export class Session {
 
   /** @param broken its state is not known: it is closed rather than used again */
   release(broken = false): void {
-    this.client.off("error", this.#onError);
-    this.client.release(broken || this.#lost !== undefined);
+    const end = broken || this.#lost !== undefined;
+    // One that is ended may still be told something by its server; without a listener that would end the process.
+    if (!end) this.client.off("error", this.#onError);
+    this.client.release(end);
   }
 }
 
@@ -135,6 +137,17 @@ export class Database {
     } catch (error) {
       if (!isLost(error)) throw error;
       return this.#once(asked, values);
+    }
+  }
+
+  /** Reads that see the database as of one moment. They are asked again on another connection when theirs turns out to be lost. */
+  async snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    try {
+      return await this.transaction(mode, work);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      return this.transaction(mode, work);
     }
   }
 

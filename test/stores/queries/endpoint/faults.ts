@@ -51,6 +51,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
     const until = async (what: () => boolean): Promise<void> => {
       for (const end = Date.now() + 15_000; !what(); await pause(5)) if (Date.now() > end) throw new Error(`waited in vain: ${told.join("\n")}`);
     };
+    const also = (name: string, test: () => Promise<void>): void => void (all && it(name, test));
     let updates = 0;
     const countUpdates = (then: (count: number) => void | Promise<void> = () => {}): void => {
       updates = 0;
@@ -133,7 +134,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       await agrees(first);
     });
 
-    it.runIf(all)("is taken over by another node when one ends, and has one projector at a time", async () => {
+    also("is taken over by another node when one ends, and has one projector at a time", async () => {
       feed.commit(records(20));
       const leases = new MemoryLeases();
       const [first, second] = await Promise.all([open({ leases }), open({ leases })]);
@@ -143,7 +144,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       await agrees(second!);
     });
 
-    it.runIf(all)("that is restored from a backup is brought up to date", async () => {
+    also("that is restored from a backup is brought up to date", async () => {
       feed.commit(records(20));
       const engine = await ready(await open()) as EndpointEngine;
       await server.kill();
@@ -158,7 +159,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       expect(await names(engine)).not.toContain("r1");
     });
 
-    it.runIf(all)("ahead of a truth that was restored from a backup is filled again", async () => {
+    also("ahead of a truth that was restored from a backup is filled again", async () => {
       feed.commit(records(20));
       feed.commit({ "ark:99999/r1": null });
       const engine = await ready(await open());
@@ -171,7 +172,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       expect(again.state().sequence).toBe(1);
     });
 
-    it.runIf(all)("with graphs of others, or of another registry, is left alone until it is to be rebuilt", async () => {
+    also("with graphs of others, or of another registry, is left alone until it is to be rebuilt", async () => {
       await server.update("INSERT DATA { GRAPH <http://others/g> { <http://others/s> <http://others/p> 1 } }");
       feed.commit(records(3));
       const engine = await open();
@@ -187,7 +188,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       expect((await server.query("SELECT * { GRAPH <ark:99999/r1> { ?s ?p ?o } }")).results.bindings).not.toEqual([]);
     });
 
-    it.runIf(all)("that two nodes wrote to at one moment is filled again", async () => {
+    also("that two nodes wrote to at one moment is filled again", async () => {
       feed.commit(records(20));
       const engine = await ready(await open()) as EndpointEngine;
       await server.update("INSERT DATA { GRAPH <urn:arkgraph:projection> { <urn:arkgraph:projection> <urn:arkgraph:projection:at> <urn:arkgraph:projection:is:truth:1:done:1:0:0x> } GRAPH <ark:99999/r1> { <ark:a> <ark:b> 1 } }");
@@ -206,7 +207,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       expect(told.join()).toContain("left out");
     });
 
-    it.runIf(all)("that is slow is given up by whoever asked, with the connection", async () => {
+    also("that is slow is given up by whoever asked, with the connection", async () => {
       feed.commit(records(3));
       const engine = await ready(await open()) as EndpointEngine;
       let slow = true;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { checkIndex } from "../../../../src/use-cases/check/index.js";
 import { openTruthDigester } from "../../../../src/stores/queries/oxigraph/index.js";
 import { readConfig } from "../../../../src/config.js";
-import { endpointAddress } from "../../../../src/compose-index.js";
+import { endpointAddress } from "../../../../src/compose/endpoint.js";
 import { bodyOf } from "../../../support/bodies.js";
 import { OXIGRAPH } from "../../../support/servers/oxigraph.js";
 import { sparqlServer } from "../../../support/servers/installed.js";

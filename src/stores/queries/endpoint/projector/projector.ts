@@ -14,6 +14,8 @@ import { beginUpdate, resetUpdate, stepUpdate } from "./updates.js";
 /** The projection is not where this projector left it, or no longer its own: begin again by looking. */
 export class Displaced extends Error {}
 
+/** Graphs read at a time to fill an endpoint: few, so that an update is neither much too large nor too small. */
+const FILLED_AT_ONCE = 100;
 /** Graphs emptied in one update when the endpoint is cleared. */
 const CLEARED_AT_ONCE = 200;
 /** ms before an endpoint that is away is asked again; doubled up to the last. */
@@ -130,23 +132,36 @@ export class Projector {
 
   /** Every graph of the truth, page by page; an endpoint that was left in the middle goes on there. */
   async #fill(): Promise<void> {
-    const { pageSize } = this.options;
     // What a page brought may be there already when its end was not reached.
     let fresh = this.#at.part === 0;
     let done = 0;
-    let next = this.feed.ask({ all: { after: this.#at.after, limit: pageSize } });
+    let next = this.#page(this.#at.after);
     for (;;) {
-      const page: FeedAnswer = await next;
-      const last = page.next === undefined;
-      if (!last) {
-        next = this.feed.ask({ all: { after: page.next!, limit: pageSize } });
+      const { graphs, next: after, total = 0 } = await next;
+      if (after !== undefined) {
+        // The store reads the next ones while these are sent.
+        next = this.#page(after);
         next.catch(() => {});
       }
-      await this.#apply(page.graphs, { ...this.#at, part: 0, ...(last ? { phase: "catch", after: 0 } : { after: page.next! }) }, fresh);
+      await this.#apply(graphs, { ...this.#at, part: 0, ...(after === undefined ? { phase: "catch", after: 0 } : { after }) }, fresh);
       fresh = true;
-      done += page.graphs.length;
-      this.events.onProgress(done, Math.max(page.total ?? done, done));
-      if (last) return;
+      done += graphs.length;
+      this.events.onProgress(done, Math.max(total, done));
+      if (after === undefined) return;
+    }
+  }
+
+  /** As many graphs as make one update: their quads are longer than what is sent. */
+  async #page(after: number): Promise<FeedAnswer> {
+    const { pageSize, batch } = this.options;
+    const graphs: FeedGraph[] = [];
+    let size = 0;
+    for (let from = after; ; ) {
+      const page = await this.feed.ask({ all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) } });
+      graphs.push(...page.graphs);
+      for (const { nquads } of page.graphs) size += nquads?.length ?? 0;
+      if (page.next === undefined || size >= batch) return { ...page, graphs };
+      from = page.next;
     }
   }
 

@@ -19,7 +19,7 @@ export class FeedReads {
   constructor(private readonly database: Database) {}
 
   answer(request: FeedRequest): Promise<FeedAnswer> {
-    return this.database.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", (session) => ("all" in request ? all(session, request) : since(session, request)));
+    return this.database.snapshot((session) => ("all" in request ? all(session, request) : since(session, request)));
   }
 }
 

@@ -13,15 +13,17 @@ const FROM = statement<From>(`
   CROSS JOIN LATERAL (
     SELECT page.position, page.via, page.target, page.target_key FROM link AS page WHERE page.source = r.id AND page.position > $2
       AND ($3::text[] IS NULL OR page.via IN (SELECT id FROM via WHERE predicate = ANY($3)))
-      AND ($5 = 0 OR NOT EXISTS (
+      AND ($5 = 0 OR (
         SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key = page.target_key
-          AND ($3 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($3)))))
+          AND ($3 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($3))) LIMIT 1) IS NULL)
     ORDER BY page.position LIMIT $4) AS l
   JOIN via AS v ON v.id = l.via
   ORDER BY asked.place, l.position`);
 
 // The distinct pairs of predicate and kind are hopped over in the index, then each is read up to the limit: a target
-// of 100,000 links is not read whole for the few of them that are asked for.
+// of 100,000 links is not read whole for the few of them that are asked for. For the same reason what must not exist is
+// asked for as a value: PostgreSQL would make a join of all of it out of NOT EXISTS. The few links of a source are looked
+// at rather than the many of a target: what is compared with `|| ''` is not looked up in an index.
 const TO = statement<To>(`
   WITH RECURSIVE pair (place, target_key, via) AS (
     SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)
@@ -34,13 +36,13 @@ const TO = statement<To>(`
   CROSS JOIN LATERAL (
     SELECT page.sequence, page.source, page.position, page.target, page.target_key FROM link AS page
     WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source, page.position) > ($4::bigint, $5::bigint, $6::int)
-      AND ($8 = 0 OR NOT EXISTS (
-        SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position)
-          AND ($2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($2)))))
-      AND ($9::text[] IS NULL OR NOT EXISTS (
+      AND ($8 = 0 OR (
+        SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key || '' = page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position)
+          AND ($2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($2))) LIMIT 1) IS NULL)
+      AND ($9::text[] IS NULL OR (
         SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record WHERE id = page.source)
           AND back.via IN (SELECT id FROM via WHERE predicate = ANY($9))
-          AND back.source IN (SELECT id FROM record WHERE key = page.target_key)))
+          AND back.source IN (SELECT id FROM record WHERE key = page.target_key) LIMIT 1) IS NULL)
     ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l
   JOIN record AS r ON r.id = l.source`);
 

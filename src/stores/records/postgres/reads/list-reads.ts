@@ -11,6 +11,7 @@ type Filter = Omit<ListQuery, "after" | "limit" | "order">;
 type Listed = [...RecordRow, id: number, sorted: string];
 
 const TALLY = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE $1::text IS NULL OR kind = $1");
+const HOLDING = statement<[number]>("SELECT count(*) FROM keyword WHERE word = $1 AND ($2::text IS NULL OR kind = $2)");
 
 /** Lists of live records, in pages by key: a page costs the same wherever it lies. Documents are read of those that are shown only. */
 export class ListReads {
@@ -49,6 +50,8 @@ export class ListReads {
     if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) return (await this.database.query(TALLY, [kind ?? null]))[0]![0];
     const asked = new Asked(filter);
     if (asked.isVain) return 0;
+    // The words of live records only: nothing else needs to be read.
+    if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined) return (await this.database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null]))[0]![0];
     return (await this.database.query(this.#prepare<[number]>(`SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`), asked.values))[0]![0];
   }
 

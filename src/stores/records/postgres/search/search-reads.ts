@@ -5,7 +5,7 @@ import { type Database, type Session, type Statement, statement } from "../state
 import { type Analyzer, lexeme } from "./analyzer.js";
 import { fragmentOf } from "./fragment.js";
 import { relatedStems } from "./related-stems.js";
-import { countsOf, spellings } from "./vocabulary.js";
+import { Commonness, spellings } from "./vocabulary.js";
 
 /** Weights of `other`, description, keywords and name, as `ts_rank` takes them: D first. */
 const WEIGHTS = "{0.1, 0.3, 0.5, 1.0}";
@@ -16,26 +16,34 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-type Found = [ark: string, score: number, name: string, keywords: string, description: string];
+type Found = [ark: string, score: number, name: string, keywords: string, description: string, total: number];
 
 const KIND = "($2::text IS NULL OR t.kind = $2)";
 const COUNT = statement<[number]>(`SELECT count(*) FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`);
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
+
 /**
  * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises with its weight and
- * less and less with how often it stands there: with the rarity it orders as BM25 does.
+ * less and less with how often it stands there: with the rarity it orders as BM25 does. Only of those that reach the
+ * page's last score the record is looked up, for the order of creation among equals.
  */
-const RANKED = `SELECT t.state, (SELECT sum(w.rarity * ts_rank('${WEIGHTS}', t.search, w.word::tsquery, ${BY_LENGTH})) FROM unnest($3::text[], $4::float8[]) AS w (word, rarity)) AS score
-  FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
-const PAGE: Statement<Found> = statement(`SELECT r.ark, f.score::float8, t.name, t.keywords, t.description
-  FROM (SELECT ranked.state, ranked.score, r.id FROM (${RANKED}) AS ranked JOIN record AS r ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $5 OFFSET $6) AS f
-  JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+function pageStatement(words: number): Statement<Found> {
+  const ranks = Array.from({ length: words }, (_, index) => `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, $${6 + 2 * index}::tsquery, ${BY_LENGTH})`);
+  return statement(`WITH ranked AS (SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND})
+    SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+    FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r ON r.state = ranked.state
+      WHERE ranked.score >= coalesce((SELECT score FROM ranked ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0) ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
+    JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+}
 
 /** Words a record must or may hold, by their stems, each with what it counts. */
 interface Asked { query: string; stems: Map<string, number> }
 
 /** Full text over the column `search`, which holds what anyone may see of live records. */
 export class SearchReads {
+  readonly #commonness = new Commonness();
+  readonly #pages = new Map<number, Statement<Found>>();
+
   constructor(private readonly database: Database, private readonly analyzer: Analyzer) {}
 
   /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
@@ -44,7 +52,7 @@ export class SearchReads {
     if (stems.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
-    return this.database.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", (session) => {
+    return this.database.snapshot((session) => {
       signal?.throwIfAborted();
       return query.match === "all" ? this.#all(session, stems, query) : this.#related(session, stems.slice(0, MOST_WORDS), query);
     });
@@ -66,7 +74,7 @@ export class SearchReads {
     const best = await this.#best(session, { query: anyOf(asked), stems: weighed(asked) }, { offset: 0, limit: RECORDS_LOOKED_AT });
     if (best.total === 0) return { total: 0, hits: [] };
     const texts = best.found.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`);
-    const related = await relatedStems(session, this.analyzer, texts, asked, await this.#records(session));
+    const related = await relatedStems(session, this.analyzer, this.#commonness, texts, asked, await this.#records(session));
     return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]) }, query);
   }
 
@@ -76,11 +84,13 @@ export class SearchReads {
   }
 
   async #best(session: Session, { query, stems }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">): Promise<{ total: number; found: Found[] }> {
-    const total = (await session.query(COUNT, [query, kind ?? null]))[0]![0];
-    if (total <= offset) return { total, found: [] };
-    const [records, counts] = [await this.#records(session), await countsOf(session, [...stems.keys()])];
-    const rarities = [...stems].map(([stem, weight]) => weight * rarity(counts.get(stem)!, records));
-    return { total, found: await session.query(PAGE, [query, kind ?? null, [...stems.keys()].map(lexeme), rarities, limit, offset]) };
+    const [records, counts] = [await this.#records(session), await this.#commonness.of(session, [...stems.keys()])];
+    const ranks = [...stems].flatMap(([stem, weight]) => [weight * rarity(counts.get(stem)!, records), lexeme(stem)]);
+    let page = this.#pages.get(stems.size);
+    if (!page) this.#pages.set(stems.size, page = pageStatement(stems.size));
+    const found = await session.query(page, [query, kind ?? null, limit, offset, ...ranks]);
+    // Behind the last page, or where nothing is, no row tells.
+    return { total: found[0]?.[5] ?? (await session.query(COUNT, [query, kind ?? null]))[0]![0], found };
   }
 
   #fragments(stems: ReadonlyMap<string, number>, texts: Readonly<Record<SearchedField, string>>): Partial<Record<SearchedField, FragmentPart[]>> {

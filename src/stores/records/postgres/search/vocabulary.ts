@@ -8,16 +8,31 @@ const MOST_SPELLINGS = 8;
 const MOST_LOOKED_AT = 64;
 /** Stems of one answer: between two of them others get their turn. */
 const AT_ONCE = 5000;
-/** Records that are counted of one word: beyond, it is common, and how common makes no difference. */
-const MOST_COUNTED = 1_000_000;
 
-const COUNTS = statement<[stem: string, records: number]>(`SELECT asked.stem, (SELECT count(*) FROM (SELECT 1 FROM text AS t WHERE t.search @@ asked.word::tsquery LIMIT ${MOST_COUNTED}) AS held)
-  FROM unnest($1::text[], $2::text[]) AS asked (stem, word)`);
-const TERMS = statement<[stem: string]>(`SELECT stem FROM term WHERE stem > $1 AND length(stem) BETWEEN $2 AND $3 ORDER BY stem LIMIT ${AT_ONCE}`);
+const COUNTS = statement<[stem: string, records: number]>(`SELECT asked.stem, (SELECT count(*) FROM text AS t WHERE t.search @@ asked.word::tsquery) FROM unnest($1::text[], $2::text[]) AS asked (stem, word)`);
+const TERMS = statement<[stem: string]>(`SELECT stem FROM term WHERE length = $1 AND stem > $2 ORDER BY stem LIMIT ${AT_ONCE}`);
 
 /** In how many records each stem stands. */
-export async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
-  return new Map(await session.query(COUNTS, [stems, stems.map(lexeme)]));
+async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
+  return new Map(stems.length === 0 ? [] : await session.query(COUNTS, [stems, stems.map(lexeme)]));
+}
+
+/** ms for which a count serves for a rank, and how many are kept. */
+const FRESH = 60_000;
+const MOST_KEPT = 20_000;
+
+/** How common stems are, as a rank needs it: a count of a minute ago will do. */
+export class Commonness {
+  readonly #kept = new Map<string, { records: number; at: number }>();
+
+  async of(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
+    const now = performance.now();
+    const missing = stems.filter((stem) => !((this.#kept.get(stem)?.at ?? -Infinity) > now - FRESH));
+    if (this.#kept.size + missing.length > MOST_KEPT) this.#kept.clear();
+    const counted = await countsOf(session, missing);
+    for (const [stem, records] of counted) this.#kept.set(stem, { records, at: now });
+    return new Map(stems.map((stem) => [stem, counted.get(stem) ?? this.#kept.get(stem)?.records ?? 0]));
+  }
 }
 
 /**
@@ -45,14 +60,16 @@ async function nearest(session: Session, stem: string): Promise<string[]> {
   const most = tolerance(stem);
   if (most === 0) return [];
   const found: { term: string; away: number }[] = [];
-  for (let after = ""; ;) {
-    const terms = await session.query(TERMS, [after, stem.length - most, stem.length + most]);
-    for (const [term] of terms) {
-      const away = distance(stem, term, most);
-      if (away <= most) found.push({ term, away });
+  for (let length = stem.length - most; length <= stem.length + most; length++) {
+    for (let after = ""; ;) {
+      const terms = await session.query(TERMS, [length, after]);
+      for (const [term] of terms) {
+        const away = distance(stem, term, most);
+        if (away <= most) found.push({ term, away });
+      }
+      if (terms.length < AT_ONCE) break;
+      after = terms.at(-1)![0];
     }
-    if (terms.length < AT_ONCE) break;
-    after = terms.at(-1)![0];
   }
   // The dictionary remembers stems of records that are gone.
   for (let away = 0; away <= most; away++) {

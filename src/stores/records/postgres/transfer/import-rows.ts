@@ -60,7 +60,7 @@ export class ImportRows {
     const stems = [...new Set(analyses.flatMap(({ stems }) => stems))].filter((stem) => !this.#stems.has(stem));
     if (this.#stems.size > MOST_KNOWN) this.#stems.clear();
     for (const stem of stems) this.#stems.add(stem);
-    if (stems.length > 0) void this.sending.send(ADD_TERMS, [stems], stems.length);
+    if (stems.length > 0) void this.sending.send(ADD_TERMS, [stems.map(({ length }) => length), stems], stems.length);
     await this.sending.breathe();
   }
 }

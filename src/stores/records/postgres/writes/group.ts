@@ -4,7 +4,7 @@ import { FenceLost } from "../../fence.js";
 import type { Commit, RecordWrite } from "../../port.js";
 import { unavailable } from "../../unavailable.js";
 import type { Database, Session } from "../statement.js";
-import { isCollision, isOutage, StatementError } from "../statement-error.js";
+import { isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
 import { applyCommit } from "./apply.js";
 import { checkCommit } from "./check-commit.js";
 import { endUses, replaceUses } from "./crate-use-writes.js";
@@ -26,7 +26,7 @@ export type Answer = { result: unknown } | { error: unknown };
 
 /** Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be broken off. */
 const SHARE = 3 / 4;
-/** How often a transaction that met another one is tried, and ms before the second time; each further one doubles them. */
+/** How often a transaction that met another one is tried (one whose connection was lost, twice), and ms before the second time; each further one doubles them. */
 const ATTEMPTS = 6;
 const FIRST_PAUSE = 10;
 
@@ -78,7 +78,9 @@ export class Group {
       try {
         return await this.#once(tasks, prepared);
       } catch (error) {
-        if (!isCollision(error) || attempt === ATTEMPTS) throw error;
+        // Either way it is known that nothing was stored. A connection may have been lost long before it was used.
+        const isWorthwhile = isCollision(error) ? attempt < ATTEMPTS : isLost(error) && attempt === 1;
+        if (!isWorthwhile) throw error;
         await pause(FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + Math.random()));
       }
     }

@@ -17,16 +17,19 @@ export class Sending {
   #pending: { sent: Promise<unknown>; rows: number }[] = [];
   /** Of those that are on their way. */
   #rows = 0;
-  #failed = false;
+  #failure: { error: unknown } | undefined;
 
   /** @param isLate whether the transaction has kept others waiting for as long as it may */
   constructor(readonly session: Session, private readonly isLate: () => boolean = () => false) {}
 
   /** @param rows about how many it writes */
   send<R extends Row>(statement: Statement<R>, values: readonly Value[] = [], rows = 1): Promise<R[]> {
-    const sent = this.session.query(statement, values);
+    // After the first failure PostgreSQL says of every statement only that the transaction has failed: the first tells why.
+    const sent = this.session.query(statement, values).catch((error: unknown) => {
+      throw (this.#failure ??= { error }).error;
+    });
     // Whoever waits for all is told; a failure is not unhandled meanwhile.
-    sent.catch(() => void (this.#failed = true));
+    sent.catch(() => {});
     this.#pending.push({ sent, rows });
     this.#rows += rows;
     return sent;
@@ -75,7 +78,7 @@ export class Sending {
 
   /** Waits until there is room for more: the database works on some statements while the next ones are made. */
   async breathe(): Promise<void> {
-    if (this.#failed) await this.settle();
+    if (this.#failure) await this.settle();
     while (this.#rows > UNDER_WAY) {
       const { sent, rows } = this.#pending.shift()!;
       this.#rows -= rows;

@@ -9,7 +9,7 @@ export const ADD_TEXTS = statement(`INSERT INTO text (state, kind, name, descrip
   FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS v (state, kind, name, description, keywords, other, words, search)`);
 const DROP_STATES = statement("DELETE FROM state WHERE id = ANY($1::bigint[])");
 const DROP_TEXTS = statement("DELETE FROM text WHERE state = ANY($1::bigint[])");
-export const ADD_TERMS = statement("INSERT INTO term (stem) SELECT stem FROM unnest($1::text[]) AS v (stem) ON CONFLICT DO NOTHING");
+export const ADD_TERMS = statement("INSERT INTO term (length, stem) SELECT * FROM unnest($1::smallint[], $2::text[]) ON CONFLICT DO NOTHING");
 
 /** States and their texts: the most of what a commit writes. They are written before the lock is asked for, since nobody else sees their numbers. */
 export async function writeStates(sending: Sending, prepared: Iterable<Prepared>): Promise<void> {
@@ -26,6 +26,7 @@ export async function dropStates(sending: Sending, states: readonly number[], te
 
 /** Stems known to be in the dictionary; some MiB. */
 const MOST_KNOWN = 100_000;
+const AT_ONCE = 5000;
 
 /** The dictionary of stems. It only grows and belongs to no commit, so that commits do not wait for each other's words. */
 export class Terms {
@@ -34,9 +35,12 @@ export class Terms {
   constructor(private readonly database: Database) {}
 
   async add(stems: Iterable<string>): Promise<void> {
-    const missing = [...new Set(stems)].filter((stem) => !this.#known.has(stem)).sort();
+    const missing = [...new Set(stems)].filter((stem) => !this.#known.has(stem)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
     if (missing.length === 0) return;
-    for (let at = 0; at < missing.length; at += 5000) await this.database.query(ADD_TERMS, [missing.slice(at, at + 5000)]);
+    for (let at = 0; at < missing.length; at += AT_ONCE) {
+      const some = missing.slice(at, at + AT_ONCE);
+      await this.database.query(ADD_TERMS, [some.map(({ length }) => length), some]);
+    }
     if (this.#known.size > MOST_KNOWN) this.#known.clear();
     for (const stem of missing) this.#known.add(stem);
   }
