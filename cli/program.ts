@@ -33,6 +33,16 @@ export function buildProgram(): ToolCommand {
     .example("SPARQL_QUERY_URL=http://localhost:7878/query SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index --data ./data")
     .action(async (options: { data?: string }) => (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options));
 
+  program.command("migrate")
+    .description("move a registry from a data folder into a cluster, or back, and compare both as a whole; the source is only read")
+    .requiredOption("--from <place>", "a data folder, or cluster: the database and object store of the settings")
+    .requiredOption("--to <place>", "the same; it holds no records yet")
+    .option("--verify", "copy nothing, compare what is there")
+    .option("--objects-only", "copy the objects that the records of a data folder need, for records that stay where they are")
+    .option("--show-jwt-secret", "print the key that signs tokens of the source, for JWT_SECRET of the target")
+    .example("arkgraph migrate --from ./data --to ./copy")
+    .action(async (options: { from: string; to: string; verify?: true; objectsOnly?: true; showJwtSecret?: true }) => (await import("./commands/migrate.js")).migrateCommand(options));
+
   program.command("demo")
     .description("start a registry on temporary data, register an example crate and look at what became of it")
     .option("--exit", "end after the last step instead of staying up")

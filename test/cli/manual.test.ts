@@ -24,7 +24,7 @@ let env: Record<string, string>;
 const STORY = [
   "demo-crate", "login", "whoami", "upload", "status", "get", "evidence", "search", "publish", "download",
   "schema create-tabular", "schema add-property string", "schema add-property number", "schema add-property integer", "schema add-property array", "schema add-property boolean",
-  "schema validate", "schema list", "schema show", "schema check", "schema push", "schema pull", "schema export", "schema import", "schema infer", "completion", "logout", "serve", "check", "rebuild-index", "demo",
+  "schema validate", "schema list", "schema show", "schema check", "schema push", "schema pull", "schema export", "schema import", "schema infer", "completion", "logout", "serve", "check", "migrate", "rebuild-index", "demo",
 ];
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { failure, isCollision, StatementError } from "./statement-error.js";
 const CREATE = "CREATE TABLE IF NOT EXISTS arkgraph_schema (id smallint PRIMARY KEY, version integer NOT NULL)";
 const FIRST = statement("INSERT INTO arkgraph_schema (id, version) VALUES (1, 0) ON CONFLICT DO NOTHING");
 const LOCK = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1 FOR UPDATE");
+const VERSION = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1");
 const SET = statement("UPDATE arkgraph_schema SET version = $1 WHERE id = 1");
 
 /** Two nodes that make the first table at the same moment: PostgreSQL lets one fail on its own catalogue. */
@@ -35,6 +36,21 @@ export async function migrate(database: Database): Promise<void> {
     }
   }
   await database.transaction("", bringUp);
+}
+
+/**
+ * Looks whether a database that is only read has this version's schema.
+ * @throws ServiceError `STORE_UNAVAILABLE`: it has none, or another version's
+ */
+export async function checkSchema(database: Database): Promise<void> {
+  let version: number;
+  try {
+    version = (await database.query(VERSION))[0]?.[0] ?? 0;
+  } catch (error) {
+    if (failure(error).code === "42P01") throw refusal("holds no registry");
+    throw error;
+  }
+  if (version !== MIGRATIONS.length) throw refusal(`has schema ${version}, this version reads ${MIGRATIONS.length}; ${version < MIGRATIONS.length ? "start a node of this version once" : "use that version"}`);
 }
 
 async function bringUp(session: Session): Promise<void> {

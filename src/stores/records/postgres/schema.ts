@@ -160,5 +160,12 @@ CREATE INDEX crate_use_record ON crate_use (record, crate);
 CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C", fence bigint NOT NULL, expires_at timestamptz NOT NULL);
 `;
 
+/** What another store needs to make its own index of search: the rest of the text, and the keywords in their order and length, one a line. */
+const VERSION_2 = `
+ALTER TABLE text ADD COLUMN other text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN words text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE text SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.word) FROM record AS r JOIN keyword AS k ON k.record = r.id WHERE r.state = text.state), '');
+ALTER TABLE text ALTER COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;
+`;
+
 /** Each brings the schema one version further. Only ever add to the end. */
-export const MIGRATIONS: readonly string[] = [VERSION_1];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];

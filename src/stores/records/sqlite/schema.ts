@@ -178,3 +178,21 @@ export function migrate(connection: Connection, file: string): void {
     throw error;
   }
 }
+
+/**
+ * Looks whether a file that is only read has this version's schema.
+ * @throws ServiceError `STORE_UNAVAILABLE`: not a database, another program's, or of another version
+ */
+export function checkSchema(connection: Connection, file: string): void {
+  const refuse = (reason: string): never => {
+    throw new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: ${file} ${reason}.`);
+  };
+  try {
+    const version = Number(connection.pragma("user_version"));
+    if (Number(connection.pragma("application_id")) !== APPLICATION_ID) refuse("is no registry's");
+    if (version !== SCHEMA_VERSION) refuse(`has schema ${version}, this version reads ${SCHEMA_VERSION}; ${version < SCHEMA_VERSION ? "start the registry of this version on it once" : "use that version"}`);
+  } catch (error) {
+    if (error instanceof StatementError && error.code === "SQLITE_NOTADB") refuse("is not a database");
+    throw error;
+  }
+}

@@ -4,17 +4,18 @@ import type { Sending } from "./sending.js";
 
 const ADD_STATES = statement(`INSERT INTO state (id, document, quads)
   SELECT v.id, substring($1::bytea FROM v.d FOR v.dl), substring($1::bytea FROM v.q FOR v.ql) FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[]) AS v (id, d, dl, q, ql)`);
-const ADD_TEXTS = statement(`INSERT INTO text (state, kind, name, description, keywords, search)
-  SELECT v.state, v.kind, v.name, v.description, v.keywords, v.search::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS v (state, kind, name, description, keywords, search)`);
+export const ADD_TEXTS = statement(`INSERT INTO text (state, kind, name, description, keywords, other, words, search)
+  SELECT v.state, v.kind, v.name, v.description, v.keywords, v.other, v.words, v.search::tsvector
+  FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS v (state, kind, name, description, keywords, other, words, search)`);
 const DROP_STATES = statement("DELETE FROM state WHERE id = ANY($1::bigint[])");
 const DROP_TEXTS = statement("DELETE FROM text WHERE state = ANY($1::bigint[])");
-const ADD_TERMS = statement("INSERT INTO term (length, stem) SELECT * FROM unnest($1::smallint[], $2::text[]) ON CONFLICT DO NOTHING");
+export const ADD_TERMS = statement("INSERT INTO term (length, stem) SELECT * FROM unnest($1::smallint[], $2::text[]) ON CONFLICT DO NOTHING");
 
 /** States and their texts: the most of what a commit writes. They are written before the lock is asked for, since nobody else sees their numbers. */
 export async function writeStates(sending: Sending, prepared: Iterable<Prepared>): Promise<void> {
   const all = [...prepared];
   await sending.rowsWithBytes(ADD_STATES, all.map(({ state, document, quads }) => ({ columns: [state], bytes: [document, quads] })));
-  await sending.rows(ADD_TEXTS, all.map(({ state, kind, text, vector }) => [state, kind, text.name, text.description, text.keywords, vector]));
+  await sending.rows(ADD_TEXTS, all.map(({ state, kind, text, keywords, vector }) => [state, kind, text.name, text.description, text.keywords, text.other, keywords.join("\n"), vector]));
 }
 
 /** Takes out what no record came to need: states of commits that were refused, texts of states that are not current. */

@@ -1,0 +1,121 @@
+import { access } from "node:fs/promises";
+import type { MessagePort } from "node:worker_threads";
+import { Feed } from "../feed.js";
+import { chunksOf } from "../transfer/chunks.js";
+import { type NeededObject, TRANSFER, type TransferChunk, TransferRefused, type TransferRow, type TransferTable, type TransferType, type TruthTransfer } from "../transfer-port.js";
+import { unavailable } from "../unavailable.js";
+import { openForReading, openForWriting } from "./connection.js";
+import { lockFile } from "./file-lock.js";
+import { checkSchema, migrate } from "./schema.js";
+import type { Connection } from "./statement.js";
+import { isOutage } from "./statement-error.js";
+import { takeIn } from "./transfer-import.js";
+
+/** Where a table's rows are not all of the table of that name. */
+const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = { text: { record: "id" } };
+
+function select(table: TransferTable): string {
+  const { key, columns } = TRANSFER[table];
+  const named = (column: string): string => COLUMN[table]?.[column] ?? column;
+  return `SELECT ${Object.keys(columns).map(named).join(", ")} FROM ${table} ORDER BY ${key.map(named).join(", ")}`;
+}
+
+const NEEDED = `SELECT sha256, max(size) FROM (
+    SELECT sha256, size FROM object_ref WHERE dropped = 0 AND sha256 > ?1
+    UNION SELECT sha256, NULL FROM submission WHERE status IN ('queued', 'running') AND sha256 > ?1)
+  GROUP BY sha256 ORDER BY sha256 LIMIT ?2`;
+
+/** A file that this process has for itself. */
+class SqliteTransfer implements TruthTransfer {
+  readonly exclusive = true;
+
+  constructor(private readonly connection: Connection, private readonly feed: Feed, private readonly unlock: () => void) {}
+
+  sequence = async (): Promise<number> => told(() => this.connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log").get()![0]);
+
+  isEmpty = async (): Promise<boolean> => told(() => isEmpty(this.connection));
+
+  /** Nobody else writes to the file: each table is as of the same moment. */
+  export(): AsyncIterable<TransferChunk> {
+    const { connection } = this;
+    return (async function* () {
+      const sequence = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log").get()![0];
+      try {
+        yield* chunksOf(sequence, (table) => rowsOf(connection, table));
+      } catch (error) {
+        throw isOutage(error) ? unavailable((error as Error).message) : error;
+      }
+    })();
+  }
+
+  async import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
+    if (!(await this.isEmpty())) throw notEmpty();
+    try {
+      await takeIn(this.connection, chunks);
+    } catch (error) {
+      throw isOutage(error) ? unavailable((error as Error).message) : error;
+    }
+  }
+
+  async neededObjects({ after = "", limit }: { after?: string; limit: number }): Promise<{ items: NeededObject[]; next?: string }> {
+    const found = told(() => this.connection.prepare<[string, number | null]>(NEEDED).all([after, limit + 1]));
+    const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
+    return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
+  }
+
+  openFeed = (): MessagePort => this.feed.open();
+
+  async close(): Promise<void> {
+    await this.feed.close();
+    this.connection.close();
+    this.unlock();
+  }
+}
+
+const notEmpty = (): TransferRefused => new TransferRefused("The target holds records, accounts or submissions already: a registry is moved into an empty place only");
+
+function isEmpty(connection: Connection): boolean {
+  return connection.prepare<[number]>("SELECT EXISTS (SELECT 1 FROM record) + EXISTS (SELECT 1 FROM account) + EXISTS (SELECT 1 FROM submission)").get()![0] === 0;
+}
+
+function* rowsOf(connection: Connection, table: TransferTable): Generator<TransferRow> {
+  const booleans = Object.values<TransferType>(TRANSFER[table].columns).map((type) => type === "boolean");
+  const has = booleans.includes(true);
+  for (const row of connection.prepare(select(table)).iterate()) yield has ? row.map((value, column) => (booleans[column] ? value === 1 : value)) : row;
+}
+
+function told<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isOutage(error) ? unavailable((error as Error).message) : error;
+  }
+}
+
+/**
+ * Opens the truth in a file of libSQL to be moved.
+ *
+ * @param options.make opens for an import, making the file if need be; without it nothing in it is changed
+ * @throws TransferRefused when there is none to read, or it is of an older version; ServiceError `STORE_UNAVAILABLE` when a registry runs on it, among others
+ */
+export async function openSqliteTransfer({ file, make, log = () => {} }: { file: string; make: boolean; log?: (message: string) => void }): Promise<TruthTransfer> {
+  if (!make) {
+    await access(file).catch(() => {
+      throw new TransferRefused(`${file} is not there: name the data folder of a registry`);
+    });
+  }
+  const unlock = lockFile(file);
+  let connection: Connection | undefined;
+  try {
+    connection = make ? openForWriting(file) : openForReading(file);
+    // A file is read once, from its beginning to its end: mapped, all of it would count as this process's memory.
+    connection.pragma("mmap_size = 0");
+    if (make) migrate(connection, file);
+    else checkSchema(connection, file);
+    return new SqliteTransfer(connection, new Feed("src/stores/records/sqlite/feed-thread", { file }, log), unlock);
+  } catch (error) {
+    connection?.close();
+    unlock();
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LeaseStore } from "../../src/stores/records/lease-port.js";
+import type { RecordStore } from "../../src/stores/records/port.js";
+import { openPostgresRecordStore } from "../../src/stores/records/postgres/index.js";
+import { openPostgresTransfer } from "../../src/stores/records/postgres/transfer/index.js";
+import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
+import { openSqliteTransfer } from "../../src/stores/records/sqlite/transfer.js";
+import type { Place } from "../conformance/truth-transfer.js";
+import type { PostgresServer } from "./servers/postgres.js";
+
+export async function filePlace(): Promise<Place & { file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "arkgraph-transfer-"));
+  const file = join(folder, "records.db");
+  return {
+    file,
+    store: async () => (await openSqliteRecordStore({ file })) as RecordStore & LeaseStore,
+    transfer: ({ make }) => openSqliteTransfer({ file, make }),
+    destroy: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+export async function databasePlace(server: PostgresServer): Promise<Place & { url: string }> {
+  const url = await server.schema();
+  return {
+    url,
+    store: () => openPostgresRecordStore({ url, pool: 5, timeout: 20_000, connectTimeout: 5_000, poll: 100 }),
+    transfer: ({ make }) => openPostgresTransfer({ url, timeout: 20_000, connectTimeout: 5_000, make }),
+    destroy: async () => {},
+  };
+}
