@@ -11,7 +11,7 @@ export interface Rows { id: number; write: Created; quads: Buffer; vector: strin
 
 const INSERTS = {
   state: "INSERT INTO state (id, document, quads) VALUES ($1, $2, $3)",
-  text: "INSERT INTO text (state, kind, name, description, keywords, search) VALUES ($1, $2, $3, $4, $5, $6::tsvector)",
+  text: "INSERT INTO text (state, kind, name, description, keywords, other, words, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8::tsvector)",
   record: "INSERT INTO record (id, ark, key, kind, name, folded, sorted, owner, owner_key, created_at, modified_at, revision, status, newest_backlink, state) VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $9, 1, 'DRAFT', 0, $1)",
   revision: "INSERT INTO revision (record, revision, at, action, state) VALUES ($1, 1, $2, 'create', $1)",
   keyword: "INSERT INTO keyword (word, record, kind) SELECT w.word, $2, $3 FROM unnest($1::text[]) AS w (word)",
@@ -43,7 +43,7 @@ export class BareStatements {
     try {
       await client.query("BEGIN");
       await insert("state", [id, Buffer.from(write.document), quads]);
-      await insert("text", [id, kind, text.name, text.description, text.keywords, vector]);
+      await insert("text", [id, kind, text.name, text.description, text.keywords, text.other, write.keywords.join("\n"), vector]);
       await insert("record", [id, ark, key, kind, name, name?.toLowerCase() ?? "", owner, owner && arkKey(owner), Date.now()]);
       await insert("revision", [id, Date.now()]);
       await insert("keyword", [write.keywords, id, kind]);
