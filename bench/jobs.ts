@@ -1,12 +1,10 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { createServer, type AddressInfo } from "node:net";
 import { Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
 import type { JobStore } from "../src/jobs/attempt.js";
 import { BullMqJobQueue } from "../src/jobs/bullmq/job-queue.js";
 import { RedisLink } from "../src/redis/link.js";
 import type { Submission } from "../src/stores/records/submissions-port.js";
+import { RedisServer, redisInstalled } from "../test/support/servers/redis.js";
 import type { Bench } from "./bench.js";
 import { inTurns } from "./support/measure.js";
 
@@ -14,34 +12,21 @@ const AT_A_TIME = 4;
 const USERS = 10;
 
 /** What the adapter's fairness, signs of life and news cost: work that takes no time, over a truth in memory. */
-export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, folder, say }) => {
-  if (spawnSync("redis-server", ["--version"]).status !== 0) {
+export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, say }) => {
+  if (!redisInstalled) {
     say("jobs: skipped, there is no redis-server here");
     return [];
   }
-  const { url, child } = await startRedis(await folder());
+  const redis = await RedisServer.start();
+  const { url } = redis;
   try {
     const { through, bare } = await inTurns(rounds, { through: () => throughAdapter(url, count), bare: () => bareBullMq(url, count) });
     return [{ name: `submissions through BullMQ, ${AT_A_TIME} at a time`, value: through, unit: "/s", yardstick: { name: "jobs of bare BullMQ", value: bare } }];
   } finally {
-    child.kill("SIGKILL");
+    await redis.stop();
   }
 };
 
-async function startRedis(folder: string): Promise<{ url: string; child: ChildProcess }> {
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-  const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], { stdio: "ignore" });
-  process.once("exit", () => child.kill("SIGKILL"));
-  const client = new Redis(port, "127.0.0.1", { maxRetriesPerRequest: null, retryStrategy: () => 20 }).on("error", () => {});
-  await client.ping();
-  client.disconnect();
-  return { url: `redis://127.0.0.1:${port}`, child };
-}
 
 /** Jobs per second, queueing included. */
 async function throughAdapter(url: string, count: number): Promise<number> {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Job } from "../../src/jobs/port.js";
-import { JobNodes } from "../support/job-nodes.js";
+import { JobNodes, never } from "../support/job-nodes.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
 describe.skipIf(!redisInstalled)("when a node fails", () => {
@@ -12,15 +11,12 @@ describe.skipIf(!redisInstalled)("when a node fails", () => {
   beforeEach(() => { nodes = new JobNodes(redis); });
   afterEach(() => nodes.close());
 
-  const finish = async ({ submission: { id, attempt } }: Job) => void (await nodes.store.closeSubmission({ id, attempt, status: "finished" }, 2));
-  const never = () => new Promise<void>(() => {});
-
   it("another worker finishes, once and within seconds, what a killed one has begun", async () => {
     const worker = await nodes.worker(never);
     const other = nodes.node();
     await other.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ status }) => status === "running");
-    await other.start(finish);
+    await other.start(nodes.finish);
     worker.kill("SIGKILL");
     const killedAt = Date.now();
     expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2 });
@@ -35,7 +31,7 @@ describe.skipIf(!redisInstalled)("when a node fails", () => {
     await other.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ stage }) => stage === "working");
     worker.kill("SIGSTOP");
-    await other.start(finish);
+    await other.start(nodes.finish);
     expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2 });
     go();
     worker.kill("SIGCONT");

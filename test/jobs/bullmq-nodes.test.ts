@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Job } from "../../src/jobs/port.js";
-import { JobNodes } from "../support/job-nodes.js";
+import { JobNodes, never, untilAborted } from "../support/job-nodes.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
 describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
@@ -12,10 +12,6 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
   afterAll(() => redis?.stop());
   beforeEach(() => { nodes = new JobNodes(redis); });
   afterEach(() => nodes.close());
-
-  const finish = async ({ submission: { id, attempt } }: Job) => void (await nodes.store.closeSubmission({ id, attempt, status: "finished" }, 2));
-  const untilAborted = ({ signal }: Job) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
-  const never = () => new Promise<void>(() => {});
 
   it("one user's five hundred do not keep another's one waiting, nor do many ones of another the five hundred", async () => {
     const client = nodes.node();
@@ -27,7 +23,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
       // A second user, who sends the next one whenever the last is done.
       if (order.length === 10) await client.enqueue(await nodes.submit("few 0", "ark:99999/few"));
       if (job.submission.id.startsWith("few") && order.length < 200) await client.enqueue(await nodes.submit(`few ${order.length}`, "ark:99999/few"));
-      await finish(job);
+      await nodes.finish(job);
     });
     await nodes.ended("many 499");
     const first = order.indexOf("few 0");
@@ -48,7 +44,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
       for (let done = 0; done < 1000; done++) job.report({ stage: "one", done, total: 1000, unit: "bytes" });
       job.report({ stage: "two", done: 7, total: null, unit: "records" });
       await gone;
-      await finish(job);
+      await nodes.finish(job);
     });
     await early.enqueue(await nodes.submit("a"));
     const seen: string[] = [];
@@ -78,7 +74,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     const work = async (job: Job) => {
       runs.set(job.submission.id, (runs.get(job.submission.id) ?? 0) + 1);
       await pause(Math.random() * 5);
-      await finish(job);
+      await nodes.finish(job);
     };
     const workers = [nodes.node({ concurrency: 3 }), nodes.node({ concurrency: 3 })];
     await Promise.all(workers.map((worker) => worker.start(work)));
@@ -120,7 +116,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     const other = nodes.node();
     await other.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ stage }) => stage === "working");
-    await other.start(finish);
+    await other.start(nodes.finish);
     const from = Date.now();
     worker.send({ close: 100 });
     expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2, interrupted: 1 });

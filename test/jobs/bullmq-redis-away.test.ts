@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Job } from "../../src/jobs/port.js";
-import { JobNodes, STALLED_INTERVAL } from "../support/job-nodes.js";
+import { JobNodes, STALLED_INTERVAL, never, untilAborted } from "../support/job-nodes.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
 describe.skipIf(!redisInstalled)("when Redis fails", () => {
@@ -12,20 +11,16 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
   beforeEach(() => { nodes = new JobNodes(redis); });
   afterEach(() => nodes.close());
 
-  const finish = async ({ submission: { id, attempt } }: Job) => void (await nodes.store.closeSubmission({ id, attempt, status: "finished" }, 2));
-  const untilAborted = ({ signal }: Job) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
-  const never = () => new Promise<void>(() => {});
-
   it("no submission is lost with all that Redis held, and what runs meanwhile is not done again", async () => {
     let go = () => {};
     const gone = new Promise<void>((resolve) => (go = resolve));
     const worker = nodes.node();
     await worker.start(async (job) => {
       if (job.submission.id === "runs") await gone;
-      await finish(job);
+      await nodes.finish(job);
     });
     const other = nodes.node();
-    await other.start(finish);
+    await other.start(nodes.finish);
     await other.enqueue(await nodes.submit("runs"));
     await nodes.until("runs", ({ status }) => status === "running");
     await redis.kill();
@@ -46,7 +41,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     const other = nodes.node();
     await other.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ stage }) => stage === "working");
-    await other.start(finish);
+    await other.start(nodes.finish);
     redis.pause();
     await pause(8 * STALLED_INTERVAL);
     redis.resume();
@@ -65,7 +60,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     await other.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ status }) => status === "running");
     // This one has seen Redis as it was.
-    await other.start(finish);
+    await other.start(nodes.finish);
     await redis.kill();
     worker.kill("SIGKILL");
     await redis.restart();
@@ -75,7 +70,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
   it("a submission is accepted while Redis is away, and begun once it is there", async () => {
     await redis.kill();
     const worker = nodes.node();
-    await worker.start(finish);
+    await worker.start(nodes.finish);
     expect(await worker.enqueue(await nodes.submit("a"))).toBe(false);
     await expect(worker.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(await worker.progress("a")).toBeNull();
@@ -94,7 +89,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     expect(Date.now() - from).toBeLessThan(4000);
     redis.resume();
     const worker = nodes.node();
-    await worker.start(finish);
+    await worker.start(nodes.finish);
     await nodes.ended("a");
     await nodes.ended("b");
   });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { BullMqJobQueue, type BullMqQueueOptions } from "../../src/jobs/bullmq/job-queue.js";
+import type { Job } from "../../src/jobs/port.js";
 import { packageRoot } from "../../src/package-root.js";
 import { RedisLink } from "../../src/redis/link.js";
 import type { Submission } from "../../src/stores/records/submissions-port.js";
@@ -10,6 +11,11 @@ import { MemorySubmissions } from "./memory-submissions.js";
 import type { RedisServer } from "./servers/redis.js";
 
 export const STALLED_INTERVAL = 200;
+
+/** Work that has no end. */
+export const never = (): Promise<void> => new Promise(() => {});
+/** Work that ends when it is told to. */
+export const untilAborted = ({ signal }: Job): Promise<never> => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
 
 /** Nodes of one installation: queues in this process and workers in others, over one truth that lies here. */
 export class JobNodes {
@@ -61,6 +67,9 @@ export class JobNodes {
     });
     return child;
   }
+
+  /** Work that is done at once. */
+  readonly finish = async ({ submission: { id, attempt } }: Job): Promise<void> => void (await this.store.closeSubmission({ id, attempt, status: "finished" }, 2));
 
   async submit(id: string, user = "ark:99999/u"): Promise<string> {
     return (await this.store.submit({ id, type: "crate", user, sha256: null, input: {}, at: Date.now() })).submission.id;

@@ -2,11 +2,11 @@ import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "./program.js";
 
 const run = promisify(execFile);
 
@@ -28,15 +28,6 @@ const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
 const command = (program: string, args: string[]): [string, string[]] =>
   ["setpriv", [...(asRoot ? ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"] : []), "--pdeathsig", "KILL", join(found!, program), ...args]];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** A PostgreSQL server of a test's own, on a free port of loopback, in a temporary folder. */
 export class PostgresServer {

@@ -19,6 +19,8 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+export const freePort = async (): Promise<number> => (await freePorts(1))[0]!;
+
 /** Starts a program that is killed when this process ends, also when this is killed itself. */
 export function startProgram(command: string, args: readonly string[], { env, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Program {
   const child: ChildProcess = spawn("setpriv", ["--pdeathsig", "KILL", command, ...args], { ...(cwd === undefined ? {} : { cwd }), env: { PATH: process.env["PATH"], HOME: cwd, ...env }, stdio: ["ignore", "pipe", "pipe"] });

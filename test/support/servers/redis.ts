@@ -1,20 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { freePort } from "./program.js";
 
 /** False, and said so, where Redis is not installed. */
 export const redisInstalled: boolean = spawnSync("redis-server", ["--version"]).status === 0;
 if (!redisInstalled) process.stderr.write("SKIPPED: no redis-server here; install the Debian package redis-server to run these tests.\n");
 
-const freePort = (): Promise<number> => new Promise((resolve) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo;
-    server.close(() => resolve(port));
-  });
-});
 
 /** A Redis of its own on a free port of this machine; it ends with the process that started it. */
 export class RedisServer {
