@@ -10,6 +10,11 @@ import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 
 const A = "ark:99999/a-1";
 
+/** The end of what a server says when a connection is ready. */
+const READY = Buffer.from("Z\0\0\0\x05I", "latin1");
+const FIELDS = "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
+const SHUTTING_DOWN = Buffer.concat([Buffer.from("E"), Buffer.from([0, 0, 0, FIELDS.length + 4]), Buffer.from(FIELDS)]);
+
 describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () => {
   let server: PostgresServer;
   const nodes = new Nodes();
@@ -82,6 +87,27 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     await server.kill();
     await server.up();
     expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
+  });
+
+  test("a server that ends in the moment in which a connection is made ends nothing else", async () => {
+    const url = await server.schema();
+    const proxy = await CuttingProxy.start(server.port);
+    const died: unknown[] = [];
+    const note = (error: unknown): void => void died.push(error);
+    process.on("uncaughtException", note);
+    try {
+      const store = await nodes.open(url.replace(`:${server.port}/`, `:${proxy.port}/`));
+      await write(store, create(A));
+      // More at a time than there are connections: some are made for it.
+      proxy.say(SHUTTING_DOWN, READY);
+      expect(await Promise.all(Array.from({ length: 12 }, () => store.find(A)))).toHaveLength(12);
+      expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
+    } finally {
+      process.off("uncaughtException", note);
+      await nodes.close();
+      await proxy.stop();
+    }
+    expect(died).toEqual([]);
   });
 
   describe("a COMMIT without an answer", () => {

@@ -11,6 +11,7 @@ export interface Cut { at: string; when: "before" | "after" | "still" | "gone" }
 /** Stands between a client and a server on loopback, and cuts a connection at a certain word. */
 export class CuttingProxy {
   #cut: Cut | undefined;
+  #last: { after: Buffer; words: Buffer } | undefined;
   readonly #sockets = new Set<Socket>();
 
   private constructor(private readonly server: Server, private readonly target: number) {}
@@ -33,11 +34,23 @@ export class CuttingProxy {
     this.#cut = cut;
   }
 
+  /** To the next message that ends with certain bytes these words are added, as a server does that ends in that moment. */
+  say(words: Buffer, after: Buffer): void {
+    this.#last = { after, words };
+  }
+
   async stop(): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, "close");
     this.#vanish();
     await closed;
+  }
+
+  #withLastWords(bytes: Buffer): Buffer {
+    if (!this.#last || !bytes.subarray(-this.#last.after.length).equals(this.#last.after)) return bytes;
+    const { words } = this.#last;
+    this.#last = undefined;
+    return Buffer.concat([bytes, words]);
   }
 
   #vanish(): void {
@@ -67,7 +80,7 @@ export class CuttingProxy {
     });
     server.on("data", (bytes: Buffer) => {
       if (state === "after") client.destroy();
-      else if (state !== "still") client.write(bytes);
+      else if (state !== "still") client.write(this.#withLastWords(bytes));
     });
   }
 }

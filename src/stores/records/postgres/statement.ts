@@ -91,10 +91,8 @@ export class Session {
 
   /** @param broken its state is not known: it is closed rather than used again */
   release(broken = false): void {
-    const end = broken || this.#lost !== undefined;
-    // One that is ended may still be told something by its server; without a listener that would end the process.
-    if (!end) this.client.off("error", this.#onError);
-    this.client.release(end);
+    this.client.off("error", this.#onError);
+    this.client.release(broken || this.#lost !== undefined);
   }
 }
 
@@ -126,6 +124,9 @@ export class Database {
       idle_in_transaction_session_timeout: Math.min(IDLE_IN_TRANSACTION, timeout), keepAlive: true, application_name: "arkgraph", pipeline: true,
       types: { getTypeParser: readerOf as pg.CustomTypesConfig["getTypeParser"] },
     });
+    // What a server says last would end the process if nobody listened, and nobody else does while a connection goes from
+    // the pool to who asked for it, and once it is given up. It is not used again: the next statement on it says so.
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
     // A connection that is lost while nobody uses it; the pool has dropped it already.
     this.#pool.on("error", (error) => log(`A connection to the database was lost: ${error.message}`));
   }
