@@ -51,27 +51,17 @@ const COMBINATIONS = 4;
  * @param texts what all records among the nodes say of themselves, and perhaps others too, when it was asked for already
  */
 export async function describe(ask: Asking, nodes: readonly string[], texts?: Promise<string>): Promise<Map<string, Description>> {
-  const selves: string[] = [];
-  const homes: [string, string][] = [];
-  const urls: string[] = [];
   const found = new Map<string, Description>();
-  for (const node of nodes) {
-    const holder = holderOf(node);
-    if (holder !== undefined) {
-      homes.push([node, holder]);
-      // Only a statement of its record can have led here.
-      found.set(node, { types: [], records: [] });
-    } else if (storedArk(node) === node) {
-      selves.push(node);
-    } else {
-      urls.push(node);
-    }
-  }
-  for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
+  let latest = "";
+  let node = "";
+  let known: Description = { types: [], records: [] };
   const hear = (key: string, second: string, place: number, cell: string): void => {
-    const node = iriIn(key)!;
-    let known = found.get(node);
-    if (!known) found.set(node, (known = { types: [], records: [] }));
+    if (key !== latest) {
+      latest = key;
+      node = iriIn(key)!;
+      known = found.get(node) ?? { types: [], records: [] };
+      found.set(node, known);
+    }
     if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, iriIn(second)!);
     // Of several names the least, so that it is the same one each time.
     if (place === 0) addTo(known.types, compactType(textIn(cell)!));
@@ -79,7 +69,24 @@ export async function describe(ask: Asking, nodes: readonly string[], texts?: Pr
     else known.description = least(known.description, shorten(textIn(cell)!));
   };
   if (texts) eachCell(await texts, 1, hear);
-  else for await (const tsv of ask.tables(selves, (values, count) => together(`VALUES (?n) { ${values} }`, count))) eachCell(tsv, 1, hear);
+  const selves: string[] = [];
+  const homes: [string, string][] = [];
+  const urls: string[] = [];
+  for (const node of nodes) {
+    if (found.has(node)) continue;
+    const holder = holderOf(node);
+    if (holder !== undefined) {
+      homes.push([node, holder]);
+      // Only a statement of its record can have led here.
+      found.set(node, { types: [], records: [] });
+    } else if (storedArk(node) !== node) {
+      urls.push(node);
+    } else if (!texts) {
+      selves.push(node);
+    }
+  }
+  for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
+  for await (const tsv of ask.tables(selves, (values, count) => together(`VALUES (?n) { ${values} }`, count))) eachCell(tsv, 1, hear);
   for await (const tsv of ask.tables(homes, (values) => apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) eachCell(tsv, 2, hear);
   return found;
 }

@@ -10,6 +10,7 @@ const OBJECT_SUPPORTS = NAMES.map((name) => PROVENANCE[name].support === "object
 
 /** For each number a run in `edges`: those from `starts[number]` up to `starts[number + 1]`. */
 interface Runs { starts: Int32Array; edges: Int32Array }
+interface Latest { iri?: string; number: number }
 
 /**
  * Edges between nodes that are numbered, so that 100,000 nodes with theirs take some ten megabytes. An edge that was
@@ -22,14 +23,14 @@ export class Net {
   #objects = new Int32Array(256);
   #places = new Uint8Array(256);
   #size = 0;
-  /** The node that was last numbered or looked up. */
-  #latest = 0;
+  /** Edges come node by node: many have an end in common with the one before. */
+  readonly #latest: { readonly subject: Latest; readonly object: Latest } = { subject: { number: -1 }, object: { number: -1 } };
   #bySubject: Runs | undefined;
 
   add(subject: string, name: ProvenanceName, object: string): void {
     if (this.#size === this.#subjects.length) this.#grow();
-    this.#objects[this.#size] = this.#number(object);
-    this.#subjects[this.#size] = this.#number(subject);
+    this.#subjects[this.#size] = this.#numberAgain(subject, this.#latest.subject);
+    this.#objects[this.#size] = this.#numberAgain(object, this.#latest.object);
     this.#places[this.#size++] = PLACES.get(name)!;
     this.#bySubject = undefined;
   }
@@ -52,7 +53,9 @@ export class Net {
 
   /** Leaves only the edges between nodes that are wanted. */
   keep(wanted: (iri: string) => boolean): void {
-    const stays = Uint8Array.from(this.#iris, (iri) => Number(wanted(iri)));
+    const stays = new Uint8Array(this.#iris.length);
+    for (let number = 0; number < stays.length; number++) stays[number] = Number(wanted(this.#iris[number]!));
+    if (!stays.includes(0)) return;
     let kept = 0;
     for (let edge = 0; edge < this.#size; edge++) {
       if (!stays[this.#subjects[edge]!] || !stays[this.#objects[edge]!]) continue;
@@ -154,15 +157,20 @@ export class Net {
     return { subject: this.#iris[this.#subjects[edge]!]!, name: NAMES[this.#places[edge]!]!, object: this.#iris[this.#objects[edge]!]! };
   }
 
+  #numberAgain(iri: string, latest: Latest): number {
+    if (iri !== latest.iri) {
+      latest.number = this.#number(iri);
+      latest.iri = iri;
+    }
+    return latest.number;
+  }
+
   #number(iri: string): number {
-    // Edges come node by node.
-    if (iri === this.#iris[this.#latest]) return this.#latest;
     let number = this.#numbers.get(iri);
     if (number === undefined) {
       this.#numbers.set(iri, (number = this.#iris.length));
       this.#iris.push(iri);
     }
-    this.#latest = number;
     return number;
   }
 

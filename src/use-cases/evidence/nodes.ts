@@ -24,18 +24,22 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
   for (const iri of order) {
     const known = described.get(iri);
     if (!known) continue;
-    const node: EvidenceNode = { "@id": iri, "@type": known.types.toSorted() };
+    const node: EvidenceNode = { "@id": iri, "@type": known.types.length === 1 ? known.types : known.types.toSorted() };
     if (known.name !== undefined) node.name = known.name;
     if (known.description !== undefined) node.description = known.description;
     if (known.group) Object.assign(node, { count: known.group.count, group: known.group.group });
-    const sameAs = iri === root ? aliases : known.records.toSorted();
-    if (sameAs.length > 0) node.sameAs = sameAs.map(reference);
+    const sameAs = iri === root ? aliases : known.records;
+    if (sameAs.length > 0) node.sameAs = sameAs.toSorted().map(reference);
     nodes.set(iri, node);
   }
   const told = new Set<string>();
   const several = new Set<EvidenceNode>();
-  for (const [index, { subject, name, object }] of edges.entries()) {
-    const node = nodes.get(subject);
+  let latest: string | undefined;
+  let node: EvidenceNode | undefined;
+  for (let index = 0; index < edges.length; index++) {
+    const { subject, name, object } = edges[index]!;
+    // Edges come node by node.
+    if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];
     if (!node) continue;
     if (statements && !told.has(`${subject} ${name} ${object}`)) {
       told.add(`${subject} ${name} ${object}`);

@@ -19,7 +19,11 @@ export function pageOf(root: string, near: ReadonlyMap<string, number>, limit: n
 }
 
 /** Nearest first, then by identifier: an order that a later page finds again. */
-const inOrder = (near: ReadonlyMap<string, number>): string[] => [...near.keys()].toSorted((a, b) => near.get(a)! - near.get(b)! || (a < b ? -1 : 1));
+function inOrder(near: ReadonlyMap<string, number>): string[] {
+  const atStep: string[][] = [];
+  for (const [node, steps] of near) (atStep[steps] ??= []).push(node);
+  return atStep.flatMap((nodes) => nodes.sort());
+}
 
 const MOST = 100_000;
 

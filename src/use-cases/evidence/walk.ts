@@ -22,7 +22,7 @@ export interface Walk {
 export async function walk(ask: Asking, seeds: Seeds, direction: Direction, depth: number, describe = 0): Promise<Walk> {
   const starts = [...seeds.self, ...seeds.parts];
   const net = new Net();
-  const near = new Map<string, number>();
+  let near: Map<string, number> | undefined;
   const beyond = new Set<string>();
   let texts: Promise<string> | undefined;
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
@@ -30,18 +30,20 @@ export async function walk(ask: Asking, seeds: Seeds, direction: Direction, dept
     ({ texts } = await discover(ask, net, starts, way, { depth, describe: direction === "both" ? 0 : describe }));
     // What the other way added are supports as well: no step in this direction leads along them that was not found in it.
     const found = net.distances(starts, way, depth);
-    for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
+    if (near) for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
+    else near = found.near;
     for (const node of found.beyond) beyond.add(node);
     // What rests on the record may rest on something upstream of it by a way of its own.
     if (way === "downstream" && direction === "both") await readEdges(ask, net, [...found.near.keys()], "upstream");
   }
-  net.keep((node) => near.has(node));
+  const reached = near!;
+  net.keep((node) => reached.has(node));
   // Parts that neither rest on anything nor support anything are no evidence.
   if (seeds.parts.length > 0) {
     const linked = net.linked();
-    for (const part of seeds.parts) if (!linked.has(part)) near.delete(part);
+    for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
   }
-  for (const node of near.keys()) beyond.delete(node);
-  near.delete(seeds.root);
-  return { near, net, beyond: beyond.size, ...(texts && { texts }) };
+  if (beyond.size > 0) for (const node of reached.keys()) beyond.delete(node);
+  reached.delete(seeds.root);
+  return { near: reached, net, beyond: beyond.size, ...(texts && { texts }) };
 }
