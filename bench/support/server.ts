@@ -52,8 +52,8 @@ export const MODULES = join(packageRoot, "dist", "src", "main.js");
 /** Settings of a registry under measurement. */
 export const registryEnv = (dataDir: string): Record<string, string> => ({ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", BASE_URL: "" });
 
-/** The registry as an operator runs it, on a data folder. */
-export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startServer(process.execPath, [SERVER], { ...registryEnv(dataDir), ...settings });
+/** The registry on a data folder, as `npm start` and the image run it. */
+export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startServer(process.execPath, [SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
 
 /** Waits until the graph index has every record. */
 export async function untilLoaded({ url }: Server): Promise<void> {
