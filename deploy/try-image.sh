@@ -7,10 +7,9 @@ cd "$(dirname "$0")/.."
 here=$(mktemp -d)
 export BUILDAH_ISOLATION=chroot CONTAINERS_STORAGE_CONF=$here/storage.conf TMPDIR=$here
 printf '[storage]\ndriver = "vfs"\nrunroot = "%s/run"\ngraphroot = "%s/storage"\n' "$here" "$here" > "$CONTAINERS_STORAGE_CONF"
-pid=
 end() {
   local status=$?
-  [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
+  [ ! -f "$here/data/pid" ] || kill -KILL "$(cat "$here/data/pid")" 2> /dev/null || true
   buildah umount --all > /dev/null 2>&1 || true
   rm -rf --one-file-system "$here"
   [ "$status" -eq 0 ] || echo "try-image: failed" >&2
@@ -78,13 +77,12 @@ start() {
     ! curl -sf "$url/healthz" > /dev/null || break
     sleep 0.5
   done
-  pid=$(cat "$here/data/pid")
   inside "${health[@]}" || fail "its health check says no"
 }
 stop() {
-  kill -TERM "$pid"
+  kill -TERM "$(cat "$here/data/pid")"
   wait "$running" || fail "it did not end cleanly"
-  pid=
+  rm "$here/data/pid"
 }
 
 inside arkgraph --help > /dev/null || fail "the command arkgraph is not on its path"
