@@ -19,7 +19,7 @@ COPY --from=build /app/openapi ./openapi
 COPY --from=build /app/ontology ./ontology
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
-RUN mkdir /data && chown node:node /data && ln -s /app/bin/arkgraph.js /usr/local/bin/arkgraph
+RUN install -d -o node -g node -m 0700 /data && ln -s /app/bin/arkgraph.js /usr/local/bin/arkgraph
 USER node
 VOLUME /data
 EXPOSE 8080

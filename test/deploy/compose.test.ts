@@ -57,6 +57,10 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     }
   });
 
+  test("put something that listens to SIGTERM in front of the one that does not as a first process", () => {
+    expect(full.services["oxigraph"]!.init).toBe(true);
+  });
+
   test("confine every service", () => {
     for (const [name, service] of [...Object.entries(full.services), ...Object.entries(single.services)]) {
       expect([name, service.read_only, service.cap_drop, service.security_opt, service.privileged ?? false]).toEqual([name, true, ["ALL"], ["no-new-privileges:true"], false]);

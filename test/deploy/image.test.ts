@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 
-/** The last stage is what runs; there is no engine here that would build it. */
+/** The last stage is what runs. Built as a whole it is by deploy/try-image.sh. */
 const dockerfile = await readFile(join(packageRoot, "Dockerfile"), "utf8");
 const last = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
 const health = JSON.parse(/^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(last)![1]!) as string[];

@@ -13,7 +13,7 @@ export interface Service {
   deploy?: { replicas?: number; resources?: { limits?: { cpus?: number; memory?: string; pids?: number } } };
   restart?: string; read_only?: boolean; cap_drop?: string[]; security_opt?: string[]; privileged?: boolean;
   logging?: { options?: Record<string, string> };
-  stop_grace_period?: string;
+  stop_grace_period?: string; init?: boolean;
   networks?: Record<string, unknown>;
   ports?: { host_ip?: string }[];
   volumes?: { type: string; source: string; target: string; read_only?: boolean }[];

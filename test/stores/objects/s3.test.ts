@@ -127,11 +127,14 @@ for (const { make, missing, start } of S3_MAKES) {
       await object.publish();
       const disposition = `attachment; filename="a_b.csv"; filename*=UTF-8''a%27b%20%C3%A9.csv`;
       const address = await openS3Objects({ ...location, presigned: 60_000 }).address!(object.sha256, { type: "text/csv; charset=utf-8", disposition });
-      const answer = await fetch(address!, { headers: { Range: "bytes=7-11" } });
-      expect(answer.status).toBe(206);
-      expect(await answer.text()).toBe("world");
-      expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-      expect(answer.headers.get("content-disposition")).toBe(disposition);
+      const named = ({ headers }: Response) => [headers.get("content-type"), headers.get("content-disposition")];
+      const whole = await fetch(address!);
+      expect([whole.status, await whole.text()]).toEqual([200, "hello, world"]);
+      expect(named(whole)).toEqual(["text/csv; charset=utf-8", disposition]);
+      const range = await fetch(address!, { headers: { Range: "bytes=7-11" } });
+      expect([range.status, await range.text()]).toEqual([206, "world"]);
+      // Garage does not put them on a range.
+      expect(named(range)).toEqual(make === "Garage" ? [null, null] : named(whole));
       const tampered = address!.replace(/([0-9a-f])$/, (last) => (last === "0" ? "1" : "0"));
       expect((await fetch(tampered)).status).toBe(403);
     });

@@ -1,14 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "minio";
 import type { S3Location } from "../../../src/stores/objects/s3/location.js";
+import { garageMissing, startGarage } from "./garage.js";
 import { minioMissing, startMinio } from "./minio.js";
 import { startSwift, swiftMissing } from "./swift.js";
 import type { S3Server } from "./s3-server.js";
 
-/** Makes of S3 servers that tests run against; `missing` says why one cannot be started here. */
+/**
+ * Makes of S3 servers that tests run against; `missing` says why one cannot be started here. Garage is built for a
+ * quarter of an hour: it is one of them where somebody did, and is not asked for.
+ */
 export const S3_MAKES: readonly { make: string; missing: string | undefined; start(): Promise<S3Server> }[] = [
   { make: "MinIO", missing: minioMissing, start: () => startMinio() },
   { make: "Swift", missing: swiftMissing, start: startSwift },
+  ...(garageMissing === undefined ? [{ make: "Garage", missing: undefined, start: startGarage }] : []),
 ];
 
 /** Says aloud what is skipped for want of a server. */
