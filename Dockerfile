@@ -10,7 +10,8 @@ RUN npm run -s build && npm prune --omit=dev --ignore-scripts
 
 FROM ${NODE}
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+# Two malloc arenas: docs/decisions/0032-two-malloc-arenas.md
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data MALLOC_ARENA_MAX=2
 COPY --from=build /app/package.json /app/README.md /app/LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/src/web/assets ./src/web/assets
