@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { COMPILE_LESS } from "./test/support/compile-less.js";
 import LongestFirst from "./test/support/sequencer.js";
 
 export default defineConfig({
@@ -12,8 +13,7 @@ export default defineConfig({
     // Loading the service anew for each of 150 files would take a third of the time. What a file starts it also ends.
     isolate: false,
     setupFiles: ["test/support/keep-compiled.ts"],
-    // Most code runs a few times only: compiling it for speed, in each thread anew, took a third of a test's time.
-    execArgv: ["--interrupt-budget=600000"],
+    execArgv: [...COMPILE_LESS],
     sequence: { sequencer: LongestFirst },
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { packageRoot } from "../../src/package-root.js";
+import { COMPILE_LESS } from "./compile-less.js";
 import { RegistryClient } from "./registry-client.js";
 
 const ENDS_WITH_US = spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0 ? ["setpriv", "--pdeathsig", "KILL"] : [];
 /** A start may load threads and WASM on a busy machine. */
 const START = 20_000;
-/** As in vitest.config.ts, in a test run: most code of a short life runs a few times only. What is measured runs as it is. */
-const V8 = process.env["TEST_RUN"] === undefined ? [] : ["--interrupt-budget=600000"];
+/** In a test run; what a bench measures runs as it is. */
+const V8 = process.env["TEST_RUN"] === undefined ? [] : COMPILE_LESS;
 /** What a stop promises. */
 const STOP = 10_000;
 
