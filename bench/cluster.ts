@@ -52,14 +52,15 @@ async function besideSingle(client: Client, { sizes, folder }: Surroundings): Pr
 async function intake(topology: Topology, client: Client, { sizes }: Surroundings): Promise<Figure[]> {
   const rates: number[] = [];
   let number = 0;
-  for (const workers of WORKERS) {
+  const counts = WORKERS.filter((workers) => workers <= sizes.clusterWorkers);
+  for (const workers of counts) {
     while (topology.workers.length < workers) await topology.addWorker();
     const archives = await Promise.all(Array.from({ length: sizes.clusterCrates }, () => zipped(crateMetadata(sizes.clusterEntities, `Crate ${number++} of a cluster`))));
     const began = performance.now();
     await Promise.all(archives.map((archive) => client.upload(archive)));
     rates.push(sizes.clusterCrates / ((performance.now() - began) / 1000));
   }
-  return WORKERS.map((workers, index) => ({
+  return counts.map((workers, index) => ({
     name: `crates of ${sizes.clusterEntities} entities, ${workers} worker${workers > 1 ? "s" : ""}`, value: rates[index]!, unit: "/s",
     yardstick: { name: "one worker", value: rates[0]! },
   }));

@@ -24,7 +24,8 @@ export const SIZES = {
   cartesian: [10, 1, "seconds that a query without an end may run"],
   projected: [10_000, 50, "records that a SPARQL endpoint is filled with"],
   clusterCrates: [24, 2, "crates that the workers of a cluster take in together"],
-  clusterEntities: [500, 20, "entities of each of them"],
+  clusterWorkers: [4, 2, "most workers of a cluster that take in crates"],
+  clusterEntities: [500, 20, "entities of each of these crates"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;

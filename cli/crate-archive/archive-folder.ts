@@ -1,7 +1,7 @@
 import { constants, createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { PassThrough, Transform, type Readable } from "node:stream";
+import { PassThrough, Transform, pipeline, type Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { Failure } from "../failure.js";
 import { walkFolder, type Member } from "./walk.js";
@@ -37,10 +37,14 @@ function zipOf(folder: string, files: readonly Member[], empty: readonly string[
   const output = zip.outputStream as PassThrough;
   zip.on("error", (error: Error) => output.destroy(error));
   let read = 0;
+  // One member is read at a time; who gives the archive up lets go of it as well.
+  let member: Readable | undefined;
+  output.on("close", () => member?.destroy());
   for (const { path, size } of files) {
     zip.addReadStreamLazy(path, { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true, size }, (given) => {
       openMember(join(folder, path), size, (bytes) => onRead((read += bytes))).then((stream) => {
-        stream.on("error", (error) => output.destroy(error));
+        member = stream.on("error", (error) => output.destroy(error));
+        if (output.destroyed) stream.destroy();
         given(null, stream);
       }, (error: Error) => given(error, undefined as never));
     });
@@ -67,7 +71,6 @@ async function openMember(path: string, size: number, onBytes: (bytes: number) =
       done(seen === size ? null : changed());
     },
   });
-  const source = createReadStream(path, { fd: file });
-  source.on("error", (error) => counted.destroy(error));
-  return source.pipe(counted);
+  // Whichever ends early ends the other, and the file is closed. An error comes out of the last one.
+  return pipeline(createReadStream(path, { fd: file }), counted, () => {});
 }

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { appendFile, cp, mkdir, mkdtemp, readdir, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { archiveFolder } from "../../cli/crate-archive/archive-folder.js";
 import { packageRoot } from "../../src/package-root.js";
 import { directoryHeaders, metadata } from "../support/crates.js";
@@ -25,6 +26,13 @@ async function makeCrate(name: string): Promise<string> {
 }
 const archived = async (path: string): Promise<Buffer> => buffer((await archiveFolder(path)).stream(() => undefined));
 const names = (archive: Buffer): string[] => directoryHeaders(archive).map((at) => archive.toString("utf8", at + 46, at + 46 + archive.readUInt16LE(at + 28)));
+
+/** What this process has open, where the system tells it (Linux). */
+const OPEN = "/proc/self/fd";
+const openIn = async (path: string): Promise<string[]> => {
+  const targets = await Promise.all((await readdir(OPEN)).map((name) => readlink(join(OPEN, name)).catch(() => "")));
+  return targets.filter((target) => target.startsWith(path));
+};
 
 describe("the archive of a folder", () => {
   it("begins with the metadata of the crate itself; the rest comes by name, empty folders included", async () => {
@@ -77,5 +85,18 @@ describe("the archive of a folder", () => {
     await rm(join(path, "z.txt"));
     await symlink("/etc/passwd", join(path, "z.txt"));
     await expect(buffer(gone.stream(() => undefined))).rejects.toThrow("z.txt: it changed while it was read");
+  });
+
+  it.skipIf(!existsSync(OPEN))("keeps no file open when it is given up, by a change or by its reader", async () => {
+    const path = await makeCrate("closing");
+    await writeFile(join(path, "z.txt"), "z".repeat(2 ** 20));
+    const changing = await archiveFolder(path);
+    await appendFile(join(path, "z.txt"), "more");
+    await expect(buffer(changing.stream(() => undefined))).rejects.toThrow("it changed while it was read");
+    await vi.waitFor(async () => expect(await openIn(path)).toEqual([]));
+    const left = (await archiveFolder(path)).stream(() => undefined);
+    for await (const _ of left) if ((await openIn(path)).length > 0) break;
+    expect(left.destroyed).toBe(true);
+    await vi.waitFor(async () => expect(await openIn(path)).toEqual([]));
   });
 });
