@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
+import type { PoolLoads } from "../../pool-load.js";
 import type { Account } from "../accounts-port.js";
 import type { CrateBookkeeping } from "../crates-port.js";
 import { Feed } from "../feed.js";
@@ -112,6 +113,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
   lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => ask(() => this.#leases.lease(name, holder, ttl));
   releaseLease = (name: string, holder: string): Promise<void> => ask(() => this.#leases.releaseLease(name, holder));
+
+  pools = (): PoolLoads => ({ database_reads: this.database.load(), database_writes: this.writing.load() });
 
   health = async (): Promise<void> => {
     await this.sequence();
