@@ -9,14 +9,15 @@ const CREATE = "CREATE TABLE IF NOT EXISTS arkgraph_schema (id smallint PRIMARY 
 const FIRST = statement("INSERT INTO arkgraph_schema (id, version) VALUES (1, 0) ON CONFLICT DO NOTHING");
 const LOCK = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1 FOR UPDATE");
 const VERSION = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1");
-const SET = statement("UPDATE arkgraph_schema SET version = $1, needs = $2 WHERE id = 1");
+const SET = statement("UPDATE arkgraph_schema SET version = $1 WHERE id = 1");
+const SET_NEEDS = statement("UPDATE schema_needs SET version = $1 WHERE id = 1");
 /** Nobody writes while this lock is held. */
 const STILL = statement("SELECT 1 FROM counter WHERE id = 1 FOR UPDATE");
 /**
  * For databases that were brought to version 3 or a later one. Asked in a transaction that writes, once it has the lock of
  * `counter`, it holds to the end of that: see {@link STILL}.
  */
-export const NEEDS = statement<[version: number, needs: number]>("SELECT version, needs FROM arkgraph_schema WHERE id = 1");
+export const NEEDS = statement<[version: number, needs: number]>("SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n WHERE s.id = 1 AND n.id = 1");
 
 /** Version of the schema that this program makes and knows. */
 const KNOWN = MIGRATIONS.length;
@@ -91,5 +92,6 @@ async function bringUp(session: Session): Promise<void> {
       throw error;
     }
   }
-  await session.query(SET, [KNOWN, Math.max(...MIGRATIONS.map(({ needs }) => needs))]);
+  await session.query(SET, [KNOWN]);
+  await session.query(SET_NEEDS, [Math.max(...MIGRATIONS.map(({ needs }) => needs))]);
 }

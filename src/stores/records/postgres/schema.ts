@@ -167,8 +167,14 @@ UPDATE text SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.w
 ALTER TABLE text ALTER COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;
 `;
 
-/** From here on a newer program says which older ones may go on beside it. */
-const VERSION_3 = "ALTER TABLE arkgraph_schema ADD COLUMN needs integer NOT NULL DEFAULT 1";
+/**
+ * From here on a newer program says which older ones may go on beside it: those that know this version of the schema. A table of
+ * its own, since `arkgraph_schema` and `counter` cannot be altered while others wait for their rows.
+ */
+const VERSION_3 = `
+CREATE TABLE schema_needs (id smallint PRIMARY KEY, version integer NOT NULL);
+INSERT INTO schema_needs (id, version) VALUES (1, 2);
+`;
 
 /** One version of the schema: what brings the one before to it, and the least version that a program must know to use it. */
 export interface Migration { readonly sql: string; readonly needs: number }

@@ -3,7 +3,7 @@ import { assertKnown } from "./migrate.js";
 import { type Database, statement } from "./statement.js";
 
 /** The database's clock comes along, and whether this version may go on. */
-const LOOK = statement<[sequence: number, now: number, version: number, needs: number]>("SELECT c.sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, s.version, s.needs FROM counter AS c, arkgraph_schema AS s WHERE c.id = 1 AND s.id = 1");
+const LOOK = statement<[sequence: number, now: number, version: number, needs: number]>("SELECT c.sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, s.version, n.version FROM counter AS c, arkgraph_schema AS s, schema_needs AS n WHERE c.id = 1 AND s.id = 1 AND n.id = 1");
 const SEEN = statement("UPDATE writer SET seen_at = now() WHERE id = ANY($1::text[])");
 
 /** ms between two signs of life of this node. */
