@@ -6,4 +6,4 @@ import { serve } from "../../src/serve.js";
 const config = readConfig(process.env);
 const running = await serve(config, openLog(config.LOG_LEVEL));
 process.once("SIGTERM", () => void running.stop().then(() => process.exit(0)));
-process.stdout.write(`${running.url}\n`);
+process.stdout.write(`Arkgraph listens at ${running.url}\n`);
