@@ -142,7 +142,10 @@ export class RedisLink {
   }
 }
 
-/** With `rediss://` the sentinels are asked over TLS too. A change of the master ends connections to the one before. */
+/**
+ * With `rediss://` the sentinels are asked over TLS too. The failover detector of ioredis stays off: a change of the master that
+ * meets a connection which is being made ends that one for good.
+ */
 const throughSentinels = (url: string): RedisOptions => ({
-  Connector: MasterOfSentinels as unknown as NonNullable<RedisOptions["Connector"]>, name: new URL(url).hostname, failoverDetector: true, enableTLSForSentinelMode: true, ...(url.startsWith("rediss:") && { sentinelTLS: {} }),
+  Connector: MasterOfSentinels as unknown as NonNullable<RedisOptions["Connector"]>, name: new URL(url).hostname, enableTLSForSentinelMode: true, ...(url.startsWith("rediss:") && { sentinelTLS: {} }),
 });
