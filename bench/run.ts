@@ -14,6 +14,7 @@ import { jobs } from "./jobs.js";
 import { crateMemory, crateRate } from "./large-crates.js";
 import { memory } from "./memory.js";
 import { postgres } from "./postgres.js";
+import { postgresHttp } from "./postgres-http.js";
 import { objects } from "./objects.js";
 import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
@@ -27,7 +28,7 @@ import { FilledStores } from "./support/filled-stores.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. */
 const BENCHES: Readonly<Record<string, Bench>> = {
-  start, tabular, memory, jobs, creates, postgres, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, objects, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection, cluster,
+  start, tabular, memory, jobs, creates, postgres, "postgres-http": postgresHttp, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, objects, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection, cluster,
 };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]

@@ -55,6 +55,11 @@ const redisUrl: Reader<string> = (raw) => {
   if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
   return raw;
 };
+const sentinelList: Reader<readonly { host: string; port: number }[]> = (raw) => raw.split(",").map((one) => {
+  const [, name, port] = /^\s*([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?\s*$/.exec(one) ?? [];
+  if (name === undefined || Number(port) > 65535) throw new Error("a list such as 10.0.0.1:26379,10.0.0.2:26379");
+  return { host: name.replace(/^\[|\]$/g, ""), port: Number(port ?? 26379) };
+});
 const databaseUrl: Reader<string> = (raw) => {
   if (!/^postgres(?:ql)?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as postgres://user:password@host:5432/database");
   return raw;
@@ -129,6 +134,7 @@ export const SETTINGS = {
   JOB_BACKOFF: setting(durationFrom(10, "10ms"), 1_000, "Pause after the first attempt at background work that failed; doubled with each further one."),
   JOB_BACKOFF_MAX: setting(durationFrom(10, "10ms"), 30_000, "Longest pause between two attempts at background work."),
   REDIS_URL: { ...setting<string | null>(redisUrl, null, "Redis through which several nodes share work and limits; by default the registry is one node."), secret: true },
+  REDIS_SENTINELS: setting<readonly { host: string; port: number }[] | null>(sentinelList, null, "Redis Sentinels, as host:port with commas, which are asked where the master is; the host in REDIS_URL is then the name that they know it by."),
   REDIS_PREFIX: setting(matching(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dots, dashes and underscores"), "arkgraph", "What the names of keys in Redis begin with; one for each registry."),
   REDIS_TIMEOUT: setting(durationFrom(100, "100ms"), 2_000, "How long a request waits for Redis before it goes on without."),
   STALLED_INTERVAL: setting(durationFrom(100, "100ms"), 1_000, "How often work is looked for whose node is gone, once it gave no sign for five times as long; the same on all nodes."),
@@ -186,7 +192,7 @@ export const SETTINGS = {
   EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
   METRICS_PORT: setting<number | null>(portOrOff, null, "Port of its own that answers /metrics for Prometheus; off by default, 0 picks a free one."),
   METRICS_HOST: setting(host, "127.0.0.1", "Address that METRICS_PORT listens on; keep it where only the scraper gets."),
-  HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz and /readyz wait for a part of the service before it counts as failed."),
+  HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz, /readyz and /metrics wait for a part of the service before it counts as failed."),
   S3_ENDPOINT: setting<string | null>(origin, null, "Address of an S3 server that keeps the objects; by default they are files in DATA_DIR."),
   S3_ACCESS_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "Who the registry is to the S3 server."), secret: true },
   S3_SECRET_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "The secret that goes with S3_ACCESS_KEY."), secret: true },
@@ -233,6 +239,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 const TOGETHER: readonly SettingName[][] = [["S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET"]];
 
 function assertTogether(config: Readonly<Record<string, unknown>>): void {
+  if (config["REDIS_SENTINELS"] !== null && config["REDIS_URL"] === null) throw new ConfigError("REDIS_URL is missing: with REDIS_SENTINELS it names the master, as redis://:password@mymaster");
   for (const names of TOGETHER) {
     const missing = names.filter((name) => config[name] === null);
     if (missing.length === 0 || missing.length === names.length) continue;

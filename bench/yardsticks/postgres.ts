@@ -9,7 +9,8 @@ type Created = Extract<RecordWrite, { op: "create" }>;
 /** A record's rows, made before anything is timed. */
 export interface Rows { id: number; write: Created; quads: Buffer; vector: string }
 
-const INSERTS = {
+/** What every record needs, in one transaction. */
+export const INSERTS = {
   state: "INSERT INTO state (id, document, quads) VALUES ($1, $2, $3)",
   text: "INSERT INTO text (state, kind, name, description, keywords, other, words, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8::tsvector)",
   record: "INSERT INTO record (id, ark, key, kind, name, folded, sorted, owner, owner_key, created_at, modified_at, revision, status, newest_backlink, state) VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $9, 1, 'DRAFT', 0, $1)",
@@ -18,7 +19,7 @@ const INSERTS = {
   link: "INSERT INTO link (source, position, via, target, target_key, sequence) SELECT $1, l.position, 1, l.target, l.target_key, $1 FROM unnest($2::int[], $3::text[], $4::text[]) AS l (position, target, target_key)",
   log: "INSERT INTO change_log (sequence, record) VALUES ($1, $1)",
 } as const;
-const FIND = "SELECT r.ark, r.key, r.kind, r.name, r.owner, r.revision, r.created_at, r.modified_at, r.status, r.newest_backlink, s.document FROM record AS r JOIN state AS s ON s.id = r.state WHERE r.ark = $1";
+export const FIND = "SELECT r.ark, r.key, r.kind, r.name, r.owner, r.revision, r.created_at, r.modified_at, r.status, r.newest_backlink, s.document FROM record AS r JOIN state AS s ON s.id = r.state WHERE r.ark = $1";
 
 /**
  * The statements that PostgreSQL has to do for a record in any case, through the bare driver: a transaction for each,

@@ -10,8 +10,10 @@ const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
 /**
  * The error a client sees, at every transport: codes of the one table in `extensions.code`, the items of a
  * validation failure in `extensions.detail`. A fault is masked: it carries an id that stands in the log.
+ *
+ * @param request its name in the log
  */
-export function formatError(formatted: GraphQLFormattedError, error: unknown, log: Log): GraphQLFormattedError {
+export function formatError(formatted: GraphQLFormattedError, error: unknown, log: Log, request?: string): GraphQLFormattedError {
   const cause = unwrapResolverError(error);
   const place = { ...(formatted.locations ? { locations: formatted.locations } : {}), ...(formatted.path && formatted.path.length > 0 ? { path: formatted.path } : {}) };
   if (cause instanceof ServiceError) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
@@ -22,7 +24,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown, lo
     return { message: formatted.message, ...place, extensions: isOurs(code) ? { code, ...(detail === undefined ? {} : { detail }) } : { code: "BAD_REQUEST" } };
   }
   const fault = randomUUID();
-  log.error({ err: cause, fault }, "a GraphQL request ended in a fault");
+  log.error({ err: cause, fault, ...(request === undefined ? {} : { request }) }, "a GraphQL request ended in a fault");
   return { message: `A fault of the service; its log tells more under ${fault}.`, ...place, extensions: { code: "INTERNAL" } };
 }
 

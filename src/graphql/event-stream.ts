@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ExecutionArgs, ExecutionResult } from "graphql";
 import { createHandler, type ExecutionResult as StreamedResult, type RequestParams } from "graphql-sse";
 import { ServiceError } from "../errors.js";
+import { requestIdOf } from "../request-id.js";
 import { SAFE_HEADERS } from "../rest/reply.js";
 import type { Context } from "../resolvers/context.js";
 import { formatted, prepared, type Streaming } from "./streamed.js";
@@ -28,11 +29,11 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
     async onSubscribe({ raw }, params: RequestParams) {
       const args = prepared(streaming, params);
       if (!("document" in args)) return once({ errors: args });
-      return { ...args, contextValue: await streaming.contextFor(raw.headers.authorization, streaming.addressOf(raw)) } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+      return { ...args, contextValue: await streaming.contextFor(raw.headers.authorization, streaming.addressOf(raw), requestIdOf(raw)) } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
     },
     // The document was held to schema and limits before.
     validate: () => [],
-    onNext: (_context, _req, result) => formatted(result as ExecutionResult, streaming.log) as StreamedResult,
+    onNext: (_context, { raw }, result) => formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as StreamedResult,
   });
 
   return {

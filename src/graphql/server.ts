@@ -43,6 +43,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const documents = new Documents(schema, config);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (authorization: string | undefined, address: string, request?: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address, request);
+  const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
     introspection: true,
@@ -53,8 +54,8 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: MAX_TOKENS },
-    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginCacheControlDisabled(), legacyStatuses],
-    formatError: (formatted, error) => formatError(formatted, error, log),
+    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginCacheControlDisabled(), legacyStatuses, namesOfRequests(requests)],
+    formatError: (formatted, error) => formatError(formatted, error, log, requests.get(error as object)),
     logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error: (message) => log.error({}, String(message)) },
   });
   await apollo.start();
@@ -88,6 +89,15 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     stop: () => apollo.stop(),
   };
 }
+
+/** Keeps for each error the name of its request: where errors are formatted nothing else is known of it. */
+const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => ({
+  requestDidStart: async () => ({
+    didEncounterErrors: async ({ errors, contextValue: { request } }) => {
+      if (request !== undefined) for (const error of errors) requests.set(error, request);
+    },
+  }),
+});
 
 /** Variables that do not fit are told in the status only where it says something. */
 const legacyStatuses: ApolloServerPlugin<Context> = {

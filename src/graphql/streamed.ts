@@ -11,7 +11,7 @@ export interface Streaming {
   documents: Documents;
   log: Log;
   /** A context of its own for each operation. @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED` */
-  contextFor(authorization: string | undefined, address: string): Promise<Context>;
+  contextFor(authorization: string | undefined, address: string, request?: string): Promise<Context>;
   addressOf: ClientAddress;
 }
 
@@ -31,8 +31,8 @@ export function prepared({ schema, documents }: Streaming, { query, operationNam
   return { schema, document: checked.document, operationName: operationName ?? null, variableValues: (variables ?? {}) as Record<string, unknown> };
 }
 
-/** The answer with errors as clients see them. */
-export function formatted(result: ExecutionResult, log: Log): { data?: unknown; errors?: GraphQLFormattedError[] } {
+/** The answer with errors as clients see them. @param request name of the operation in the log */
+export function formatted(result: ExecutionResult, log: Log, request: string): { data?: unknown; errors?: GraphQLFormattedError[] } {
   const { errors, ...rest } = result;
-  return errors ? { ...rest, errors: errors.map((error) => formatError(error.toJSON(), error, log)) } : rest;
+  return errors ? { ...rest, errors: errors.map((error) => formatError(error.toJSON(), error, log, request)) } : rest;
 }

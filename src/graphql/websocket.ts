@@ -4,6 +4,7 @@ import type { ExecutionResult } from "graphql";
 import { CloseCode, handleProtocols, makeServer } from "graphql-ws";
 import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import { ServiceError } from "../errors.js";
+import { requestIdOf } from "../request-id.js";
 import { asGraphQLError, formatError } from "./errors.js";
 import { formatted, prepared, type Streaming } from "./streamed.js";
 
@@ -15,6 +16,9 @@ const FAREWELL = 1_000;
 const MOST_SOCKETS = 1_000;
 
 interface Extra extends Record<PropertyKey, unknown> { request: IncomingMessage }
+
+/** Name of an operation in the log: that of the connection's request, and the client's own for the operation where it is fit for one. */
+const nameOf = ({ request }: Extra, id: string): string => (/^[\w-]{1,64}$/.test(id) ? `${requestIdOf(request)}/${id}` : requestIdOf(request));
 
 export interface WebSocketDoor {
   /** Takes over a connection that asked to be upgraded. */
@@ -43,22 +47,23 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
       }
       return true;
     },
-    async onSubscribe({ connectionParams, extra, subscriptions }, _id, payload) {
+    async onSubscribe({ connectionParams, extra, subscriptions }, id, payload) {
       try {
         const { maxSubscriptions } = options;
         if (Object.keys(subscriptions).length > maxSubscriptions) throw new ServiceError("TOO_MANY_REQUESTS", `A connection has at most ${maxSubscriptions} operations open at a time (GRAPHQL_MAX_SUBSCRIPTIONS).`);
         const args = prepared(streaming, payload);
         if (!("document" in args)) return args;
-        return { ...args, contextValue: await streaming.contextFor(authorizationOf(connectionParams, extra), streaming.addressOf(extra.request)) };
+        return { ...args, contextValue: await streaming.contextFor(authorizationOf(connectionParams, extra), streaming.addressOf(extra.request), nameOf(extra, id)) };
       } catch (error) {
         return [asGraphQLError(error)];
       }
     },
-    onNext: (_context, _id, _payload, _args, result) => formatted(result as ExecutionResult, log) as never,
-    onError: (_context, _id, _payload, errors) => errors.map((error) => formatError(error.toJSON(), error, log)),
+    onNext: ({ extra }, id, _payload, _args, result) => formatted(result as ExecutionResult, log, nameOf(extra, id)) as never,
+    onError: ({ extra }, id, _payload, errors) => errors.map((error) => formatError(error.toJSON(), error, log, nameOf(extra, id))),
   });
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxPayload, handleProtocols });
+  sockets.on("headers", (headers, request) => headers.push(`X-Request-Id: ${requestIdOf(request)}`));
   sockets.on("connection", (socket: WebSocket, request: IncomingMessage) => {
     const closed = server.opened({
       protocol: socket.protocol,
@@ -69,7 +74,7 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
       close: (code, reason) => socket.close(code, reason),
       onMessage: (take) => socket.on("message", (data: RawData) => {
         take(String(data as Buffer)).catch((error: unknown) => {
-          log.warn({ err: error }, "a message over a WebSocket could not be answered");
+          log.warn({ err: error, request: requestIdOf(request) }, "a message over a WebSocket could not be answered");
           socket.close(CloseCode.InternalServerError, "Internal server error");
         });
       }),
@@ -79,7 +84,7 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
     socket.on("error", () => socket.terminate());
     socket.on("close", (code, reason) => {
       clearInterval(alive);
-      closed(code, String(reason)).catch((error: unknown) => log.error({ err: error }, "an operation over a WebSocket did not end"));
+      closed(code, String(reason)).catch((error: unknown) => log.error({ err: error, request: requestIdOf(request) }, "an operation over a WebSocket did not end"));
     });
   });
 

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { PoolLoads } from "../stores/pool-load.js";
 import type { Deps } from "../use-cases/deps.js";
+import { within } from "../use-cases/health.js";
 
 /** Told of every request that has been answered, or whose client has gone. */
 export interface RequestObserver {
@@ -22,8 +24,9 @@ export class Metrics implements RequestObserver {
   readonly #registry = new Registry();
   readonly #requests: Counter<"operation" | "status">;
   readonly #durations: Histogram<"operation">;
+  #pools: PoolLoads = {};
 
-  constructor(deps: Pick<Deps, "records" | "queries" | "planTurns" | "shapeTurns" | "tableTurns">) {
+  constructor(private readonly deps: Pick<Deps, "config" | "records" | "queries" | "openQueries" | "planTurns" | "shapeTurns" | "tableTurns">) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Counter({ name: "arkgraph_requests_total", help: "Requests by operation and status.", labelNames: ["operation", "status"], registers });
@@ -35,8 +38,10 @@ export class Metrics implements RequestObserver {
           // Without labels a reset would leave a zero, which is a statement.
           if (labelNames.length === 0) this.remove();
           else this.reset();
-          // A store that is away leaves its gauge out; the rest is told all the same.
-          await Promise.resolve(look((labels, value) => this.set(labels as never, value))).catch(() => undefined);
+          // A store that is away, or whose connections are all in use, leaves its gauge out; the rest is told all the same.
+          let late = false;
+          const looked = Promise.resolve(look((labels, value) => { if (!late) this.set(labels as never, value); }));
+          await within(deps.config.HEALTH_TIMEOUT, looked).catch(() => { late = true; });
         },
       }));
     };
@@ -52,6 +57,15 @@ export class Metrics implements RequestObserver {
       for (const [work, turns] of [["plans", deps.planTurns], ["shapes", deps.shapeTurns], ["tables", deps.tableTurns]] as const)
         for (const [state, count] of Object.entries(turns.load())) set({ work, state }, count);
     });
+    gauge("arkgraph_pool_connections", "Connections of this node to the database and to the SPARQL endpoint: all that are open, and those of them that nobody uses.", ["pool", "state"], (set) => {
+      for (const [pool, { total, idle }] of Object.entries(this.#pools)) {
+        set({ pool, state: "total" }, total);
+        set({ pool, state: "idle" }, idle);
+      }
+    });
+    gauge("arkgraph_pool_waiting", "Requests of this node that wait for a connection.", ["pool"], (set) => {
+      for (const [pool, { waiting }] of Object.entries(this.#pools)) set({ pool }, waiting);
+    });
   }
 
   answered(operation: string, status: string, seconds?: number): void {
@@ -61,6 +75,9 @@ export class Metrics implements RequestObserver {
 
   /** In the text format of Prometheus, version 0.0.4. */
   async text(): Promise<{ type: string; text: string }> {
+    const { records, queries, openQueries } = this.deps;
+    // Before other gauges ask the stores: a look is not to see itself.
+    this.#pools = { ...records.pools?.(), ...queries.pools?.(), ...openQueries.pools?.() };
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { ServiceError } from "../errors.js";
+import { MasterOfSentinels, OneRedis } from "./connectors.js";
 
 /** What is logged through: pino's shape. */
 export interface LinkLog {
@@ -10,6 +11,8 @@ export interface LinkLog {
 export interface LinkOptions {
   /** Setting REDIS_URL. */
   url: string;
+  /** Setting REDIS_SENTINELS: they are asked where the master is, whose name is the host in the URL. */
+  sentinels?: readonly { host: string; port: number }[] | null;
   /** Setting REDIS_PREFIX. */
   prefix: string;
   /** Setting REDIS_TIMEOUT, ms. */
@@ -125,8 +128,10 @@ export class RedisLink {
   }
 
   #open(options: RedisOptions): Redis {
-    const connection = new Redis(this.options.url, {
+    const { url, sentinels } = this.options;
+    const connection = new Redis(url, {
       ...options,
+      ...(sentinels ? { ...throughSentinels(url), sentinels: [...sentinels] } : { Connector: OneRedis as NonNullable<RedisOptions["Connector"]> }),
       connectTimeout: this.options.timeout,
       retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE) * (0.75 + Math.random() / 2),
     });
@@ -136,3 +141,11 @@ export class RedisLink {
     return connection;
   }
 }
+
+/**
+ * With `rediss://` the sentinels are asked over TLS too. The failover detector of ioredis stays off: a change of the master that
+ * meets a connection which is being made ends that one for good.
+ */
+const throughSentinels = (url: string): RedisOptions => ({
+  Connector: MasterOfSentinels as unknown as NonNullable<RedisOptions["Connector"]>, name: new URL(url).hostname, enableTLSForSentinelMode: true, ...(url.startsWith("rediss:") && { sentinelTLS: {} }),
+});

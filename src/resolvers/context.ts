@@ -8,7 +8,7 @@ export interface Context {
   readonly caller: Caller | null;
   /** Address the request came from, for login limits. */
   readonly address: string;
-  /** Name of the request in logs, also in those of the work that it asks for; absent over WebSocket. */
+  /** Name of the request in logs, also in those of the work that it asks for. */
   readonly request?: string;
   readonly loaders: Loaders;
 }

@@ -59,7 +59,8 @@ export async function readiness(deps: Deps): Promise<Readiness> {
   return { status: state.checks.records === "ok" ? "ready" : "not ready", ...state };
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
+/** @throws Error when the work takes longer */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let clock: NodeJS.Timeout | undefined;
   await Promise.race([work, new Promise((_, reject) => (clock = setTimeout(() => reject(new Error(`no answer within HEALTH_TIMEOUT (${ms} ms)`)), ms)))]).finally(() => clearTimeout(clock));
 }

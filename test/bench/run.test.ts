@@ -9,6 +9,7 @@ import { canProject } from "../../bench/projection.js";
 import { table } from "../../bench/report.js";
 import { readSizes } from "../../bench/sizes.js";
 import { inTurns, median, percentile } from "../../bench/support/measure.js";
+import { hasPgbench } from "../../bench/yardsticks/pgbench.js";
 import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
 import { minioMissing } from "../support/servers/minio.js";
@@ -17,8 +18,8 @@ import { redisInstalled } from "../support/servers/redis.js";
 
 const run = promisify(execFile);
 /** Those that need a server, and whether it is here. */
-const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, objects: minioMissing === undefined, projection: canProject(), cluster: clusterInstalled };
-const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection", "cluster"];
+const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, "postgres-http": hasPgbench, objects: minioMissing === undefined, projection: canProject(), cluster: clusterInstalled };
+const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "postgres-http", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection", "cluster"];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LiveRegistry } from "../support/live-registry.js";
 import { crate } from "../support/crates.js";
+import { sparqlServer } from "../support/servers/installed.js";
+import { OXIGRAPH } from "../support/servers/oxigraph.js";
+import { hasPostgres, PostgresServer } from "../support/servers/postgres.js";
 import type { User } from "../support/registry-client.js";
 
 let registry: LiveRegistry;
@@ -11,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => registry?.stop());
 
-const scrape = async (): Promise<string> => (await fetch(`${registry.running.metricsUrl}/metrics`)).text();
+const scrape = async ({ running } = registry): Promise<string> => (await fetch(`${running.metricsUrl}/metrics`)).text();
 const value = (text: string, series: string): number => Number(text.split("\n").find((line) => line.startsWith(`${series} `))?.split(" ")[1]);
 
 describe("GET /metrics, on a port of its own", () => {
@@ -61,5 +64,40 @@ describe("GET /metrics, on a port of its own", () => {
     const quiet = await LiveRegistry.start();
     expect(quiet.running.metricsUrl).toBeUndefined();
     await quiet.stop();
+  });
+});
+
+const endpoint = sparqlServer(OXIGRAPH);
+describe.skipIf(!hasPostgres || !endpoint.installed)("GET /metrics of a node with stores elsewhere", () => {
+  let postgres: PostgresServer;
+  let node: LiveRegistry;
+  beforeAll(async () => {
+    [postgres] = await Promise.all([PostgresServer.start(["fsync=off"]), endpoint.start()]);
+    // The least pool there is: one connection for reads.
+    node = await LiveRegistry.start({ METRICS_PORT: "0", DATABASE_URL: await postgres.database(), DATABASE_POOL: "5", HEALTH_TIMEOUT: "300ms", DATABASE_CONNECT_TIMEOUT: "20s", SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl });
+  });
+  afterAll(async () => {
+    await node?.stop();
+    await postgres?.stop();
+  });
+
+  it("tells how the pools of connections are used, and who waits for one", async () => {
+    expect((await node.ask("/dataset")).status).toBe(200);
+    const quiet = await scrape(node);
+    expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="total"}')).toBe(1);
+    expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="idle"}')).toBe(1);
+    expect(value(quiet, 'arkgraph_pool_waiting{pool="database_reads"}')).toBe(0);
+    for (const pool of ["database_writes", "sparql"]) expect(value(quiet, `arkgraph_pool_connections{pool="${pool}",state="total"}`), pool).toBeGreaterThan(0);
+    expect(value(quiet, 'arkgraph_pool_waiting{pool="sparql_open"}')).toBe(0);
+    const held = postgres.sql("BEGIN; LOCK TABLE record; SELECT pg_sleep(8); COMMIT", postgres.url("test_1"));
+    await expect.poll(() => postgres.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted")).not.toBe("0");
+    const answers = Promise.all([1, 2, 3].map(() => node.ask("/dataset")));
+    await expect.poll(async () => value(await scrape(node), 'arkgraph_pool_waiting{pool="database_reads"}'), { timeout: 8_000 }).toBeGreaterThan(1);
+    await held;
+    expect((await answers).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it("says nothing of pools where there are none", async () => {
+    expect(await scrape()).not.toMatch(/^arkgraph_pool_\w+\{/m);
   });
 });

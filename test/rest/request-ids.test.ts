@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "graphql-ws";
+import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config.js";
 import { serve, type Running } from "../../src/serve.js";
@@ -55,5 +57,44 @@ describe("a request's name", () => {
     const answer = await client.ask("/dataset", { headers: { "X-Request-Id": "fault-1" } }).finally(() => { running.registry.deps.records.list = list; });
     expect(answer.status).toBe(500);
     expect(lines.find((line) => line["request"] === "fault-1")).toMatchObject({ level: "error", message: "a request ended in a fault" });
+  });
+
+  describe("of GraphQL", () => {
+    /** All lists fail meanwhile, as nobody foresaw. */
+    async function whileListsFail<T>(work: () => Promise<T>): Promise<T> {
+      const { list } = running.registry.deps.records;
+      running.registry.deps.records.list = () => Promise.reject(new Error("not foreseen"));
+      return work().finally(() => { running.registry.deps.records.list = list; });
+    }
+    const faultsOf = (request: unknown) => lines.filter((line) => line["request"] === request || (request instanceof RegExp && request.test(String(line["request"])))).map(({ level, message }) => ({ level, message }));
+    const FAULT = [{ level: "error", message: "a GraphQL request ended in a fault" }];
+    const QUERY = "{ datasets { nodes { id } } }";
+
+    it("stands beside a fault, over HTTP and in a stream of events", async () => {
+      await whileListsFail(async () => {
+        await client.ask("/graphql", { body: { query: QUERY }, headers: { "X-Request-Id": "graphql-1" } });
+        await client.ask("/graphql/stream", { body: { query: QUERY }, headers: { "X-Request-Id": "graphql-2", Accept: "text/event-stream" } });
+      });
+      expect(faultsOf("graphql-1")).toEqual(FAULT);
+      expect(faultsOf("graphql-2")).toEqual(FAULT);
+    });
+
+    it("is that of the connection and of the operation over a WebSocket", async () => {
+      let answered: string | undefined;
+      class Named extends WebSocket {
+        constructor(url: string, protocols: string) {
+          super(url, protocols, { headers: { "X-Request-Id": "socket-1" } });
+          this.once("upgrade", ({ headers }) => (answered = headers["x-request-id"] as string));
+        }
+      }
+      const ids = ["first", "second", "no name: {\n}"];
+      const socket = createClient({ url: `${running.url.replace("http", "ws")}/graphql`, webSocketImpl: Named, retryAttempts: 0, lazy: false, generateID: () => ids.shift()! });
+      await whileListsFail(async () => {
+        for (let count = ids.length; count > 0; count--) for await (const { errors } of socket.iterate({ query: QUERY })) expect(errors).toHaveLength(1);
+      });
+      await socket.dispose();
+      expect(answered).toBe("socket-1");
+      for (const name of ["socket-1/first", "socket-1/second", "socket-1"]) expect(faultsOf(name), name).toEqual(FAULT);
+    });
   });
 });

@@ -20,6 +20,8 @@ export interface StartOptions {
   /** Data of an earlier start; default a new folder, removed by {@link RegistryProcess.stop}. */
   dataDir?: string;
   env?: Record<string, string>;
+  /** What is run, in the package; default what `npm start` runs. */
+  program?: string;
 }
 
 /** The registry as its users run it: a process of its own, spoken to over HTTP only. */
@@ -29,9 +31,9 @@ export class RegistryProcess extends RegistryClient {
   }
 
   /** @throws when the process ends before it listens, with what it wrote */
-  static async start({ dataDir, env }: StartOptions = {}): Promise<RegistryProcess> {
+  static async start({ dataDir, env, program }: StartOptions = {}): Promise<RegistryProcess> {
     const folder = dataDir ?? (await mkdtemp(join(tmpdir(), "arkgraph-e2e-")));
-    const { child, output } = spawnRegistry(folder, env);
+    const { child, output } = spawnRegistry(folder, env, program);
     const deadline = Date.now() + START;
     for (;;) {
       const url = /^Arkgraph listens at (\S+)$/m.exec(output.stdout)?.[1];
@@ -121,9 +123,9 @@ export async function runToEnd(env: Record<string, string>): Promise<{ status: n
   return { status: child.exitCode, ...output };
 }
 
-function spawnRegistry(folder: string, env: Record<string, string> = {}) {
+function spawnRegistry(folder: string, env: Record<string, string> = {}, program = "dist/server.js") {
   // util-linux: it is gone with the tests, however they end.
-  const command = [...ENDS_WITH_US, process.execPath, ...V8, join(packageRoot, "dist/server.js")];
+  const command = [...ENDS_WITH_US, process.execPath, ...V8, join(packageRoot, program)];
   const child = spawn(command[0]!, command.slice(1), {
     env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", LOGIN_RATE: "off", DATA_DIR: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -3,6 +3,7 @@ import { DelayedError, Worker, type Job as Ticket } from "bullmq";
 import type { RedisLink } from "../../redis/link.js";
 import type { Outcome } from "../attempt.js";
 import { NEVER, QUEUE, submissionOf, type TicketData } from "./tickets.js";
+import { ignoreUnheard } from "./unheard.js";
 
 /** A worker that did not renew its lock for so many intervals is gone, as far as BullMQ knows. */
 export const LOCK = 5;
@@ -47,6 +48,7 @@ export class TicketWorker {
       maxStalledCount: NEVER, runRetryDelay: 1000,
       settings: { backoffStrategy: (_made, _type, error) => backOff((error as Partial<TryAgain>).attempt ?? 1) },
     });
+    ignoreUnheard(this.#worker);
     this.#worker.on("error", (error) => {
       // Comes with every try to renew, until the work is done.
       if (!error.message.startsWith("could not renew lock")) fault(error);

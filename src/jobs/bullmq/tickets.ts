@@ -1,6 +1,7 @@
 import { Queue } from "bullmq";
 import type { RedisLink } from "../../redis/link.js";
 import { FairTurns } from "./fair-turns.js";
+import { ignoreUnheard } from "./unheard.js";
 
 /** What BullMQ keeps of a submission: nothing but which it is. */
 export interface TicketData { submission: string }
@@ -22,6 +23,7 @@ export class Tickets {
     // No version check: it would be asked once, and the queue be of no use when that one question is lost.
     this.#queue = new Queue<TicketData>(QUEUE, { connection: link.commands, prefix: link.key(), skipVersionCheck: true, streams: { events: { maxLen: 1000 } } });
     this.#queue.on("error", (error) => link.failed(error));
+    ignoreUnheard(this.#queue);
     this.#turns = new FairTurns(link, this.#queue.toKey("prioritized"));
   }
 

@@ -1,3 +1,5 @@
+import type { PoolLoads } from "../pool-load.js";
+
 /** Results of SELECT and ASK, and graphs of CONSTRUCT and DESCRIBE. */
 export type ResultFormat = "json" | "xml" | "csv" | "tsv";
 export type GraphFormat = "nt" | "ttl" | "jsonld" | "rdfxml";
@@ -48,5 +50,7 @@ export interface OpenQueries {
   advance(sequence: number): void;
   /** Threads that are up, and queries that wait. */
   state(): { threads: number; waiting: number };
+  /** How its connections are used; absent where it has none. */
+  pools?(): PoolLoads;
   close(): Promise<void>;
 }

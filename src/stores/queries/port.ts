@@ -1,3 +1,5 @@
+import type { PoolLoads } from "../pool-load.js";
+
 /** One row of a SELECT: variable → term in SPARQL 1.1 JSON results form. */
 export type Term = { type: "uri"; value: string } | { type: "bnode"; value: string } | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
 export type Row = Record<string, Term>;
@@ -33,6 +35,8 @@ export interface QueryEngine {
   state(): IndexState;
   /** Digest of every stored quad, independent of order; compare with that of the truth. */
   digest(): Promise<GraphDigest>;
+  /** How its connections are used; absent where it has none. */
+  pools?(): PoolLoads;
   health(): Promise<void>;
   close(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import type { LeaseStore } from "./lease-port.js";
 import type { ObjectReference, ObjectBookkeeping } from "./objects-port.js";
 import type { SearchStore } from "./search-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
+import type { PoolLoads } from "../pool-load.js";
 
 export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
 
@@ -157,6 +158,8 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   openFeed(): MessagePort;
   /** Called after each durable commit that changed records. */
   onCommit(listener: (sequence: number) => void): void;
+  /** How its connections are used; absent where it has none. */
+  pools?(): PoolLoads;
   health(): Promise<void>;
   close(): Promise<void>;
 }

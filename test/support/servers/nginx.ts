@@ -7,10 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { packageRoot } from "../../../src/package-root.js";
 import { freePort } from "./program.js";
 
-const PROGRAM = ["/usr/sbin/nginx", "nginx"].find((path) => spawnSync(path, ["-v"]).status === 0);
+/** Where nginx is; `undefined` where it is not installed. */
+export const NGINX = ["/usr/sbin/nginx", "nginx"].find((path) => spawnSync(path, ["-v"]).status === 0);
 
 /** False, and said so, where nginx is not installed. */
-export const nginxInstalled = PROGRAM !== undefined;
+export const nginxInstalled = NGINX !== undefined;
 if (!nginxInstalled) process.stderr.write("\n!! SKIPPED: no nginx here; install the Debian package nginx-light to run these tests.\n\n");
 
 /** nginx with the settings that are deployed, but for its address, that of the nodes and where it puts files. */
@@ -36,7 +37,7 @@ export class Nginx {
     // Files, for nginx opens /dev/stdout and /dev/stderr by name, which a socket cannot be.
     const log = await open(join(folder, "log"), "a");
     // util-linux: the server gets the signal when this process is gone, however it went.
-    const child = spawn("setpriv", ["--pdeathsig", "TERM", PROGRAM!, "-p", folder, "-c", file, "-g", "daemon off;"], { stdio: ["ignore", log.fd, log.fd] });
+    const child = spawn("setpriv", ["--pdeathsig", "TERM", NGINX!, "-p", folder, "-c", file, "-g", "daemon off;"], { stdio: ["ignore", log.fd, log.fd] });
     await log.close();
     const nginx = new Nginx(`http://127.0.0.1:${port}`, folder, child);
     for (let tries = 0; ; tries++) {

@@ -20,6 +20,8 @@ function binaries(): string | undefined {
 const found = binaries();
 /** Whether PostgreSQL is installed (Debian: `postgresql`). */
 export const hasPostgres = found !== undefined;
+/** Path of another of its programs, such as `pgbench`; `undefined` where that is not installed. */
+export const postgresProgram = (name: string): string | undefined => (found !== undefined && existsSync(join(found, name)) ? join(found, name) : undefined);
 // eslint-disable-next-line no-console
 if (!hasPostgres) console.warn("SKIPPED: PostgreSQL is not installed; apt-get install -y postgresql");
 

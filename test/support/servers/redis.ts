@@ -1,38 +1,52 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import type { Certificate } from "../certificate.js";
 import { freePort } from "./program.js";
 
 /** False, and said so, where Redis is not installed. */
 export const redisInstalled: boolean = spawnSync("redis-server", ["--version"]).status === 0;
 if (!redisInstalled) process.stderr.write("SKIPPED: no redis-server here; install the Debian package redis-server to run these tests.\n");
 
+interface RedisOptions {
+  /** Keeps an append-only file, so that {@link RedisServer.restart} finds what was there. */
+  persistent?: boolean;
+  /** Takes connections over TLS only. */
+  tls?: Certificate;
+  password?: string;
+  /** Follows another one. */
+  replicaOf?: { port: number };
+}
 
 /** A Redis of its own on a free port of this machine; it ends with the process that started it. */
 export class RedisServer {
-  private constructor(readonly port: number, private readonly folder: string, private readonly persistent: boolean) {}
+  private constructor(readonly port: number, private readonly folder: string, private readonly options: RedisOptions) {}
   private child: ChildProcess | undefined;
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    const { tls, password } = this.options;
+    return `${tls ? "rediss" : "redis"}://${password === undefined ? "" : `:${encodeURIComponent(password)}@`}127.0.0.1:${this.port}`;
   }
 
-  /** @param options.persistent keeps an append-only file, so that {@link restart} finds what was there */
-  static async start({ persistent = false } = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), "arkgraph-redis-")), persistent);
+  static async start(options: RedisOptions = {}): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), "arkgraph-redis-")), options);
     await server.restart();
     return server;
   }
 
   /** Starts it where it was before: empty unless it is persistent. */
   async restart(): Promise<void> {
-    const keep = this.persistent ? ["--appendonly", "yes", "--appendfsync", "always"] : ["--appendonly", "no"];
-    const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder, "--save", "", ...keep, "--maxmemory-policy", "noeviction"];
+    const { persistent, tls, password, replicaOf } = this.options;
+    const keep = persistent ? ["--appendonly", "yes", "--appendfsync", "always"] : ["--appendonly", "no"];
+    const doors = tls ? ["--port", "0", "--tls-port", String(this.port), "--tls-cert-file", tls.file, "--tls-key-file", tls.key, "--tls-ca-cert-file", tls.file, "--tls-auth-clients", "no"] : ["--port", String(this.port)];
+    const others = [...(password === undefined ? [] : ["--requirepass", password]), ...(replicaOf ? ["--replicaof", "127.0.0.1", String(replicaOf.port)] : [])];
+    const options = [...doors, ...others, "--bind", "127.0.0.1", "--dir", this.folder, "--save", "", ...keep, "--maxmemory-policy", "noeviction"];
     // util-linux: the server gets the signal when this process is gone, however it went.
     this.child = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...options], { stdio: "ignore" });
-    const client = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 });
+    const client = new Redis(this.url, { lazyConnect: true, ...(tls && { tls: { ca: readFileSync(tls.file) } }), maxRetriesPerRequest: null, retryStrategy: () => 20 });
     client.on("error", () => {});
     await client.connect().catch(() => {});
     await client.ping();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
+import type { PoolLoads } from "../../pool-load.js";
 import { Arrivals } from "../oxigraph/arrivals.js";
 import { silent } from "../oxigraph/log.js";
 import type { GraphDigest, IndexState, QueryEngine, QueryOptions, Row } from "../port.js";
@@ -44,6 +45,10 @@ export class EndpointEngine implements QueryEngine {
   start(): void {
     void this.#look();
     void this.#lead();
+  }
+
+  pools(): PoolLoads {
+    return { sparql: this.#http.load() };
   }
 
   async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {

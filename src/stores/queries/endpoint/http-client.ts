@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { PoolLoad } from "../../pool-load.js";
 import { away, late, refusalOf } from "./refusals.js";
 import type { EndpointAddress } from "./options.js";
 
@@ -55,6 +56,19 @@ export class SparqlHttp {
   /** Resolves once the endpoint says that it is done. What an error means for the data is for the caller to find out. @throws as {@link query} */
   async update(text: string, asked: Pick<Asked, "timeout" | "signal">): Promise<void> {
     for await (const _ of this.#send(this.#update, "application/sparql-update", text, { accept: "*/*", setting: "PROJECTION_TIMEOUT", ...asked })) void _;
+  }
+
+  /** How its connections are used. */
+  load(): PoolLoad {
+    const count = (lists: NodeJS.ReadOnlyDict<readonly unknown[]>): number => Object.values(lists).reduce((sum, list) => sum + (list?.length ?? 0), 0);
+    const load = { total: 0, idle: 0, waiting: 0 };
+    for (const agent of [this.#agent.http, this.#agent.https]) {
+      const idle = count(agent.freeSockets);
+      load.total += count(agent.sockets) + idle;
+      load.idle += idle;
+      load.waiting += count(agent.requests);
+    }
+    return load;
   }
 
   close(): void {

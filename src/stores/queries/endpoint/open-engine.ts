@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../errors.js";
+import type { PoolLoads } from "../../pool-load.js";
 import { iriTerm } from "../iri.js";
 import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../open-port.js";
 import { WaitingLine } from "../waiting-line.js";
@@ -56,6 +57,10 @@ export class OpenEndpoint implements OpenQueries {
 
   state(): { threads: number; waiting: number } {
     return { threads: this.#running.size, waiting: this.#line.length };
+  }
+
+  pools(): PoolLoads {
+    return { sparql_open: this.#http.load() };
   }
 
   async close(): Promise<void> {

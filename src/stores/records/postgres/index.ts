@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
+import type { PoolLoads } from "../../pool-load.js";
 import type { Account } from "../accounts-port.js";
 import type { CrateBookkeeping } from "../crates-port.js";
 import { Feed } from "../feed.js";
@@ -22,7 +23,7 @@ import { Registration } from "./registration.js";
 import { Analyzer } from "./search/analyzer.js";
 import { SearchReads } from "./search/search-reads.js";
 import { Database, type DatabaseOptions } from "./statement.js";
-import { isOutage } from "./statement-error.js";
+import { isOutage, StatementError } from "./statement-error.js";
 import { Watch } from "./watch.js";
 import { Group } from "./writes/group.js";
 import { Mark } from "./writes/mark.js";
@@ -66,32 +67,32 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#leases = new Leases(writing);
   }
 
-  find = (ark: string): Promise<Found | undefined> => ask(() => this.#records.find(ark));
-  findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => ask(() => this.#records.findMany(arks));
-  list = (query: ListQuery): Promise<ListedPage> => ask(() => this.#lists.list(query));
-  count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => ask(() => this.#lists.count(query));
-  atRevision = (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => ask(() => this.#records.atRevision(ark, revision));
-  history = (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => ask(() => this.#records.history(ark, options));
-  linksFrom = (...args: Parameters<RecordStore["linksFrom"]>): Promise<Page<FoundLink>[]> => ask(() => this.#links.linksFrom(...args));
-  linksTo = (...args: Parameters<RecordStore["linksTo"]>): Promise<Page<FoundLink>[]> => ask(() => this.#links.linksTo(...args));
-  search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => ask(() => this.#searches.search(query, signal));
-  quads = (ark: string): Promise<string | undefined> => ask(() => this.#records.quads(ark));
+  find = (ark: string): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
+  findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => this.#ask(() => this.#records.findMany(arks));
+  list = (query: ListQuery): Promise<ListedPage> => this.#ask(() => this.#lists.list(query));
+  count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => this.#ask(() => this.#lists.count(query));
+  atRevision = (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => this.#ask(() => this.#records.atRevision(ark, revision));
+  history = (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => this.#ask(() => this.#records.history(ark, options));
+  linksFrom = (...args: Parameters<RecordStore["linksFrom"]>): Promise<Page<FoundLink>[]> => this.#ask(() => this.#links.linksFrom(...args));
+  linksTo = (...args: Parameters<RecordStore["linksTo"]>): Promise<Page<FoundLink>[]> => this.#ask(() => this.#links.linksTo(...args));
+  search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => this.#ask(() => this.#searches.search(query, signal));
+  quads = (ark: string): Promise<string | undefined> => this.#ask(() => this.#records.quads(ark));
 
   commit = (commit: Commit): Promise<Committed> => this.writer.commit(commit);
-  sequence = (): Promise<number> => ask(() => this.watch.sequence());
+  sequence = (): Promise<number> => this.#ask(() => this.watch.sequence());
   openFeed = (): MessagePort => this.feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.watch.onCommit(listener);
 
-  accountByEmail = (email: string): Promise<Account | undefined> => ask(() => this.#accounts.byEmail(email));
-  accountOf = (user: string): Promise<Account | undefined> => ask(() => this.#accounts.byUser(user));
-  countAccounts = (): Promise<number> => ask(() => this.#accounts.count());
-  setting = (name: string): Promise<string | undefined> => ask(() => this.#accounts.setting(name));
+  accountByEmail = (email: string): Promise<Account | undefined> => this.#ask(() => this.#accounts.byEmail(email));
+  accountOf = (user: string): Promise<Account | undefined> => this.#ask(() => this.#accounts.byUser(user));
+  countAccounts = (): Promise<number> => this.#ask(() => this.#accounts.count());
+  setting = (name: string): Promise<string | undefined> => this.#ask(() => this.#accounts.setting(name));
   setSetting = (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
 
   submit = (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
-  submission = (id: string): Promise<Submission | undefined> => ask(() => this.#submissions.byId(id));
-  submissionsOf = (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => ask(() => this.#submissions.list(user, options));
-  unfinished = (): Promise<Submission[]> => ask(() => this.#submissions.unfinished());
+  submission = (id: string): Promise<Submission | undefined> => this.#ask(() => this.#submissions.byId(id));
+  submissionsOf = (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
+  unfinished = (): Promise<Submission[]> => this.#ask(() => this.#submissions.unfinished());
   beginAttempt = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
   yieldAttempt = (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);
   setStage = (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
@@ -100,18 +101,20 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
   intend = (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
   release = (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
-  objectsOf = (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => ask(() => this.#objects.of(ark, options));
-  contentWasDeleted = (ark: string): Promise<boolean> => ask(() => this.#objects.contentWasDeleted(ark));
+  objectsOf = (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => this.#ask(() => this.#objects.of(ark, options));
+  contentWasDeleted = (ark: string): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(ark));
   claimUnreferenced = (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
   removed = (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
-  referenced = (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => ask(() => this.#objects.referenced(options));
+  referenced = (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => this.#ask(() => this.#objects.referenced(options));
 
-  usesOf = (crate: string): Promise<string[]> => ask(() => this.#uses.of(crate));
-  usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => ask(() => this.#uses.elsewhere(...args));
-  stateOfCrate = (crate: string): Promise<string> => ask(() => this.#uses.state(crate));
+  usesOf = (crate: string): Promise<string[]> => this.#ask(() => this.#uses.of(crate));
+  usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => this.#ask(() => this.#uses.elsewhere(...args));
+  stateOfCrate = (crate: string): Promise<string> => this.#ask(() => this.#uses.state(crate));
 
-  lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => ask(() => this.#leases.lease(name, holder, ttl));
-  releaseLease = (name: string, holder: string): Promise<void> => ask(() => this.#leases.releaseLease(name, holder));
+  lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.#ask(() => this.#leases.lease(name, holder, ttl));
+  releaseLease = (name: string, holder: string): Promise<void> => this.#ask(() => this.#leases.releaseLease(name, holder));
+
+  pools = (): PoolLoads => ({ database_reads: this.database.load(), database_writes: this.writing.load() });
 
   health = async (): Promise<void> => {
     await this.sequence();
@@ -124,6 +127,14 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     await Promise.all([this.database.close(), this.writing.close()]);
     this.analyzer.close();
   };
+  /** A statement that fails where it never should may be one of before a change of the schema. */
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    this.watch.assertKnown();
+    return ask(work).catch(async (error: unknown) => {
+      if (error instanceof StatementError) await ask(() => this.watch.sequence());
+      throw error;
+    });
+  }
 }
 
 /** A failure of the database is the store's, not the caller's. */
@@ -147,7 +158,7 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
   const node = randomUUID();
   const [small, large] = [`${node}/small`, `${node}/large`];
   const registration = new Registration(writing, [small, large]);
-  const watch = new Watch(writing, poll, clock, [small, large]);
+  const watch = new Watch(writing, poll, clock, [small, large], log);
   try {
     await ask(async () => {
       await migrate(writing);

@@ -167,5 +167,17 @@ UPDATE text SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.w
 ALTER TABLE text ALTER COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;
 `;
 
-/** Each brings the schema one version further. Only ever add to the end. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
+/**
+ * From here on a newer program says which older ones may go on beside it: those that know this version of the schema. A table of
+ * its own, since `arkgraph_schema` and `counter` cannot be altered while others wait for their rows.
+ */
+const VERSION_3 = `
+CREATE TABLE schema_needs (id smallint PRIMARY KEY, version integer NOT NULL);
+INSERT INTO schema_needs (id, version) VALUES (1, 2);
+`;
+
+/** One version of the schema: what brings the one before to it, and the least version that a program must know to use it. */
+export interface Migration { readonly sql: string; readonly needs: number }
+
+/** Each brings the schema one version further. Only ever add to the end; `needs` is lower than the version only where older programs may read and write as before. */
+export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }];

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import pg from "pg";
+import type { PoolLoad } from "../../pool-load.js";
 import { isStorableText } from "../storable.js";
 import { failure, isLost, StatementError } from "./statement-error.js";
 import { readerOf } from "./wire-values.js";
@@ -175,6 +176,11 @@ export class Database {
     } catch (error) {
       throw failure(error, "UNREACHED");
     }
+  }
+
+  load(): PoolLoad {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { total, idle, waiting };
   }
 
   async close(): Promise<void> {

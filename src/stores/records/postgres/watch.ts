@@ -1,7 +1,9 @@
+import type { ServiceError } from "../../../errors.js";
+import { assertKnown } from "./migrate.js";
 import { type Database, statement } from "./statement.js";
 
-/** The database's clock comes along. */
-const LOOK = statement<[sequence: number, now: number]>("SELECT sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM counter WHERE id = 1");
+/** The database's clock comes along, and whether this version may go on. */
+const LOOK = statement<[sequence: number, now: number, version: number, needs: number]>("SELECT c.sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, s.version, n.version FROM counter AS c, arkgraph_schema AS s, schema_needs AS n WHERE c.id = 1 AND s.id = 1 AND n.id = 1");
 const SEEN = statement("UPDATE writer SET seen_at = now() WHERE id = ANY($1::text[])");
 
 /** ms between two signs of life of this node. */
@@ -13,6 +15,7 @@ const SHARP = 100;
 export class Watch {
   #sequence = 0;
   #skew = 0;
+  #refusal: ServiceError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #signed = performance.now();
@@ -22,12 +25,18 @@ export class Watch {
    * @param interval ms between two looks
    * @param clock this node's, in ms since 1970
    * @param writers names that this node writes under
+   * @param log told once when this version cannot go on
    */
-  constructor(private readonly database: Database, private readonly interval: number, private readonly clock: () => number, private readonly writers: readonly string[]) {}
+  constructor(private readonly database: Database, private readonly interval: number, private readonly clock: () => number, private readonly writers: readonly string[], private readonly log: (message: string) => void) {}
 
   /** ms by which the database's clock is ahead of this node's. */
   get skew(): number {
     return this.#skew;
+  }
+
+  /** @throws ServiceError `STORE_UNAVAILABLE`: when it was last looked, the schema was one that this version cannot go on with */
+  assertKnown(): void {
+    if (this.#refusal) throw this.#refusal;
   }
 
   /** @throws StatementError when the database is away */
@@ -75,9 +84,21 @@ export class Watch {
   /** @param sharp ms that an answer may take to tell the time */
   async #look(sharp: number): Promise<number> {
     const [before, began] = [this.clock(), performance.now()];
-    const [sequence, now] = (await this.database.query(LOOK))[0]!;
+    const [sequence, now, ...schema] = (await this.database.query(LOOK))[0]!;
     const took = performance.now() - began;
+    this.#judge(schema);
     if (took < sharp) this.#skew = Math.round(now - before - took / 2);
     return sequence;
+  }
+  #judge(schema: [version: number, needs: number]): void {
+    const before = this.#refusal;
+    this.#refusal = undefined;
+    try {
+      assertKnown(schema);
+    } catch (error) {
+      this.#refusal = error as ServiceError;
+      if (!before) this.log(this.#refusal.message);
+      throw error;
+    }
   }
 }

@@ -4,12 +4,11 @@ import { unpackQuads } from "../../quads-codec.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../record-row.js";
 import { isStorableText } from "../../storable.js";
 import { type Database, statement } from "../statement.js";
+import { gathered } from "./gathered.js";
 
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
-const BY_ARK = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = $1`);
-const BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = $1 ORDER BY r.ark`);
 const MANY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])`);
-const MANY_BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[])`);
+const MANY_BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[]) ORDER BY r.ark`);
 const AT_REVISION = statement<[Uint8Array, string, number]>("SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE r.ark = $1 AND v.revision = $2");
 const HISTORY = statement<[number, number, string | null, string, string | null]>(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v ON v.record = r.id
   WHERE r.ark = $1 AND v.revision < $2 ORDER BY v.revision DESC LIMIT $3`);
@@ -17,16 +16,13 @@ const QUADS = statement<[Uint8Array]>("SELECT coalesce(s.projected, s.quads) FRO
 
 /** Single records, their revisions and their graphs. */
 export class RecordReads {
+  readonly #find = gathered((arks) => this.#findAll(arks));
+
   constructor(private readonly database: Database) {}
 
-  /** One statement when the identifier is spelled as stored. */
+  /** One statement for all that are asked for at a time when their identifiers are spelled as stored, two otherwise. */
   async find(ark: string): Promise<Found | undefined> {
-    if (!isStorableText(ark)) return undefined;
-    const [row] = await this.database.query(BY_ARK, [ark]);
-    if (row) return { record: recordOf(row) };
-    const rows = await this.database.query(BY_KEY, [arkKey(ark)]);
-    if (rows.length > 1) return { ambiguous: rows.map(([stored]) => stored) };
-    return rows[0] && { record: recordOf(rows[0]) };
+    return isStorableText(ark) ? this.#find(ark) : undefined;
   }
 
   /** Two statements at most, however many are asked for. */
@@ -58,5 +54,17 @@ export class RecordReads {
   async quads(ark: string): Promise<string | undefined> {
     const [row] = isStorableText(ark) ? await this.database.query(QUADS, [ark]) : [];
     return row && unpackQuads(row[0]);
+  }
+  async #findAll(arks: readonly string[]): Promise<(Found | undefined)[]> {
+    const byArk = new Map((await this.database.query(MANY, [[...new Set(arks)]])).map((row) => [row[0], recordOf(row)]));
+    const missing = new Set(arks.filter((ark) => !byArk.has(ark)).map(arkKey));
+    const byKey = new Map<string, StoredRecord[]>();
+    if (missing.size > 0) for (const row of await this.database.query(MANY_BY_KEY, [[...missing]])) byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
+    return arks.map((ark) => {
+      const stored = byArk.get(ark);
+      if (stored) return { record: stored };
+      const others = byKey.get(arkKey(ark)) ?? [];
+      return others.length > 1 ? { ambiguous: others.map((other) => other.ark) } : others[0] && { record: others[0] };
+    });
   }
 }

@@ -4,6 +4,7 @@ import { FenceLost } from "../../fence.js";
 import type { Commit, RecordWrite } from "../../port.js";
 import { unavailable } from "../../unavailable.js";
 import type { Database, Session } from "../statement.js";
+import { assertKnown, NEEDS } from "../migrate.js";
 import { isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
 import { applyCommit } from "./apply.js";
 import { checkCommit } from "./check-commit.js";
@@ -62,12 +63,19 @@ export class Group {
     const able = tasks.filter((task) => !answers.has(task));
     try {
       if (able.length > 0) for (const [index, answer] of (await this.#tryOften(able)).entries()) answers.set(able[index]!, answer);
-    } catch (error) {
+    } catch (failed) {
+      const error = await this.#reasonOf(failed);
       // Of a statement that the database refuses nobody knows whose it is: each is done by itself.
       if (isOutage(error) || error instanceof ServiceError || able.length === 1) for (const task of able) answers.set(task, { error: told(error) });
       else for (const task of able) answers.set(task, (await this.run([task]))[0]!);
     }
     return tasks.map((task) => answers.get(task)!);
+  }
+
+  /** A statement that the database refuses may be one of before a change of the schema. */
+  async #reasonOf(error: unknown): Promise<unknown> {
+    if (!(error instanceof StatementError) || isOutage(error)) return error;
+    return this.means.database.query(NEEDS).then(([schema]) => assertKnown(schema!)).then(() => error, (reason: unknown) => reason);
   }
 
   async #tryOften(tasks: readonly Task[]): Promise<Answer[]> {
@@ -119,11 +127,14 @@ export class Group {
     begun.catch(() => {});
     await writeStates(sending, prepared.values());
     const locked = sending.send(LOCK);
+    // A statement of its own: that of the lock sees the schema as it was before it waited.
+    const needs = sending.send(NEEDS);
     await begun;
     const row = (await locked)[0];
     if (!row) throw new StatementError("XX000", "the row of counter is missing; restore a backup");
     // From here on others wait.
     deadline = performance.now() + within * SHARE;
+    assertKnown((await needs)[0]!);
     const [sequence, record, object, submission] = row;
     const counters = { sequence, record, object, submission };
     const ledger = await load(sending, counters, commits, this.#vias);

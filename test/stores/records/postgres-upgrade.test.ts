@@ -1,0 +1,93 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { MIGRATIONS } from "../../../src/stores/records/postgres/schema.js";
+import { create, write } from "../../conformance/records/fixtures.js";
+import { AWAY, type Node, Nodes } from "../../support/postgres-nodes.js";
+import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
+
+const OURS = MIGRATIONS.length;
+/** What a node of a newer version does at its start: under the lock that all writers take. */
+const upgrade = (change: string, needs: number, held = 0): string => `BEGIN; SELECT version FROM arkgraph_schema FOR UPDATE; SELECT 1 FROM counter FOR UPDATE; ${change};
+  SELECT pg_sleep(${held}); UPDATE arkgraph_schema SET version = ${OURS + 1}; UPDATE schema_needs SET version = ${needs}; COMMIT`;
+/** Old nodes do not fill the column, and there is no default. */
+const BREAKING = "ALTER TABLE text ADD COLUMN language text NOT NULL DEFAULT ''; ALTER TABLE text ALTER COLUMN language DROP DEFAULT";
+const HARMLESS = "CREATE TABLE later (id bigint PRIMARY KEY)";
+const TOO_NEW = { ...AWAY, message: expect.stringMatching(new RegExp(`schema ${OURS + 1} by a newer version, and this version knows schema ${OURS}`)) as string };
+
+describe.skipIf(!hasPostgres)("a database that a newer version upgrades while nodes of this one run", () => {
+  let server: PostgresServer;
+  let log: string[];
+  const nodes = new Nodes();
+  beforeAll(async () => {
+    server = await PostgresServer.start(["fsync=off"]);
+  });
+  afterEach(() => nodes.close());
+  afterAll(() => server?.stop());
+
+  async function running(poll: number): Promise<[node: Node, url: string]> {
+    const url = await server.schema();
+    log = [];
+    const node = await nodes.open(url, { poll, log: (message) => log.push(message) });
+    await write(node, create("ark:99999/before"));
+    return [node, url];
+  }
+
+  test("is neither written nor read by them where the change breaks them, and they say which versions these are", async () => {
+    const [node, url] = await running(50);
+    await server.sql(upgrade(BREAKING, OURS + 1), url);
+    await expect(write(node, create("ark:99999/after"))).rejects.toMatchObject(TOO_NEW);
+    await expect.poll(() => node.find("ark:99999/before").then(() => undefined, (error: unknown) => error)).toMatchObject(TOO_NEW);
+    for (const asked of [node.health(), node.sequence(), node.lease("sweep", "n", 1000), node.unfinished()]) await expect(asked).rejects.toMatchObject(TOO_NEW);
+    await pause(200);
+    expect(log.filter((line) => line.includes("newer version"))).toHaveLength(1);
+    expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
+    await expect(nodes.open(url)).rejects.toMatchObject(TOO_NEW);
+  });
+
+  test("takes no write of theirs that waits while it is upgraded, or comes before they look", async () => {
+    // They do not look by themselves: only the transactions do.
+    const [node, url] = await running(3_600_000);
+    const upgraded = server.sql(upgrade("CREATE TABLE later (id bigint PRIMARY KEY)", OURS + 1, 1), url);
+    await expect.poll(() => server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).toBe("1");
+    const waiting = Promise.allSettled([1, 2, 3].map((number) => write(node, create(`ark:99999/waiting-${number}`))));
+    await upgraded;
+    for (const result of await waiting) expect(result).toMatchObject({ status: "rejected", reason: TOO_NEW });
+    await expect(node.setSetting("a", "b")).rejects.toMatchObject(TOO_NEW);
+    expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
+  });
+
+  test("loses nothing of many writes that meet the upgrade: those answered are there, the others are not", async () => {
+    const [node, url] = await running(50);
+    const outcomes = Promise.allSettled(Array.from({ length: 60 }, async (_, number) => {
+      await pause(number * 10);
+      await write(node, create(`ark:99999/busy-${number}`));
+      return number;
+    }));
+    await pause(250);
+    await server.sql(upgrade(BREAKING, OURS + 1), url);
+    const answers = await outcomes;
+    const answered = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    for (const answer of answers) if (answer.status === "rejected") expect(answer.reason).toMatchObject(TOO_NEW);
+    expect(answered.length).toBeGreaterThan(0);
+    expect(answered.length).toBeLessThan(60);
+    expect((await server.sql("SELECT ark FROM record WHERE ark LIKE '%busy%' ORDER BY id", url)).split("\n").map((ark) => Number(ark.split("-")[1])).toSorted((a, b) => a - b)).toEqual(answered.toSorted((a, b) => a - b));
+  });
+
+  test("goes on with them, and lets more of them start, where the newer version says that it may", async () => {
+    const [node, url] = await running(50);
+    await server.sql(upgrade(HARMLESS, OURS), url);
+    await write(node, create("ark:99999/after"));
+    expect(await (await nodes.open(url)).find("ark:99999/after")).toMatchObject({ record: { ark: "ark:99999/after" } });
+    expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe(String(OURS + 1));
+    expect(log).toEqual([]);
+  });
+
+  test("of the version before is brought up while its nodes write", async () => {
+    const [node, url] = await running(50);
+    // As version 2 left it; its nodes know nothing of what older ones need.
+    await server.sql("DROP TABLE schema_needs; UPDATE arkgraph_schema SET version = 2", url);
+    const next = await nodes.open(url);
+    await Promise.all([write(node, create("ark:99999/old")), write(next, create("ark:99999/new"))]);
+    expect(await server.sql("SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n", url)).toBe(`${OURS}|${Math.max(...MIGRATIONS.map(({ needs }) => needs))}`);
+  });
+});
