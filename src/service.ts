@@ -1,6 +1,7 @@
 import { ConfigError, readConfig } from "./config.js";
 import { ServiceError } from "./errors.js";
 import { openLog } from "./log.js";
+import { makeAllYoung } from "./memory.js";
 import { checkProfile } from "./profile.js";
 import type { Running } from "./serve.js";
 
@@ -23,6 +24,7 @@ export function explain(error: unknown): string {
  * @throws as `serve`; {@link explain} turns it into a line
  */
 export async function runService(env: Readonly<Record<string, string | undefined>> = process.env): Promise<void> {
+  makeAllYoung();
   const config = readConfig(env);
   checkProfile(config);
   const log = openLog(config.LOG_LEVEL);
