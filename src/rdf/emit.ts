@@ -2,6 +2,7 @@ import { arkKey, parseArk, referencedArk } from "../identifiers/ark.js";
 import { expandCurie } from "../model/field.js";
 import type { Link } from "../model/link.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT, PROVENANCE, SUPPORTED_BY, inferredGraph, type ProvenanceName } from "../model/provenance.js";
+import { JsonLdError } from "./json-ld-error.js";
 import { FALLBACK_VOCABULARY, isAbsoluteIri, nodeIri, safeIri } from "./iri.js";
 import { RDF, canonicalJson, canonicalLines, compactIri, iriTerm, literalTerm, nativeTerm } from "./nquads.js";
 
@@ -114,7 +115,9 @@ export class Emitter {
 
   private literalOf(property: string, value: Expanded): string {
     const raw = value["@value"];
-    const type = value["@type"] as string | undefined;
+    const type = value["@type"] as string | string[] | undefined;
+    // An invalid typed value (JSON-LD 1.1 API, 5.1.2, step 14), which the processor lets pass.
+    if (Array.isArray(type)) throw new JsonLdError("The document is not valid JSON-LD: a value has one @type, and not several.");
     if (type === "@json") return literalTerm(canonicalJson(raw), `${RDF}JSON`);
     const datatype = type === undefined ? undefined : safeIri(type);
     if (typeof raw === "string") {

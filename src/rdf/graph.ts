@@ -6,19 +6,13 @@ import { keepAll } from "./keep-all.js";
 import { bundledLoader } from "./contexts.js";
 import { keepContext } from "./keep-terms.js";
 import { Emitter, type Expanded } from "./emit.js";
+import { JsonLdError } from "./json-ld-error.js";
 import { plainExpansion } from "./plain.js";
 import { FALLBACK_VOCABULARY, safeIri } from "./iri.js";
 import { isPublic, publicView } from "../model/view.js";
 import type { GraphInput, RecordGraph } from "./record-graph.js";
 
-/** The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is wrong. */
-export class JsonLdError extends Error {
-  /** @param entity index of the entity of a crate that cannot be read */
-  constructor(message: string, readonly entity?: number) {
-    super(message);
-    this.name = "JsonLdError";
-  }
-}
+export { JsonLdError } from "./json-ld-error.js";
 
 const FALLBACK = { "@vocab": FALLBACK_VOCABULARY };
 /** Terms of a kind's declared fields: they mean what the model says, whatever the document's context maps them to. */
@@ -73,7 +67,11 @@ export async function graphsOf(context: JsonValue | undefined, inputs: readonly 
   const found = new Map(nodes.map((node) => [node["@id"] as string, node]));
   return inputs.map((input, index) => {
     const { "@id": _self, ...said } = found.get(SELF + index) ?? {};
-    return emit(input, [said]);
+    try {
+      return emit(input, [said]);
+    } catch (error) {
+      throw error instanceof JsonLdError ? new JsonLdError(error.message, index) : error;
+    }
   });
 }
 

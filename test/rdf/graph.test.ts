@@ -120,13 +120,14 @@ describe("what is no JSON-LD", () => {
     await expect(graph({ "@context": { "@import": context } as JsonObject })).rejects.toThrow();
     await expect(graph({ "@context": { x: { "@id": "https://x.example/", "@context": context } }, x: { y: 1 } } as JsonObject)).rejects.toThrow();
   });
-  it.each([{ "@context": { "@vocab": 5 } }, { "@context": { "@version": 2 } }, { "@context": { a: { "@id": "b", "@wrong": 1 } } }, { "@context": { a: "b:c", b: "a:c" } }, { "@type": 5 }, { x: { "@value": {} } }, { x: { "@value": "a", "@language": 5 } }])(
+  it.each([{ "@context": { "@vocab": 5 } }, { "@context": { "@version": 2 } }, { "@context": { a: { "@id": "b", "@wrong": 1 } } }, { "@context": { a: "b:c", b: "a:c" } }, { "@type": 5 }, { x: { "@value": {} } }, { x: { "@value": "a", "@language": 5 } }, { x: { "@value": "a", "@type": ["https://x.example/a", "https://x.example/b"] } }])(
     "%j is refused in words", async (document) => {
       await expect(graph({ ...VOCAB, ...document } as unknown as JsonObject)).rejects.toThrow(JsonLdError);
     });
   it("in one of a crate's entities is told with that entity", async () => {
     const entity = (name: string, more: JsonObject) => ({ ark: `ark:99999/${name}`, kind: "entity" as const, fromCrate: true, document: { "@id": name, ...more } });
     await expect(graphsOf(VOCAB, [entity("a", { name: "fine" }), entity("b", { name: { "@value": {} } })])).rejects.toMatchObject({ entity: 1 });
+    await expect(graphsOf(VOCAB, [entity("a", { name: "fine" }), entity("b", { name: { "@value": "", "@type": ["./", ""] } })])).rejects.toMatchObject({ entity: 1 });
   });
 });
 
