@@ -1,11 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { openPostgresRecordStore } from "../src/stores/records/postgres/index.js";
-import { PostgresServer } from "../test/support/servers/postgres.js";
+import type { PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { arkOf, recordMaker, roleOf } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
+import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
 import { registryEnv, startServer, untilLoaded } from "./support/server.js";
 import { hasPgbench, Pgbench } from "./yardsticks/pgbench.js";
 import { BareStatements } from "./yardsticks/postgres.js";
@@ -16,26 +17,12 @@ const KEYS = 32_000;
 const WRITTEN = 3;
 
 /** The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what pgbench gets out of the same database. */
-export const postgresHttp: Bench = async (surroundings) => {
-  if (!hasPgbench) {
-    surroundings.say("PostgreSQL is not installed with its pgbench (Debian: apt-get install postgresql): nothing is measured");
-    return [];
-  }
-  const server = await PostgresServer.start();
-  try {
-    return await measure(server, surroundings);
-  } finally {
-    await server.stop();
-  }
-};
+export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
 
 async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers, connections, fewRecords } = sizes;
-  const options = { pool: 10, timeout: 60_000, connectTimeout: 30_000, poll: 100 };
-  const [url, bareUrl] = [await server.schema(), await server.schema()];
-  // Makes the tables.
-  await (await openPostgresRecordStore({ ...options, url: bareUrl })).close();
-  const store = await openPostgresRecordStore({ ...options, url });
+  const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
+  const store = await openPostgresRecordStore({ ...storeOptions(10), url });
   const make = await recordMaker();
   await store.commit({ by: null, at: Date.now(), records: Array.from({ length: fewRecords }, (_, index) => make(index)) });
   await store.close();

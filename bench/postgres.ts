@@ -2,36 +2,23 @@ import { join } from "node:path";
 import { openPostgresRecordStore } from "../src/stores/records/postgres/index.js";
 import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
 import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
-import { hasPostgres, PostgresServer } from "../test/support/servers/postgres.js";
+import { hasPostgres, type PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { arkOf, recordMaker } from "./support/documents.js";
 import { inTurns } from "./support/measure.js";
+import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
 import { BareStatements } from "./yardsticks/postgres.js";
 
 /** Connections of each side, as DATABASE_POOL has it. */
 const CONNECTIONS = 10;
 
 /** The record store on PostgreSQL beside the statements it is made of, and beside the store in a file. */
-export const postgres: Bench = async (surroundings) => {
-  if (!hasPostgres) {
-    surroundings.say("PostgreSQL is not installed (Debian: apt-get install postgresql): nothing is measured");
-    return [];
-  }
-  const server = await PostgresServer.start();
-  try {
-    return await measure(server, surroundings);
-  } finally {
-    await server.stop();
-  }
-};
+export const postgres: Bench = onPostgres(hasPostgres, "PostgreSQL", measure);
 
 async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, writers, connections } = sizes;
-  const options = { pool: CONNECTIONS, timeout: 60_000, connectTimeout: 30_000, poll: 100 };
-  const bareUrl = await server.schema();
-  // Makes the tables.
-  await (await openPostgresRecordStore({ ...options, url: bareUrl })).close();
-  const store = await openPostgresRecordStore({ ...options, url: await server.schema() });
+  const bareUrl = await emptyTables(server);
+  const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url: await server.schema() });
   const file = await openSqliteRecordStore({ file: join(await folder(), "records.db") });
   const bare = new BareStatements(bareUrl, CONNECTIONS);
   try {

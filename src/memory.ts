@@ -7,7 +7,7 @@ const EACH = 4 * 2 ** 20;
 /**
  * V8 makes what often outlived a collection old from the start, by the place in the code that makes it. The nodes of a
  * small evidence graph outlive one; those of a large answer, which is sent piece by piece, are dead at once, but old ones
- * lie about until a major collection: in a third of the processes that was 100 MiB for an answer of 26. Call it before
+ * lie about until a major collection: in one process of four that was 100 MiB more for an answer of 26. Call it before
  * other code runs; it is for all threads. A V8 without the flag goes on as it was.
  */
 export function makeAllYoung(): void {
