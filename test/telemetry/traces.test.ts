@@ -149,6 +149,22 @@ describe("a collector that is of no use", () => {
   });
 });
 
+test("a stop waits a second for a collector that does not answer, not as long as one sending may take", async () => {
+  const collector = await Collector.start({ silent: true });
+  const registry = await RegistryProcess.start({ env: settings(collector.url, { OTEL_EXPORTER_OTLP_TIMEOUT: "60000" }) });
+  try {
+    await registry.ask("/healthz");
+    await expect.poll(() => collector.named("GET /healthz").length).toBe(1);
+    await registry.ask("/readyz");
+    const { status, ms } = await registry.terminate();
+    expect(status).toBe(0);
+    expect(ms).toBeLessThan(4000);
+  } finally {
+    await registry.stop();
+    await collector.stop();
+  }
+});
+
 test.each([["is named", true], ["is not named", false]])("a submission says whose trace it is part of only where a collector %s", async (_which, named) => {
   const collector = await Collector.start();
   const registry = await LiveRegistry.start(named ? { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } : {});
