@@ -18,17 +18,20 @@ const banner = [
 
 // Their names carry what is in them: those of an earlier build would stay for ever.
 rmSync(`${root}/dist/chunks`, { recursive: true, force: true });
-const shared = { bundle: true, platform: "node", format: "esm", target: "node20", sourcemap: true, keepNames: true, logLevel: "warning", banner: { js: banner } };
 await build({
-  ...shared,
   // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
   entryPoints: [`${root}/dist/src/main.js`],
   outdir: `${root}/dist`,
   entryNames: "server",
   chunkNames: "chunks/[name]-[hash]",
   splitting: true,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  sourcemap: true,
+  keepNames: true,
+  logLevel: "warning",
   external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate", "pg-native"],
+  banner: { js: banner },
 });
-// OpenTelemetry's SDK, with what of it is used: loaded only where a collector is named, and the same file for the
-// bundled service and for `arkgraph serve`. So its packages, which are a hundred times as large, need not be installed.
-await build({ ...shared, entryPoints: [`${root}/dist/src/telemetry/otlp.js`], outfile: `${root}/dist/otlp.js`, mainFields: ["module", "main"], minifySyntax: true });

@@ -31,6 +31,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   // What is missing is told before anything is opened.
   endpointAddress(config);
   const objectsLocation = objectsOf(config);
+  const tracing = await tracingOf(config, log);
   // A node of a cluster keeps nothing of its own, and may run where nothing can be written.
   if (config.DATABASE_URL === null || "files" in objectsLocation || config.JWT_SECRET === null) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   await prepareObjects(objectsLocation, { create: config.S3_CREATE_BUCKET === "yes" });
@@ -46,7 +47,6 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);
   const penalties = new Penalties(config.SPARQL_PENALTY, shared);
   const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, shared, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
-  const tracing = await tracingOf(config, log);
   const deps: Deps = tracing ? { ...tracedDeps(untraced, tracing), tracing } : untraced;
   const sweeper = new Sweeper(deps);
   return {
