@@ -116,7 +116,7 @@ describe("a process killed at every stage of a submission", () => {
     const check = spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], { encoding: "utf8", env: { PATH: process.env["PATH"], ...registry.stores } });
     expect(check).toMatchObject({ status: 0, stdout: expect.stringContaining("the index agrees with the records"), stderr: "" });
     await everyObjectIsReferred();
-  }, 300_000);
+  }, 600_000);
 });
 
 /** Sweeps as the service does, with every intent expired: what is stored then is what records refer to. */
