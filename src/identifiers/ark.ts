@@ -92,6 +92,12 @@ export function arkKey(stored: string): string {
   }
 }
 
+/** An escape that is an escape again once it is decoded. */
+export const ESCAPED_TWICE = /%25[0-9A-Fa-f]{2}/;
+
+/** A stored form as the path of a URL, which is decoded once: an escape that would spell another identifier then is escaped. */
+export const arkInPath = (stored: string): string => (ESCAPED_TWICE.test(stored) ? stored.replaceAll("%", "%25") : stored);
+
 /**
  * What to look up for a path or a reference that was percent-decoded already: as {@link parseArk}, but
  * characters that a stored form holds encoded (a space) are let through, since the key is compared decoded.
