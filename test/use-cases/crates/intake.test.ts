@@ -98,6 +98,10 @@ describe("intake of a crate", () => {
     const wrong = await rig.upload(await crate([
       { "@id": "a", "@type": "File", contentSize: "2" }, { "@id": "b", "@type": "File", md5: md5("a") }, { "@id": "c", "@type": "File", sha256: sha256("a") }, { "@id": "d", "@type": "File", sha512: "0".repeat(128) },
     ], { a: "a", b: "b", c: "c", d: "d" }));
+    const written = await rig.upload(await crate([
+      { "@id": "a", "@type": "File", contentSize: [2], sha256: [sha256("b")] }, { "@id": "b", "@type": "File", contentSize: { "@value": "7" } }, { "@id": "c", "@type": "File", contentSize: ["1"], sha256: [{ "@value": sha256("c") }], md5: [md5("x"), md5("y")] },
+    ], { a: "a", b: "b", c: "c" }));
+    expect(written.error!.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["SIZE_MISMATCH /@graph/2", "DIGEST_MISMATCH /@graph/2", "SIZE_MISMATCH /@graph/3"]);
     expect(wrong.error!.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["SIZE_MISMATCH /@graph/2", "DIGEST_MISMATCH /@graph/3", "DIGEST_MISMATCH /@graph/4", "DIGEST_MISMATCH /@graph/5"]);
   });
 
