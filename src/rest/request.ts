@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ServiceError, ValidationError, invalid } from "../errors.js";
-import { ESCAPED_TWICE } from "../identifiers/ark.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import type { Context } from "../resolvers/context.js";
 
@@ -49,7 +48,7 @@ export function splitTarget(target: string): Target {
   } catch {
     throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
   }
-  return { path: trimmed(path), ...(ESCAPED_TWICE.test(raw) ? { written: trimmed(raw) } : {}), query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
+  return { path: trimmed(path), ...(raw !== path ? { written: trimmed(raw) } : {}), query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
 }
 
 /** Without `/api` in front and slashes at the end. */
