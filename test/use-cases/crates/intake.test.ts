@@ -121,6 +121,12 @@ describe("intake of a crate", () => {
     expect((await keys()).sort()).toEqual(before.sort());
   });
 
+  it("tells of a crate that somebody else has, and the way out", async () => {
+    await rig.upload(await crate([], {}, { "@id": "ark:59852/rocrate-of-bob" }), { user: "ark:99999/user-bob" });
+    const mine = await rig.upload(await crate([], { more: "x" }, { "@id": "ark:59852/rocrate-of-bob" }));
+    expect(mine.error).toMatchObject([{ code: "IDENTIFIER_TAKEN", message: expect.stringMatching(/ROCrate.*; give the crate another @id\.$/) }]);
+  });
+
   it("tells of a crate that the uploader has, and the way out", async () => {
     await rig.upload(await crate([], {}, { "@id": "ark:59852/rocrate-mine" }));
     const again = await rig.upload(await crate([], { more: "x" }, { "@id": "ark:/59852/rocrate-mine", name: "changed" }));
