@@ -6,6 +6,8 @@ import { arkKey, lookupArk } from "../../identifiers/ark.js";
 const RACES = 20;
 /** Longest pause after a lost race, in milliseconds; drawn anew each time, so that two nodes do not keep meeting. */
 const PAUSE = 10;
+/** How long a write stands in line, in milliseconds; then it takes its chance, lest a store that is away make each wait for all before it. */
+const PATIENCE = 1000;
 
 /** The last of those that wait, by key of the identifier. */
 const lines = new Map<string, Promise<void>>();
@@ -33,13 +35,18 @@ export async function unlessChanged<T>(id: string, expectedRevision: number | un
   });
 }
 
+async function atMost(milliseconds: number, ended: Promise<void>): Promise<void> {
+  const clock = new AbortController();
+  await Promise.race([ended, pause(milliseconds, undefined, { signal: clock.signal }).catch(() => undefined)]).finally(() => clock.abort());
+}
+
 async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
   const before = lines.get(key);
   let leave!: () => void;
   const mine = new Promise<void>((resolve) => (leave = resolve));
   lines.set(key, mine);
   try {
-    await before;
+    if (before) await atMost(PATIENCE, before);
     return await work();
   } finally {
     if (lines.get(key) === mine) lines.delete(key);
