@@ -83,12 +83,28 @@ export function arkKey(stored: string): string {
   const head = name.slice(0, slash + 1);
   const tail = collapse(name.slice(slash + 1));
   if (!tail.includes("%")) return head + tail;
+  const decoded = decodedText(tail);
+  // NUL is a character that no store of text keeps: an identifier that spells it stays spelled.
+  return head + (decoded.includes("\0") ? tail : decoded);
+}
+
+/**
+ * A stored form as the path of a URL, which is decoded once. Its escapes are escaped where they would spell another
+ * identifier then: one that holds an escape itself (`%2520`), is cut at its end (`%2E`), or is no text (`%FF`).
+ */
+export function arkInPath(stored: string): string {
+  if (!stored.includes("%")) return stored;
+  const once = decodedText(stored);
+  const asked = lookupArk(once);
+  return asked !== undefined && arkKey(asked) === arkKey(stored) && !/%[0-9A-Fa-f]{2}/.test(once) ? stored : stored.replaceAll("%", "%25");
+}
+
+/** As it is when its escapes spell no text. */
+function decodedText(text: string): string {
   try {
-    const decoded = decodeURIComponent(tail);
-    // NUL is a character that no store of text keeps: an identifier that spells it stays spelled.
-    return head + (decoded.includes("\0") ? tail : decoded);
+    return decodeURIComponent(text);
   } catch {
-    return head + tail;
+    return text;
   }
 }
 

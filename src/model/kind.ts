@@ -27,3 +27,6 @@ export const KIND_NAMES = [
   "evidencegraph", "rocrate", "datadownload", "schema", "entity",
 ] as const;
 export type KindName = (typeof KIND_NAMES)[number];
+
+/** A kind's name in a sentence: "an Entity", but "a User". */
+export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? "an" : "a"} ${name}`;

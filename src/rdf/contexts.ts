@@ -12,8 +12,8 @@ export class UnknownContext extends Error {
 
 /** Which bundled file explains a remote context. Mirrors and drafts of a version count as that version. */
 const BUNDLED: readonly [RegExp, string][] = [
-  [/^https?:\/\/w3id\.org\/ro\/crate\/(1\.[0-4])(?:\.\d+)?(?:-DRAFT)?(?:\/context(?:\.jsonld)?)?\/?$/i, "ro-crate"],
-  [/^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?(1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/context(?:\.jsonld)?\/?$/i, "ro-crate"],
+  [/^https?:\/\/w3id\.org\/ro\/crate\/(0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?(?:\/context(?:\.jsonld)?)?\/?$/i, "ro-crate"],
+  [/^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?(0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/context(?:\.json(?:ld)?)?\/?$/i, "ro-crate"],
   [/^https?:\/\/raw\.githubusercontent\.com\/ResearchObject\/ro-crate\/.*\/(0\.[23]|1\.[0-4])(?:-DRAFT)?\/context\.json(?:ld)?$/i, "ro-crate"],
   [/^https?:\/\/w3id\.org\/ro\/terms\/workflow-run(?:\/context)?\/?$/, "workflow-run"],
   [/^https?:\/\/(?:www\.)?schema\.org(?:\/docs\/jsonldcontext\.json(?:ld)?)?\/?$/, "schema-org"],

@@ -43,7 +43,7 @@ export class DownloadResolver {
   @Mutation(() => NODE_TYPES.datadownload, { description: "Makes a file record together with its content (GraphQL multipart request; send the header apollo-require-preflight)." })
   async registerDownload(@Arg("input", () => INPUT) input: RecordInput, @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<RecordNode> {
     const { record } = await withUpload(upload, context, async (file) => {
-      const document = documentOf(input, context.deps.config.MAX_JSON_DEPTH);
+      const document = documentOf("datadownload", input, context.deps.config.MAX_JSON_DEPTH);
       authenticated(context.caller);
       // Judged before the bytes are received.
       checked("datadownload", document);

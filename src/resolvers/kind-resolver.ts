@@ -79,7 +79,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
   class WritableFields extends Fields {
     @Mutation(() => type, { name: `create${typeName}` })
     async create(@Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context): Promise<RecordNode> {
-      const { record } = await resolver.create(documentOf(values, context.deps.config.MAX_JSON_DEPTH), context);
+      const { record } = await resolver.create(documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH), context);
       context.loaders.forget();
       return nodeOf(record);
     }
@@ -89,7 +89,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number,
     ): Promise<RecordNode> {
-      const { record } = await resolver.replace(documentOf(values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context);
+      const { record } = await resolver.replace(documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context);
       context.loaders.forget();
       return nodeOf(record);
     }

@@ -9,7 +9,7 @@ import type { Deps } from "../use-cases/deps.js";
 import type { ContractRouter } from "./backend.js";
 import { checkBodyHeaders } from "./body.js";
 import { sendError } from "./errors.js";
-import type { Match } from "./paths.js";
+import type { Match, Matched } from "./paths.js";
 import { checkPath, readQuery, splitTarget, type Target } from "./request.js";
 
 /** Answers one request; false when no path of the contract fits, and nothing was done then. */
@@ -23,7 +23,7 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   return async (req, res) => {
     try {
-      const target = splitTarget(req.url ?? "/");
+      const target = await meant(deps, router, req.method ?? "GET", splitTarget(req.url ?? "/"));
       const matched = router.match(req.method ?? "GET", target.path);
       if (matched.allow.length === 0) return false;
       const match = await chosen(deps, matched.matches, target);
@@ -46,6 +46,26 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
     }
     return true;
   };
+}
+
+/**
+ * Paths are decoded once. An identifier that was put into one as it stands, its own escapes not escaped, is found
+ * where it is stored and what the path decodes to is not.
+ */
+async function meant(deps: Deps, router: ContractRouter, method: string, target: Target): Promise<Target> {
+  const { written } = target;
+  if (written === undefined || (await names(deps, router.match(method, target.path), () => true))) return target;
+  return (await names(deps, router.match(method, written), (stored, asked) => stored === asked)) ? { ...target, path: written } : target;
+}
+
+/** Whether one of the ways to read a path holds the identifier of a record, stored in a way that counts. */
+async function names(deps: Deps, { matches }: Matched, counts: (stored: string, asked: string) => boolean): Promise<boolean> {
+  for (const { params } of matches) {
+    const asked = lookupArk(`ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`);
+    const found = asked === undefined ? undefined : await deps.records.find(asked);
+    if (found && (!("record" in found) || counts(found.record.ark, asked!))) return true;
+  }
+  return false;
 }
 
 /** Where a stored identifier equals the whole path it wins; else a last word such as `download` is the operation. */

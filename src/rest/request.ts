@@ -25,7 +25,13 @@ export type Operations = Readonly<Record<string, Operation>>;
 /** The ARK that the path names. */
 export const arkOf = (request: RestRequest): string => `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
 
-export interface Target { path: string; query: string; inflection: boolean }
+export interface Target {
+  path: string;
+  /** The path before it was decoded, where an identifier in it may have been meant as it stands. */
+  written?: string;
+  query: string;
+  inflection: boolean;
+}
 
 /** `?`, `??`, `?info`, and `info` among other parameters. */
 const INFLECTION = /^\?\??$|[?&]info(?:[=&]|$)/;
@@ -42,8 +48,13 @@ export function splitTarget(target: string): Target {
   } catch {
     throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
   }
-  if (path.startsWith("/api/") || path === "/api") path = path.slice(4) || "/";
-  return { path: path.length > 1 && path.endsWith("/") ? path.replace(/\/+$/, "") || "/" : path, query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
+  return { path: trimmed(path), ...(raw !== path ? { written: trimmed(raw) } : {}), query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
+}
+
+/** Without `/api` in front and slashes at the end. */
+function trimmed(path: string): string {
+  const own = path.startsWith("/api/") || path === "/api" ? path.slice(4) || "/" : path;
+  return own.length > 1 && own.endsWith("/") ? own.replace(/\/+$/, "") || "/" : own;
 }
 
 /** @throws ValidationError for a path that names what no identifier may hold */

@@ -96,6 +96,16 @@ describe.each(WRITABLE)("a %s", (kind) => {
   });
 });
 
+describe("the type of a kind that has one only", () => {
+  it.each(["dataset", "computation"] as const)("need not be said where the mutation says it: %s", async (kind) => {
+    const { "@type": type, ...body } = bodyOf(kind, ada.id);
+    const { data } = (await mutate("create", kind, body, ada.token)).body;
+    expect(data[`create${KINDS[kind].typeName}`]).toMatchObject({ document: { "@type": type } });
+    expect((await mutate("update", kind, { ...body, name: "Without a type" }, ada.token)).body.data[`update${KINDS[kind].typeName}`]).toMatchObject({ document: { "@type": type, name: "Without a type" } });
+    for (const other of ["evi:Software", null]) expect((await mutate("update", kind, { ...body, "@type": other }, ada.token)).body.errors![0]!.extensions).toMatchObject({ code: "VALIDATION", detail: [{ loc: ["body", "@type"], type: "literal_error" }] });
+  });
+});
+
 describe("values", () => {
   it("that REST refuses in a body are refused beside and inside a document", async () => {
     const input = inputOf("dataset", bodyOf("dataset", ada.id));

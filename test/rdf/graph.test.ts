@@ -113,6 +113,18 @@ describe("links", () => {
   });
 });
 
+describe("contexts of RO-Crate", () => {
+  it.each([
+    "https://w3id.org/ro/crate/1.1/context", "http://w3id.org/ro/crate/1.1/context/", "https://w3id.org/ro/crate/1.2-DRAFT/context", "https://w3id.org/ro/crate/0.2/context", "https://w3id.org/ro/crate/0.3-DRAFT/context",
+    "https://researchobject.github.io/ro-crate/0.2/context.json", "https://researchobject.github.io/ro-crate/1.1/context.jsonld", "https://www.researchobject.org/ro-crate/specification/1.1/context.jsonld",
+    "https://raw.githubusercontent.com/ResearchObject/ro-crate/master/docs/0.2-DRAFT/context.json",
+  ])("are known as %s", async (context) => {
+    const { quads } = await graph({ "@context": context, "@type": "File", author: "Ada" });
+    expect(quads).toContain("<https://schema.org/author>");
+    expect(quads).not.toContain("urn:arkgraph:term");
+  });
+});
+
 describe("what is no JSON-LD", () => {
   it.each(["https://evil.example/context", "http://localhost:1/", "file:///etc/passwd", "relative", "https://w3id.org/ro/crate/9.9/context"])("the context %s is refused by name and not fetched", async (context) => {
     await expect(graph({ "@context": context })).rejects.toThrow(UnknownContext);

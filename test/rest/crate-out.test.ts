@@ -174,6 +174,24 @@ describe("a member of a crate", () => {
     expect((await registry.ask(`/datadownload/${ROOT}/data/a%20b.csv/download`, { token: ada.token })).text).toBe("1,2\n");
   });
 
+  it("whose name holds an escape is apart from the one whose name that escape spells", async () => {
+    const root = "ark:99999/escapes";
+    const files = { "a 1.txt": "of a blank", "a%201.txt": "of an escape", "b%202.txt": "alone", "etc.": "of a dot", "x%FF.txt": "of no text" };
+    const archive = await crate([{ "@id": "a%201.txt", "@type": "File" }, { "@id": "a%25201.txt", "@type": "File" }, { "@id": "b%25202.txt", "@type": "File" }, { "@id": "etc.", "@type": "File" }, { "@id": "x%FF.txt", "@type": "File" }], files, { "@id": root, name: "Escapes" });
+    expect(await registry.take(archive, ada.token)).toMatchObject({ status: "finished" });
+    for (const [name, id] of [["a 1.txt", "a%201.txt"], ["a%201.txt", "a%25201.txt"], ["b%202.txt", "b%25202.txt"], ["etc.", "etc%2E"], ["x%FF.txt", "x%FF.txt"]] as const) {
+      const { body } = await registry.ask(`/${encodeURI(`${root}/${id}`)}`);
+      expect(body["@id"]).toBe(`${root}/${id}`);
+      expect((await registry.ask(body["contentUrl"].slice(registry.url.length), { token: ada.token })).text, id).toBe(files[name]);
+    }
+    // Put into the path as it stands, an identifier is found where nothing has the one that this decodes to.
+    expect((await registry.ask(`/${root}/etc%2E`)).body).toMatchObject({ "@id": `${root}/etc%2E` });
+    for (const path of [`/${root}/b%25202.txt`, `/datadownload/${root}/b%25202.txt`, `/api/${root}/b%25202.txt/`]) expect((await registry.ask(path)).body, path).toMatchObject({ "@id": `${root}/b%25202.txt` });
+    expect((await registry.ask(`/datadownload/${root}/b%25202.txt/download`, { token: ada.token })).text).toBe("alone");
+    expect((await registry.ask(`/${root}/b%25202.txt/history`)).body["revisions"]).toHaveLength(1);
+    expect((await registry.ask(`/datadownload/${root}/b%25202.txt`, { method: "DELETE", token: ada.token })).status).toBe(200);
+  });
+
   it("that no entity describes is answered with its bytes, to those who may read the crate", async () => {
     for (const path of [`/${ROOT}/notes/read%20me.txt`, `/ark:/99999/o-ut/notes/read%20me.txt`, `/download/${ROOT}/notes/read%20me.txt`, `/${ROOT}/notes/read%2520me.txt`]) {
       const answer = await registry.ask(path, { token: ada.token });

@@ -33,6 +33,12 @@ describe("adding a user to a group", () => {
     await remove(member.id);
     expect((await create()).status).toBe(403);
   });
+  it("makes members of all that are added at once", async () => {
+    const users = await Promise.all(Array.from({ length: 20 }, async (_, n) => (await server.person(`at-once-${n}`)).id));
+    const answers = await Promise.all(users.map((user) => add(user)));
+    expect(answers.map(({ status }) => status)).toEqual(users.map(() => 200));
+    expect(((await server.request("GET", `/group/${group}`)).body["members"] as string[]).toSorted()).toEqual(users.toSorted());
+  });
   it("leaves a member unchanged, in whatever spelling, and the owner, who is one by owning", async () => {
     await add(member.id);
     for (const user of [member.id, "https://n2t.net/ark:/99999/user-member", "ark:99999/usermember", owner.id]) {

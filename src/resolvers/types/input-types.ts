@@ -36,10 +36,10 @@ export const INPUT_TYPES = Object.fromEntries(Object.values(KINDS).filter((kind)
 const INPUT_KEYWORDS: Readonly<Record<string, string>> = { id: "@id", type: "@type", context: "@context" };
 
 /**
- * A GraphQL input as the document that REST would have been sent.
+ * A GraphQL input as the document that REST would have been sent. Where a kind has one type only, the mutation's name says it already.
  * @throws ValidationError for what a JSON body would be refused for; multipart requests are not read as strictly
  */
-export function documentOf(input: RecordInput, maxDepth: number): JsonObject {
+export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
   const said = Object.entries(declared).filter(([, value]) => value !== undefined).map(([name, value]): [string, JsonValue] => [INPUT_KEYWORDS[name] ?? name, value as JsonValue]);
   const names = new Set(said.map(([name]) => name));
@@ -49,6 +49,8 @@ export function documentOf(input: RecordInput, maxDepth: number): JsonObject {
   const more = Object.entries((additionalProperties ?? {}) as JsonObject).filter(([name]) => !names.has(name));
   // fromEntries: `__proto__` is a key like any other.
   const document = Object.fromEntries([...said, ...more]);
+  const only = KINDS[kind].fields["@type"]?.const;
+  if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
   if (isDeeperThan(document, maxDepth)) throw invalid(["body"], `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`, "too_deep");
   const bad = findBadString(document);
   if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);

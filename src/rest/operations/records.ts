@@ -116,7 +116,8 @@ export const resolverOperations: Operations = {
       const view = await viewAsked(request, arkOf(request));
       await sendRecord(request, view, locationOf(request, view.record.ark));
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
+      // What has other revisions than the one asked for is here.
+      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND" || "revision" in error.extra) throw error;
       const file = await undescribedFile(request);
       if (file) return sendContent(request, file);
       const elsewhere = globalResolver(request);

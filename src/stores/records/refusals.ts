@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.js";
+import { withArticle } from "../../model/kind.js";
 
 /** What every record store says when it refuses a commit. */
 
@@ -6,8 +7,8 @@ export function duplicate(ark: string, holder: { ark: string; kind: string; dele
   const { kind, deleted } = holder;
   const who = holder.ark === ark ? ark : `${holder.ark}, which differs from ${ark} in hyphens or encoding only,`;
   return deleted
-    ? new ServiceError("DUPLICATE", `${who} was a ${kind} that was deleted; its identifier is not used again. Choose another, or leave it out to have one made.`, { ark: holder.ark, kind, deleted: true })
-    : new ServiceError("DUPLICATE", `${who} is taken by a ${kind}; choose another identifier, or leave it out to have one made.`, { ark: holder.ark, kind });
+    ? new ServiceError("DUPLICATE", `${who} was ${withArticle(kind)} that was deleted; its identifier is not used again. Choose another, or leave it out to have one made.`, { ark: holder.ark, kind, deleted: true })
+    : new ServiceError("DUPLICATE", `${who} is taken by ${withArticle(kind)}; choose another identifier, or leave it out to have one made.`, { ark: holder.ark, kind });
 }
 
 export const notStored = (ark: string): ServiceError => new ServiceError("NOT_FOUND", `Nothing is stored under ${ark}.`);

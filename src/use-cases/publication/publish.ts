@@ -1,11 +1,11 @@
-import { ServiceError } from "../../errors.js";
 import type { JsonValue } from "../../model/field.js";
 import type { PublicationStatus, RecordWrite, StoredRecord } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayChange, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { unlessChanged } from "../records/contention.js";
 import { findLive } from "../records/find.js";
-import { RACES, mismatch } from "../records/replace.js";
+import { mismatch } from "../records/replace.js";
 import { checkedPublication } from "./request.js";
 
 /** Whether a record's content is open, as clients see it. */
@@ -31,23 +31,19 @@ const PAGE = 500;
 export async function publishRecord(deps: Deps, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number, at: readonly (string | number)[] = ["body"]): Promise<StoredRecord> {
   const who = authenticated(caller);
   const { id, status, embargoedUntil } = checkedPublication(input, at);
-  for (let race = 1; ; race++) {
+  let many = false;
+  // A member that was embargoed or deleted meanwhile must not be published by what was read before.
+  return unlessChanged(id, expectedRevision, async () => {
     const record = await findLive(deps, id);
     await assertMayChange(deps.records, who, record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
     const records: RecordWrite[] = [{ op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil }];
     if (record.kind === "rocrate" && status === "PUBLISHED") for await (const draft of draftsOf(deps, record, who)) records.push({ op: "publish", ark: draft.ark, ifRevision: draft.revision, status, embargoedUntil: null });
-    try {
-      await deps.records.commit({ by: who.user, at: Date.now(), records });
-    } catch (error) {
-      // A member that was embargoed or deleted meanwhile must not be published by what was read before.
-      const raced = error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || (error.code === "GONE" && records.length > 1));
-      if (raced && expectedRevision === undefined && race < RACES) continue;
-      throw error;
-    }
+    many = records.length > 1;
+    await deps.records.commit({ by: who.user, at: Date.now(), records });
     const [after] = await deps.records.findMany([record.ark]);
     return after!;
-  }
+  }, ({ code }) => code === "GONE" && many);
 }
 
 async function* draftsOf(deps: Deps, crate: StoredRecord, who: Caller): AsyncGenerator<StoredRecord> {

@@ -1,4 +1,3 @@
-import { ServiceError } from "../../errors.js";
 import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
@@ -7,8 +6,9 @@ import type { StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
 import type { Deps } from "../deps.js";
 import { changedPointers } from "./changed.js";
+import { unlessChanged } from "./contention.js";
 import { findLive } from "./find.js";
-import { RACES, mismatch } from "./replace.js";
+import { mismatch } from "./replace.js";
 import { stateOf } from "./state.js";
 import { parseDocument, viewOf, type RecordView } from "./view.js";
 
@@ -36,7 +36,7 @@ export async function amendRecord(
   assertMay: (record: StoredRecord) => Promise<void> | void,
   change: (record: StoredRecord, document: JsonObject) => Promise<Amendment | undefined>,
 ): Promise<RecordView> {
-  for (let race = 1; ; race++) {
+  return unlessChanged(id, expectedRevision, async () => {
     const record = await findLive(deps, id, kind);
     await assertMay(record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
@@ -48,17 +48,12 @@ export async function amendRecord(
     // New objects are a change even where the document says the same of them.
     const changed = changedPointers(before, document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");
-    try {
-      await deps.records.commit({
-        by: who.user, at: Date.now(),
-        // The owner of a crate's member need not stand in its document.
-        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed, ...state, owner: state.owner ?? record.owner, ...objects }],
-      });
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "REVISION_MISMATCH" && expectedRevision === undefined && race < RACES) continue;
-      throw error;
-    }
+    await deps.records.commit({
+      by: who.user, at: Date.now(),
+      // The owner of a crate's member need not stand in its document.
+      records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed, ...state, owner: state.owner ?? record.owner, ...objects }],
+    });
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);
-  }
+  });
 }

@@ -12,6 +12,7 @@ import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayOwn } from "../access/rules.js";
 import { accountToCreate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
+import { propertyProblems } from "../schemas/property-problems.js";
 import { ownerOf, stateOf } from "./state.js";
 import { viewOf, type RecordView } from "./view.js";
 
@@ -81,6 +82,7 @@ const bringsAdminToken = (input: JsonValue | undefined): boolean => isObject(inp
 export function checked(kind: KindName, input: JsonValue | undefined, at: readonly (string | number)[] = ["body"], path?: string): JsonObject {
   const value = normalizeInput(KINDS[kind], input);
   const problems = validateRecord(KINDS[kind], value, at);
+  if (kind === "schema" && isObject(value) && isObject(value["properties"])) problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
   const id = isObject(value) ? value["@id"] : undefined;
   if (id !== undefined && id !== null && (typeof id !== "string" || parseArk(id) === undefined)) {
     problems.push({ loc: [...at, "@id"], msg: "Value error, not an ARK; for example ark:99999/dataset-example", type: "value_error" });

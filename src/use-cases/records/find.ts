@@ -1,6 +1,6 @@
 import { ServiceError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
-import type { KindName } from "../../model/kind.js";
+import { withArticle, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
@@ -44,8 +44,7 @@ export function assertKind(record: StoredRecord, kind: KindName | undefined): vo
 }
 
 export function describe(kind: KindName): string {
-  const { typeName } = KINDS[kind];
-  return `${/^[AEIOU]/.test(typeName) ? "an" : "a"} ${typeName}`;
+  return withArticle(KINDS[kind].typeName);
 }
 
 /** Where a record is served by its kind. */

@@ -18,7 +18,7 @@ export async function readRecord(deps: Deps, id: string, caller: Caller | null, 
 export async function readRevision(deps: Deps, id: string, revision: number, caller: Caller | null, kind?: KindName): Promise<RecordView> {
   const record = await findPast(deps, id, caller, kind);
   const state = await deps.records.atRevision(record.ark, revision);
-  if (!state) throw new ServiceError("NOT_FOUND", `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`);
+  if (!state) throw new ServiceError("NOT_FOUND", `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`, { revision: record.revision });
   const document = parseDocument(state.document);
   const shown: JsonObject = seesPrivate(record, caller) ? document : publicView(KINDS[record.kind], document);
   return { record, bytes: documentBytes(shown), etag: `"${revision}-r${shown === document ? "" : "v"}"`, ...(revision === record.revision && !record.tombstone ? {} : { past: document }) };

@@ -1,10 +1,10 @@
-import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { removeContent } from "../files/downloads.js";
+import { unlessChanged } from "./contention.js";
 import { findLive } from "./find.js";
 import { mismatch } from "./replace.js";
 import { viewOf, type RecordView } from "./view.js";
@@ -22,25 +22,20 @@ const PAGE = 500;
  */
 export async function removeRecord(deps: Deps, id: string, caller: Caller | null, options: RemoveOptions = {}): Promise<RecordView> {
   const who = authenticated(caller);
-  for (let race = 1; ; race++) {
+  // Of a file its stored content is deleted, and what is said of it stays.
+  const found = await findLive(deps, id, options.kind);
+  if (found.kind === "datadownload") return removeContent(deps, found.ark, who, options.expectedRevision);
+  return unlessChanged(id, options.expectedRevision, async () => {
     const record = await findLive(deps, id, options.kind);
-    // Of a file its stored content is deleted, and what is said of it stays.
-    if (record.kind === "datadownload") return removeContent(deps, record.ark, who, options.expectedRevision);
     await assertMayChange(deps.records, who, record);
     if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision) throw mismatch(record, options.expectedRevision);
     const view = await viewOf(deps, record, who);
     const told = { ...(options.reason ? { reason: options.reason } : {}), ...(options.successor ? { successor: options.successor } : {}) };
     const records: RecordWrite[] = [{ op: "delete", ark: record.ark, ifRevision: record.revision, dropObjects: true, ...told }];
     if (record.kind === "rocrate") for await (const member of membersOf(deps, record.ark)) records.push({ op: "delete", ...member, dropObjects: true, ...told });
-    try {
-      await deps.records.commit({ by: who.user, at: Date.now(), records, ...(record.kind === "user" ? { account: { op: "delete" as const, user: record.ark } } : {}) });
-      return view;
-    } catch (error) {
-      const raced = error instanceof ServiceError && error.code === "REVISION_MISMATCH";
-      if (raced && options.expectedRevision === undefined && race < 5) continue;
-      throw error;
-    }
-  }
+    await deps.records.commit({ by: who.user, at: Date.now(), records, ...(record.kind === "user" ? { account: { op: "delete" as const, user: record.ark } } : {}) });
+    return view;
+  });
 }
 
 /** What was minted for a crate; what another crate has too stays, and is that crate's from then on. */

@@ -11,13 +11,11 @@ import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { withStoredContent } from "../files/stored-content.js";
 import { changedPointers } from "./changed.js";
+import { unlessChanged } from "./contention.js";
 import { checked } from "./create.js";
 import { describe, findLive, findRecord, gone, pathOf } from "./find.js";
 import { ownerOf, stateOf } from "./state.js";
 import { parseDocument, viewOf, viewsOf, type RecordView } from "./view.js";
-
-/** A write that raced another one reads again; more often than this the contention itself is the answer. */
-export const RACES = 5;
 
 /**
  * The same where the path holds the identifier: of its own kind, whatever that is, or of the one asked for.
@@ -45,7 +43,7 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
   const id = path ?? document["@id"];
   if (typeof id !== "string") throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
 
-  for (let race = 1; ; race++) {
+  return unlessChanged(id, expectedRevision, async () => {
     const record = await findRecord(deps, id);
     if (record.tombstone) throw gone(record);
     await assertMayChange(deps.records, who, record);
@@ -57,19 +55,14 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     const account = kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
     const content = kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
     const state = await stateOf(kind, record.ark, content?.document ?? stored);
-    try {
-      await deps.records.commit({
-        by: who.user, at: Date.now(),
-        records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state, ...ownerOfLoose(kind, record, state), ...(content ? { objects: content.objects } : {}) }],
-        ...(account ? { account } : {}),
-      });
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "REVISION_MISMATCH" && expectedRevision === undefined && race < RACES) continue;
-      throw error;
-    }
+    await deps.records.commit({
+      by: who.user, at: Date.now(),
+      records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state, ...ownerOfLoose(kind, record, state), ...(content ? { objects: content.objects } : {}) }],
+      ...(account ? { account } : {}),
+    });
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);
-  }
+  });
 }
 
 export function mismatch(record: StoredRecord, expected: number): ServiceError {

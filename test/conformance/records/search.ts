@@ -64,6 +64,14 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("images xylophone")).toEqual([]);
     });
 
+    test("takes a word with one letter wrong for what it was meant to be, also where its ending makes another stem of it", async () => {
+      await write(store(), holding("a", { name: "Embedding of images" }), holding("b", { name: "A computation" }), holding("c", { name: "Paging" }));
+      for (const typed of ["embeddign", "embeddnig", "embeddings", "embeding"]) expect(await found(typed), typed).toEqual(["a"]);
+      for (const typed of ["computaton", "computatiom", "compuattion", "computattion"]) expect(await found(typed), typed).toEqual(["b"]);
+      expect(await found("pagign")).toEqual(["c"]);
+      expect(await found("embeddign computaton")).toEqual([]);
+    });
+
     test("follows changes and forgets deleted records", async () => {
       await write(store(), holding("a", { name: "first" }), holding("b", { name: "first" }));
       expect(await found("first")).toHaveLength(2);

@@ -122,7 +122,9 @@ describe("negotiation", () => {
       expect((await get(`/dataset/${ark}${revision}`, { Accept: "text/turtle", "If-None-Match": json!.headers.get("etag")! })).status).toBe(200);
     }
     for (const revision of ["0", "-1", "x", "1.5", ""]) expect((await get(`/dataset/${ark}?revision=${revision}`)).status).toBe(422);
-    expect((await get(`/dataset/${ark}?revision=3`)).status).toBe(404);
+    for (const path of [`/dataset/${ark}`, `/${ark}`]) expect(await get(`${path}?revision=3`), path).toMatchObject({ status: 404, body: { detail: `${ark} has no revision 3: it has 1 to 2.` } });
+    const foreign = await make("dataset", { "@id": "ark:12148/looked-back" });
+    expect((await get(`/${foreign}?revision=2`)).status).toBe(404);
   });
 });
 

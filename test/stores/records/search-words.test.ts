@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { partsOf } from "../../../src/stores/records/search/fragments.js";
-import { distance } from "../../../src/stores/records/search/spelling.js";
+import { distance, oneLetterOff } from "../../../src/stores/records/search/spelling.js";
 import { allOf, anyOf, wordsOf } from "../../../src/stores/records/search/words.js";
 
 const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
@@ -17,6 +17,20 @@ function plain(a: string, b: string): number {
   }
   return table[a.length]![b.length]!;
 }
+
+describe("the words one letter off", () => {
+  it("have a letter less, more, another one, or two swapped", () => {
+    const words = oneLetterOff("abca");
+    for (const word of ["abc", "aabca", "abcad", "zbca", "baca", "abac"]) expect(words, word).toContain(word);
+    expect(words).not.toContain("abca");
+    for (const word of words) expect(distance("abca", word, 2), word).toBe(1);
+    expect(new Set(words).size).toBe(words.length);
+  });
+  it("are none of short words, and of none that is longer than words are", () => {
+    expect(oneLetterOff("abc")).toEqual([]);
+    expect(oneLetterOff("a".repeat(65))).toEqual([]);
+  });
+});
 
 describe("the distance of two spellings", () => {
   it("is what the definition says, up to the bound", () => {

@@ -98,6 +98,10 @@ describe("intake of a crate", () => {
     const wrong = await rig.upload(await crate([
       { "@id": "a", "@type": "File", contentSize: "2" }, { "@id": "b", "@type": "File", md5: md5("a") }, { "@id": "c", "@type": "File", sha256: sha256("a") }, { "@id": "d", "@type": "File", sha512: "0".repeat(128) },
     ], { a: "a", b: "b", c: "c", d: "d" }));
+    const written = await rig.upload(await crate([
+      { "@id": "a", "@type": "File", contentSize: [2], sha256: [sha256("b")] }, { "@id": "b", "@type": "File", contentSize: { "@value": "7" } }, { "@id": "c", "@type": "File", contentSize: ["1"], sha256: [{ "@value": sha256("c") }], md5: [md5("x"), md5("y")] },
+    ], { a: "a", b: "b", c: "c" }));
+    expect(written.error!.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["SIZE_MISMATCH /@graph/2", "DIGEST_MISMATCH /@graph/2", "SIZE_MISMATCH /@graph/3"]);
     expect(wrong.error!.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["SIZE_MISMATCH /@graph/2", "DIGEST_MISMATCH /@graph/3", "DIGEST_MISMATCH /@graph/4", "DIGEST_MISMATCH /@graph/5"]);
   });
 
@@ -115,6 +119,12 @@ describe("intake of a crate", () => {
     const before = await keys();
     await sweepObjects({ objects: rig.objects, records: rig.records, intentLifetime: 0, now: () => Date.now() + 1e9 });
     expect((await keys()).sort()).toEqual(before.sort());
+  });
+
+  it("tells of a crate that somebody else has, and the way out", async () => {
+    await rig.upload(await crate([], {}, { "@id": "ark:59852/rocrate-of-bob" }), { user: "ark:99999/user-bob" });
+    const mine = await rig.upload(await crate([], { more: "x" }, { "@id": "ark:59852/rocrate-of-bob" }));
+    expect(mine.error).toMatchObject([{ code: "IDENTIFIER_TAKEN", message: expect.stringMatching(/ROCrate.*; give the crate another @id\.$/) }]);
   });
 
   it("tells of a crate that the uploader has, and the way out", async () => {

@@ -134,6 +134,13 @@ describe("the files of entities", () => {
     expect(matched(crate)).toEqual(urls.map(() => "data/a.csv"));
     expect(crate.undescribed).toEqual([]);
   });
+  it("are what path names where the crate's context makes it another word for contentUrl", () => {
+    const page = (context: Json, path = "SCREEN/1.jpg") => prepare({ "ro-crate-metadata.json": metadata([{ "@id": "1.jpg", "@type": "File", path }], {}, context) }, ["SCREEN/1.jpg"]);
+    for (const version of ["1.0", "1.1", "1.2", "1.3"]) expect(matched(page([`https://w3id.org/ro/crate/${version}/context`, { x: "https://example.org/x" }])), version).toEqual(["SCREEN/1.jpg"]);
+    expect(errors(() => page("https://w3id.org/ro/crate/1.1/context", "SCREEN/2.jpg"))).toEqual(["FILE_MISSING /@graph/2"]);
+    expect(errors(() => page({ "@vocab": "https://schema.org/" }))).toEqual(["FILE_MISSING /@graph/2"]);
+    expect(errors(() => page(["https://w3id.org/ro/crate/1.1/context", { path: "https://example.org/path" }]))).toEqual(["FILE_MISSING /@graph/2"]);
+  });
   it("must be there for a File with a relative id and no URL of its own", () => {
     expect(errors(() => one([{ "@id": "gone.txt", "@type": "File" }]))).toEqual(["FILE_MISSING /@graph/2"]);
     expect(errors(() => one([{ "@id": "gone.txt", "@type": ["http://schema.org/MediaObject", "SoftwareSourceCode"] }]))).toEqual(["FILE_MISSING /@graph/2"]);

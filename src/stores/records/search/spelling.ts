@@ -1,6 +1,32 @@
 /** How many letters may differ: none in short words, where every other word is near. */
 export const tolerance = (word: string): number => (word.length < 4 ? 0 : word.length < 8 ? 1 : 2);
 
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+/** Nobody mistypes one letter of more. */
+const LONGEST = 64;
+
+/**
+ * What a word may have been meant to be: all with one letter less, more, another one, or two swapped. Stems are near
+ * each other only where the slip is not in an ending; these have endings that are taken off as they should be.
+ */
+export function oneLetterOff(word: string): string[] {
+  const letters = [...word];
+  if (tolerance(word) === 0 || letters.length > LONGEST) return [];
+  const found = new Set<string>();
+  for (let at = 0; at <= letters.length; at++) {
+    const before = letters.slice(0, at).join("");
+    const [first = "", second = "", ...rest] = letters.slice(at);
+    const after = rest.join("");
+    for (const letter of LETTERS) found.add(before + letter + first + second + after);
+    if (first === "") continue;
+    found.add(before + second + after);
+    for (const letter of LETTERS) found.add(before + letter + second + after);
+    if (second !== "") found.add(before + second + first + after);
+  }
+  found.delete(word);
+  return [...found];
+}
+
 /**
  * Optimal string alignment distance: letters added, left out, changed, or two swapped. Answers `most + 1` as soon
  * as it is known to be above `most`.

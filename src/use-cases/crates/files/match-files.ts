@@ -1,7 +1,8 @@
-import type { JsonObject } from "../../../model/field.js";
+import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { UnknownContext, bundledContext } from "../../../rdf/contexts.js";
 import { quoted, type Findings, type Place } from "../findings.js";
 import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
-import { referencesIn } from "../json-path.js";
+import { isObject, listOf, referencesIn } from "../json-path.js";
 import { typeNames } from "../kinds.js";
 import type { CrateFile, FileTree } from "./tree.js";
 
@@ -37,10 +38,11 @@ export function matchFile(entity: IdentifiedEntity, tree: FileTree, findings: Fi
 }
 
 export function isEmbargoed({ parts }: IdentifiedEntity): boolean {
-  return parts.some(({ entity }) => contentUrls(entity.value).includes(EMBARGOED));
+  return parts.some((part) => contentUrls(part).includes(EMBARGOED));
 }
 
-function fileOf({ scope, entity }: Part, tree: FileTree): CrateFile | undefined {
+function fileOf(part: Part, tree: FileTree): CrateFile | undefined {
+  const { scope, entity } = part;
   const { folder } = scope.description;
   const id = scope.of(entity.id);
   if (id.rule === "path" && id.path !== "") {
@@ -51,7 +53,7 @@ function fileOf({ scope, entity }: Part, tree: FileTree): CrateFile | undefined 
     const file = tree.find(entity.id, folder);
     if (file) return file;
   }
-  for (const url of contentUrls(entity.value)) {
+  for (const url of contentUrls(part)) {
     const path = localPath(url);
     // Relative to the crate's folder; the older tools wrote it from the folder above.
     const file = path === undefined ? undefined : (tree.find(path, folder) ?? tree.find(path, ""));
@@ -61,9 +63,10 @@ function fileOf({ scope, entity }: Part, tree: FileTree): CrateFile | undefined 
 }
 
 /** True when something was found to be missing. */
-function missing({ scope, entity }: Part, tree: FileTree, findings: Findings, withoutFiles: boolean): boolean {
+function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: boolean): boolean {
+  const { scope, entity } = part;
   const place = { file: scope.description.file, pointer: entity.pointer };
-  const urls = contentUrls(entity.value);
+  const urls = contentUrls(part);
   if (urls.includes(EMBARGOED)) return false;
   const id = scope.of(entity.id);
   const isFile = typeNames(entity.value, scope.description.context, entity.value["@context"]).some((type) => type === "File" || type === "MediaObject");
@@ -88,15 +91,40 @@ export function localPath(url: string): string | undefined {
   return url === "" || url === EMBARGOED || /^[a-zA-Z][a-zA-Z0-9+.-]+:/.test(url) || url.startsWith("//") ? undefined : url;
 }
 
-function contentUrls(value: JsonObject): string[] {
-  return ["contentUrl", "schema:contentUrl", "evi:contentUrl", "EVI:contentUrl"].flatMap((key) => referencesIn(value[key]));
+function contentUrls({ scope, entity: { value } }: Part): string[] {
+  const keys = ["contentUrl", "schema:contentUrl", "evi:contentUrl", "EVI:contentUrl"];
+  if (Object.hasOwn(value, "path") && meansContentUrl("path", [...listOf(scope.description.context), ...listOf(value["@context"])])) keys.push("path");
+  return keys.flatMap((key) => referencesIn(value[key]));
+}
+
+/** RO-Crate has `path` as another word for contentUrl; a crate may give it a meaning of its own. */
+function meansContentUrl(term: string, contexts: readonly JsonValue[]): boolean {
+  for (const context of contexts.toReversed()) {
+    const terms = typeof context === "string" ? bundledTerms(context) : isObject(context) ? context : {};
+    if (!Object.hasOwn(terms, term)) continue;
+    const meaning = terms[term];
+    const iri = isObject(meaning) ? meaning["@id"] : meaning;
+    return typeof iri === "string" && /^(?:https?:\/\/schema\.org\/|schema:)contentUrl$/.test(iri);
+  }
+  return false;
+}
+
+/** Nothing for a context that is not known, which is told where contexts are checked. */
+function bundledTerms(url: string): JsonObject {
+  try {
+    return (bundledContext(url) as { "@context": JsonObject })["@context"];
+  } catch (error) {
+    if (error instanceof UnknownContext) return {};
+    throw error;
+  }
 }
 
 const HEX_LENGTH = { md5: 32, sha256: 64, sha512: 128 } as const;
 
 function claimsOf({ scope, entity }: Part): FileClaims {
   const claims: FileClaims = { place: { file: scope.description.file, pointer: entity.pointer } };
-  for (const [key, value] of Object.entries(entity.value)) {
+  for (const [key, stated] of Object.entries(entity.value)) {
+    const value = single(stated);
     const name = key.slice(key.lastIndexOf(":") + 1).toLowerCase().replace("-", "");
     if (name === "contentsize" && (typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)))) claims.size = Number(value);
     if ((name === "md5" || name === "sha256" || name === "sha512") && typeof value === "string") {
@@ -105,4 +133,10 @@ function claimsOf({ scope, entity }: Part): FileClaims {
     }
   }
   return claims;
+}
+
+/** `["x"]` and `{"@value": "x"}` say what `"x"` says (JSON-LD 1.1, sections 4.2 and 4.3); of several values none is taken for the one that is meant. */
+function single(value: JsonValue): JsonValue {
+  const [only, ...more] = listOf(value);
+  return only === undefined || more.length > 0 ? null : isObject(only) ? (only["@value"] ?? null) : only;
 }

@@ -1,3 +1,4 @@
+import { arkInPath } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds/index.js";
@@ -19,9 +20,10 @@ export interface CrateDocument {
 
 /** Where stored content of a record is served. */
 export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): string {
-  if (kind === "datadownload") return `${baseUrl}/datadownload/${ark}/download`;
+  const inPath = arkInPath(ark);
+  if (kind === "datadownload") return `${baseUrl}/datadownload/${inPath}/download`;
   const { path } = KINDS[kind];
-  return kind === "dataset" || kind === "software" ? `${baseUrl}/${path}/download/${ark}` : `${baseUrl}/download/${ark}`;
+  return kind === "dataset" || kind === "software" ? `${baseUrl}/${path}/download/${inPath}` : `${baseUrl}/download/${inPath}`;
 }
 
 /** What is said of an entity, with the identifiers it has here. */

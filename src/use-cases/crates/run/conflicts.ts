@@ -1,5 +1,5 @@
 import type { ServiceError } from "../../../errors.js";
-import type { KindName } from "../../../model/kind.js";
+import { withArticle, type KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds/index.js";
 import type { RecordStore, StoredRecord } from "../../../stores/records/port.js";
 import type { CrateRecord } from "../build-records.js";
@@ -29,7 +29,7 @@ export async function findConflicts(records: Pick<RecordStore, "findMany">, clai
       if (claim.root && record.owner === user && record.ark === claim.ark && record.kind === "rocrate") refusals.push({ index, ...crateExists(record) });
       // The uploader's own record of the same kind may say the same; known when the crate's is built.
       else if (isOwn(record, claim, user)) own.set(claim.ark, { file: claim.file, pointer: claim.pointer });
-      else refusals.push({ index, ...taken(claim.ark, record.kind, record.tombstone !== null, await holders.of(record)) });
+      else refusals.push({ index, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await holders.of(record) }) });
     }
   }
   return { refusals, own };
@@ -67,7 +67,7 @@ export async function withoutKnown(records: Pick<RecordStore, "findMany">, write
 /** The commit's refusal of an identifier that was taken meanwhile. */
 export function takenAtCommit(error: ServiceError, root: string): Finding {
   const { ark, kind, deleted } = error.extra as { ark?: string; kind?: KindName; deleted?: boolean };
-  const { code, message } = taken(ark ?? root, kind, deleted === true);
+  const { code, message } = taken(ark ?? root, kind, deleted === true, { root: ark === undefined || ark === root });
   return finding(code, message);
 }
 
@@ -80,15 +80,15 @@ export function changedAtCommit(error: ServiceError): Finding {
 /** Key order aside: a crate that was edited and packed again writes it otherwise. */
 export const saysTheSame = (before: Uint8Array, after: Uint8Array): boolean => Buffer.compare(before, after) === 0 || changedPointers(parseDocument(before), parseDocument(after)).length === 0;
 
-/** @param owner kind of another's owner, which is all that is told of it */
-export function taken(ark: string, kind: KindName | undefined, deleted: boolean, owner?: KindName): { code: "IDENTIFIER_TAKEN"; message: string } {
-  const holder = `${kind ? withArticle(kind) : "another record"}${owner ? ` of another ${KINDS[owner].typeName}` : ""}`;
+/** @param who whether it is the crate's own, and the kind of another's owner, which is all that is told of it */
+export function taken(ark: string, kind: KindName | undefined, deleted: boolean, { root = false, owner }: { root?: boolean; owner?: KindName | undefined } = {}): { code: "IDENTIFIER_TAKEN"; message: string } {
+  const holder = `${kind ? withArticle(KINDS[kind].typeName) : "another record"}${owner ? ` of another ${KINDS[owner].typeName}` : ""}`;
   const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already, and a crate is taken in once" : owner ? "" : " that says something else";
-  const fix = kind === "rocrate" && !deleted ? "give the nested crate another @id, or leave it out and refer to it" : "give the entity another @id";
+  const fix = root ? "give the crate another @id" : kind === "rocrate" && !deleted ? "give the nested crate another @id, or leave it out and refer to it" : "give the entity another @id";
   return { code: "IDENTIFIER_TAKEN", message: `${quoted(ark)} is the identifier of ${holder}${why}; ${fix}.` };
 }
 
-const withArticle = (kind: KindName): string => `${/^[AEIOU]/.test(KINDS[kind].typeName) ? "an" : "a"} ${KINDS[kind].typeName}`;
+
 
 /** Kinds of those who own records that are not the uploader's. */
 export class OwnerKinds {

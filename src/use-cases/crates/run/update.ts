@@ -63,7 +63,7 @@ export class CrateUpdate {
         if (claim.root) this.root = claim.ark;
         // Members of one crate may differ in hyphens only: another member is no hindrance.
         if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root)) continue;
-        if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, await this.owners.of(record)) });
+        if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await this.owners.of(record) }) });
         else {
           this.seen.set(record.ark, record.revision);
           if (claim.root) for await (const member of this.members()) this.seen.set(member.ark, member.revision);

@@ -1,11 +1,12 @@
 import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../search-port.js";
 import { RECORDS_LOOKED_AT } from "../../search/related.js";
+import { oneLetterOff } from "../../search/spelling.js";
 import { wordsOf } from "../../search/words.js";
 import { type Database, type Session, type Statement, statement } from "../statement.js";
 import { type Analyzer, lexeme } from "./analyzer.js";
 import { fragmentOf } from "./fragment.js";
 import { relatedStems } from "./related-stems.js";
-import { Commonness, spellings } from "./vocabulary.js";
+import { type AskedStem, Commonness, spellings } from "./vocabulary.js";
 
 /** Weights of `other`, description, keywords and name, as `ts_rank` takes them: D first. */
 const WEIGHTS = "{0.1, 0.3, 0.5, 1.0}";
@@ -48,28 +49,31 @@ export class SearchReads {
 
   /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
-    const stems = [...new Set(this.analyzer.stemsOf(wordsOf(query.text)))];
+    const words = wordsOf(query.text);
+    const byStem = new Map(this.analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]));
+    const stems = [...byStem.keys()];
+    const asAsked = (): AskedStem[] => [...byStem].map(([stem, word]) => ({ stem, meant: () => [...new Set(this.analyzer.stemsOf(oneLetterOff(word)))] }));
     if (stems.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
     return this.database.snapshot((session) => {
       signal?.throwIfAborted();
-      return query.match === "all" ? this.#all(session, stems, query) : this.#related(session, stems.slice(0, MOST_WORDS), query);
+      return query.match === "all" ? this.#all(session, stems, asAsked, query) : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, query);
     });
   }
 
   /** Every word; near spellings of those that no record holds only when no record holds all of them. */
-  async #all(session: Session, stems: readonly string[], query: SearchQuery): Promise<SearchPage> {
+  async #all(session: Session, stems: readonly string[], asAsked: () => AskedStem[], query: SearchQuery): Promise<SearchPage> {
     // So many words that no record holds them all are not ranked one by one.
     const exact = await this.#page(session, { query: allOf(stems.map((stem) => [stem])), stems: weighed(stems.slice(0, MOST_WORDS)) }, query);
     if (exact.total > 0 || stems.length > MOST_WORDS) return exact;
-    const groups = await spellings(session, stems);
+    const groups = await spellings(session, asAsked());
     return groups === undefined ? exact : this.#page(session, { query: allOf(groups), stems: weighed(groups.flat()) }, query);
   }
 
-  async #related(session: Session, stems: readonly string[], query: SearchQuery): Promise<SearchPage> {
+  async #related(session: Session, stems: readonly string[], asAsked: () => AskedStem[], query: SearchQuery): Promise<SearchPage> {
     const [[known]] = await session.query(COUNT, [anyOf(stems), null]) as [[number]];
-    const asked = known > 0 ? stems : (await spellings(session, stems) ?? []).flat();
+    const asked = known > 0 ? stems : (await spellings(session, asAsked().slice(0, MOST_WORDS)) ?? []).flat();
     if (asked.length === 0) return { total: 0, hits: [] };
     const best = await this.#best(session, { query: anyOf(asked), stems: weighed(asked) }, { offset: 0, limit: RECORDS_LOOKED_AT });
     if (best.total === 0) return { total: 0, hits: [] };

@@ -35,20 +35,23 @@ export class Commonness {
   }
 }
 
+/** A word's stem, and the stems of what it may have been meant to be. */
+export interface AskedStem { stem: string; meant(): readonly string[] }
+
 /**
  * For each stem those spelt most like it: itself when a record holds it. `undefined` when a stem has none, or nothing
  * changed. Walks the dictionary once for each word that is not known, so it is asked only when nothing else is found.
  */
-export async function spellings(session: Session, stems: readonly string[]): Promise<string[][] | undefined> {
-  const counts = await countsOf(session, stems);
+export async function spellings(session: Session, asked: readonly AskedStem[]): Promise<string[][] | undefined> {
+  const counts = await countsOf(session, asked.map(({ stem }) => stem));
   const groups: string[][] = [];
   let changed = false;
-  for (const stem of stems) {
+  for (const { stem, meant } of asked) {
     if (counts.get(stem)! > 0) {
       groups.push([stem]);
       continue;
     }
-    const near = await nearest(session, stem);
+    const near = await nearest(session, stem, meant());
     if (near.length === 0) return undefined;
     groups.push(near);
     changed = true;
@@ -56,27 +59,28 @@ export async function spellings(session: Session, stems: readonly string[]): Pro
   return changed ? groups : undefined;
 }
 
-async function nearest(session: Session, stem: string): Promise<string[]> {
+async function nearest(session: Session, stem: string, meant: readonly string[]): Promise<string[]> {
   const most = tolerance(stem);
-  if (most === 0) return [];
-  const found: { term: string; away: number }[] = [];
-  for (let length = stem.length - most; length <= stem.length + most; length++) {
+  // Few of these are words of the dictionary; their counts tell.
+  const held = [...await countsOf(session, meant)].filter(([, records]) => records > 0);
+  const found: { term: string; away: number }[] = held.map(([term]) => ({ term, away: 1 }));
+  for (let length = stem.length - most; most > 0 && length <= stem.length + most; length++) {
     for (let after = ""; ;) {
       const terms = await session.query(TERMS, [length, after]);
       for (const [term] of terms) {
         const away = distance(stem, term, most);
-        if (away <= most) found.push({ term, away });
+        if (away <= most && !held.some(([known]) => known === term)) found.push({ term, away });
       }
       if (terms.length < AT_ONCE) break;
       after = terms.at(-1)![0];
     }
   }
   // The dictionary remembers stems of records that are gone.
-  for (let away = 0; away <= most; away++) {
+  for (let away = 0; away <= Math.max(most, 1); away++) {
     const some = found.filter((one) => one.away === away).slice(0, MOST_LOOKED_AT).map(({ term }) => term);
     if (some.length === 0) continue;
-    const held = [...await countsOf(session, some)].filter(([, records]) => records > 0);
-    if (held.length > 0) return held.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SPELLINGS).map(([term]) => term);
+    const live = [...await countsOf(session, some)].filter(([, records]) => records > 0);
+    if (live.length > 0) return live.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SPELLINGS).map(([term]) => term);
   }
   return [];
 }

@@ -1,5 +1,5 @@
 import type { Connection } from "../statement.js";
-import { distance, tolerance } from "../../search/spelling.js";
+import { distance, oneLetterOff, tolerance } from "../../search/spelling.js";
 import { Stemmer } from "../../search/stemmer.js";
 
 /** Near spellings of one word that are tried. */
@@ -35,7 +35,7 @@ export class Vocabulary {
         groups.push([words[index]!]);
         continue;
       }
-      const near = this.#near(stem);
+      const near = this.#near(stem, words[index]!);
       if (near.length === 0) return undefined;
       groups.push(near);
       changed = true;
@@ -43,15 +43,20 @@ export class Vocabulary {
     return changed ? groups : undefined;
   }
 
-  #near(stem: string): string[] {
-    const most = tolerance(stem);
-    if (most === 0) return [];
-    const found: { term: string; records: number; away: number }[] = [];
-    for (const [term, records] of this.#all.iterate([stem.length - most, stem.length + most])) {
-      const away = distance(stem, term, most);
-      if (away <= most) found.push({ term, records, away });
+  #near(stem: string, word: string): string[] {
+    const found = new Map<string, { spelling: string; records: number; away: number }>();
+    const words = oneLetterOff(word);
+    for (const [index, term] of this.stemmer.stemsOf(words).entries()) {
+      const records = term === undefined || found.has(term) ? 0 : this.records(term);
+      // The word, not its stem: what is asked for is stemmed, and the stem of "embed" is not that of "embedding".
+      if (records > 0) found.set(term!, { spelling: words[index]!, records, away: 1 });
     }
-    const nearest = Math.min(...found.map(({ away }) => away));
-    return found.filter(({ away }) => away === nearest).toSorted((a, b) => b.records - a.records).slice(0, MOST_SPELLINGS).map(({ term }) => term);
+    const most = tolerance(stem);
+    for (const [term, records] of most === 0 ? [] : this.#all.iterate([stem.length - most, stem.length + most])) {
+      const away = distance(stem, term, most);
+      if (away <= most && !found.has(term)) found.set(term, { spelling: term, records, away });
+    }
+    const nearest = Math.min(...[...found.values()].map(({ away }) => away));
+    return [...found.values()].filter(({ away }) => away === nearest).toSorted((a, b) => b.records - a.records).slice(0, MOST_SPELLINGS).map(({ spelling }) => spelling);
   }
 }
