@@ -7,12 +7,10 @@ import { arkOf, recordMaker, roleOf } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
-import { registryEnv, startServer, untilLoaded } from "./support/server.js";
+import { registryEnv, startNode, untilLoaded } from "./support/server.js";
 import { hasPgbench, Pgbench } from "./yardsticks/pgbench.js";
 import { BareStatements } from "./yardsticks/postgres.js";
 
-/** Different keys asked for in one run. */
-const KEYS = 32_000;
 /** A dataset that another record wrote. */
 const WRITTEN = 3;
 
@@ -20,7 +18,7 @@ const WRITTEN = 3;
 export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
 
 async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
-  const { rounds, seconds, warmUp, writers, connections, fewRecords } = sizes;
+  const { rounds, seconds, warmUp, writers, connections, keys, fewRecords } = sizes;
   const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
   const store = await openPostgresRecordStore({ ...storeOptions(10), url });
   const make = await recordMaker();
@@ -30,12 +28,12 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
   const rows = bare.rowsOf(0, make(WRITTEN));
   await bare.close();
   const files = await folder();
-  const registry = await startServer(process.execPath, [fileURLToPath(new URL("support/mixed-registry.js", import.meta.url))], { ...registryEnv(files), DATABASE_URL: url });
+  const registry = await startNode([fileURLToPath(new URL("support/mixed-registry.js", import.meta.url))], { ...registryEnv(files), DATABASE_URL: url });
   const load = new LoadGenerator();
   try {
     await untilLoaded(registry);
     const creating = (await Client.register(registry)).creating();
-    const paths = Array.from({ length: KEYS }, () => randomPath(fewRecords));
+    const paths = Array.from({ length: keys }, () => randomPath(fewRecords));
     const reading = new Pgbench(url, files);
     const inserting = new Pgbench(bareUrl, files);
     const sides = {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
+import { COMPILE_LESS } from "../support/compile-less.js";
 
 let folder: string;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ interface Ended { status: number | null; stdout: string; stderr: string; ms: num
 /** Runs a script of the package to its end. @param onOutput may end the process when it has said enough */
 function run(script: string, args: string[], env: Record<string, string> = {}, onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void): Promise<Ended> {
   const began = performance.now();
-  const child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env["PATH"], TMPDIR: folder, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...COMPILE_LESS, script, ...args], { env: { PATH: process.env["PATH"], TMPDIR: folder, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => {
     output.stdout += chunk.toString();
