@@ -5,22 +5,28 @@ import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { arkOf, recordMaker, roleOf } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
-import { inTurns } from "./support/measure.js";
+import { inTurns, perSecond } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
-import { registryEnv, startNode, untilLoaded } from "./support/server.js";
+import { registryEnv, startNode, untilLoaded, type Server } from "./support/server.js";
 import { hasPgbench, Pgbench } from "./yardsticks/pgbench.js";
 import { BareStatements } from "./yardsticks/postgres.js";
 
+/** Connections of each side, as DATABASE_POOL has it. */
+const CONNECTIONS = 10;
 /** A dataset that another record wrote. */
 const WRITTEN = 3;
 
-/** The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what pgbench gets out of the same database. */
+/**
+ * The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what pgbench gets out of the
+ * same database; and beside what Node itself needs for a read: the select through the bare driver, the bytes of a record
+ * from memory by a bare Express handler, and both in one.
+ */
 export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
 
 async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers, connections, keys, fewRecords } = sizes;
   const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
-  const store = await openPostgresRecordStore({ ...storeOptions(10), url });
+  const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url });
   const make = await recordMaker();
   await store.commit({ by: null, at: Date.now(), records: Array.from({ length: fewRecords }, (_, index) => make(index)) });
   await store.close();
@@ -28,30 +34,49 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
   const rows = bare.rowsOf(0, make(WRITTEN));
   await bare.close();
   const files = await folder();
-  const registry = await startNode([fileURLToPath(new URL("support/mixed-registry.js", import.meta.url))], { ...registryEnv(files), DATABASE_URL: url });
+  const started: Server[] = [];
+  const start = async (module: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Server> => {
+    started.push(await startNode([fileURLToPath(new URL(module, import.meta.url)), ...args], env));
+    return started.at(-1)!;
+  };
+  const driver = new BareStatements(url, CONNECTIONS);
   const load = new LoadGenerator();
   try {
+    const registry = await start("support/mixed-registry.js", [], { ...registryEnv(files), DATABASE_URL: url });
     await untilLoaded(registry);
     const creating = (await Client.register(registry)).creating();
     const paths = Array.from({ length: keys }, () => randomPath(fewRecords));
+    const bytes = Buffer.from(await (await fetch(registry.url + paths[0]!)).arrayBuffer());
+    const express = await start("yardsticks/express.js", [bytes.toString("base64")]);
+    const both = await start("yardsticks/express-postgres.js", [url, String(CONNECTIONS)]);
+    const get = (from: Server) => async (length = seconds) => (await load.run({ url: from.url, connections, seconds: length, paths })).perSecond;
+    let next = 0;
     const reading = new Pgbench(url, files);
     const inserting = new Pgbench(bareUrl, files);
     const sides = {
       bareReads: (length = seconds) => reading.read(fewRecords, connections, length),
-      reads: async (length = seconds) => (await load.run({ url: registry.url, connections, seconds: length, paths })).perSecond,
+      reads: get(registry),
+      driver: (length = seconds) => perSecond(connections, length, () => driver.find(paths[next++ % keys]!.slice(1))),
+      express: get(express),
+      both: get(both),
       bareCreates: (length = seconds) => inserting.create(rows, writers, length),
       creates: async (length = seconds) => (await load.run({ ...creating, connections: writers, seconds: length })).perSecond,
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const read = await inTurns(rounds, { bare: () => sides.bareReads(), registry: () => sides.reads() });
+    const read = await inTurns(rounds, { bare: () => sides.bareReads(), registry: () => sides.reads(), driver: () => sides.driver(), express: () => sides.express(), both: () => sides.both() });
     const created = await inTurns(rounds, { bare: () => sides.bareCreates(), registry: () => sides.creates() });
+    const reads = { name: `GET /ark:… from PostgreSQL, ${connections} at a time`, value: read.registry, unit: "/s" };
     return [
-      { name: `GET /ark:… from PostgreSQL, ${connections} at a time`, value: read.registry, unit: "/s", yardstick: { name: "the same select by pgbench", value: read.bare }, wanted: { atLeast: 0.3 } },
+      { ...reads, yardstick: { name: "the same select by pgbench", value: read.bare }, wanted: { atLeast: 0.3 } },
+      { ...reads, yardstick: { name: "the same select through bare pg in Node, without HTTP", value: read.driver } },
+      { ...reads, yardstick: { name: "bare Express 5, same bytes from memory", value: read.express } },
+      { ...reads, yardstick: { name: "bare Express 5 with that select", value: read.both } },
       { name: `POST /dataset into PostgreSQL, ${writers} at a time`, value: created.registry, unit: "/s", yardstick: { name: "the same inserts by pgbench", value: created.bare }, wanted: { atLeast: 0.3 } },
     ];
   } finally {
     load.close();
-    await registry.stop();
+    await driver.close();
+    for (const server of started) await server.stop();
   }
 }
 

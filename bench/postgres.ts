@@ -5,7 +5,7 @@ import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
 import { hasPostgres, type PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { arkOf, recordMaker } from "./support/documents.js";
-import { inTurns } from "./support/measure.js";
+import { inTurns, perSecond } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
 import { BareStatements } from "./yardsticks/postgres.js";
 
@@ -24,17 +24,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
   try {
     const make = await recordMaker();
     let next = 0;
-    const rate = async (atATime: number, work: () => Promise<unknown>, length = seconds) => {
-      let done = 0;
-      const began = performance.now();
-      await Promise.all(Array.from({ length: atATime }, async () => {
-        while (performance.now() < began + length * 1000) {
-          await work();
-          done++;
-        }
-      }));
-      return done / ((performance.now() - began) / 1000);
-    };
+    const rate = (atATime: number, work: () => Promise<unknown>) => perSecond(atATime, seconds, work);
     // What is written is made before it is timed, on every side.
     const writes: RecordWrite[] = [];
     const rows: ReturnType<BareStatements["rowsOf"]>[] = [];

@@ -7,7 +7,7 @@ import { openEndpointEngine } from "../src/stores/queries/endpoint/index.js";
 import { SparqlHttp } from "../src/stores/queries/endpoint/http-client.js";
 import { lotsOf } from "../src/stores/queries/endpoint/projector/pieces.js";
 import { blocksOf } from "../src/stores/queries/endpoint/projector/updates.js";
-import { FeedReader } from "../src/stores/queries/oxigraph/feed-reader.js";
+import { FeedReader } from "../src/stores/queries/feed-reader.js";
 import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
 import type { FeedGraph, RecordStore } from "../src/stores/records/port.js";
 import { FUSEKI } from "../test/support/servers/fuseki.js";

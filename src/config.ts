@@ -78,6 +78,19 @@ const networks: Reader<string> = (raw) => {
   return raw;
 };
 const rate: Reader<number> = (raw) => (raw === "off" ? 0 : whole(1, 1_000_000)(raw));
+const share: Reader<number> = (raw) => {
+  const value = Number(raw);
+  if (!/^\d*\.?\d+$/.test(raw) || value > 1) throw new Error("a number from 0 to 1");
+  return value;
+};
+/** Milliseconds without a unit, as the variables of OpenTelemetry have them. */
+const milliseconds = whole(1, 600_000);
+/** As OpenTelemetry writes them: names and values with =, commas between, values percent-encoded ASCII. */
+const headerList: Reader<Readonly<Record<string, string>>> = (raw) => Object.fromEntries(raw.split(",").map((one) => {
+  const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(one) ?? [];
+  if (name === undefined) throw new Error("a list such as api-key=secret,tenant=lab, values percent-encoded");
+  return [name.toLowerCase(), decodeURIComponent(value!)];
+}));
 const lifetime = (most: number, shown: string): Reader<number> => (raw) => {
   if (raw === "off") return 0;
   const value = duration(raw);
@@ -192,6 +205,13 @@ export const SETTINGS = {
   EVENT_HEARTBEAT: setting(duration, 15_000, "How often a silent stream of server-sent events gets a sign of life."),
   METRICS_PORT: setting<number | null>(portOrOff, null, "Port of its own that answers /metrics for Prometheus; off by default, 0 picks a free one."),
   METRICS_HOST: setting(host, "127.0.0.1", "Address that METRICS_PORT listens on; keep it where only the scraper gets."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | null>(url, null, "Collector that is sent the traces of requests and background work, by OTLP in JSON over HTTP, to /v1/traces below this address; by default none are made."),
+  OTEL_EXPORTER_OTLP_HEADERS: { ...setting<Readonly<Record<string, string>> | null>(headerList, null, "Headers that the collector wants, as name=value with commas."), secret: true },
+  OTEL_EXPORTER_OTLP_TIMEOUT: setting(milliseconds, 10_000, "How long one sending of traces may take, in milliseconds."),
+  OTEL_SERVICE_NAME: setting(matching(/^[\w.-]{1,64}$/, "letters, digits, dots, dashes and underscores"), "arkgraph", "What this registry is called in traces."),
+  OTEL_TRACES_SAMPLER_ARG: setting(share, 1, "Part of the requests that are traced, 0 to 1, where the caller's traceparent does not decide."),
+  OTEL_BSP_SCHEDULE_DELAY: setting(milliseconds, 5_000, "Time between two sendings of traces, in milliseconds."),
+  OTEL_BSP_MAX_QUEUE_SIZE: setting(whole(1, 1_000_000), 2_048, "Most spans that wait to be sent; those beyond are dropped."),
   HEALTH_TIMEOUT: setting(durationFrom(100, "100ms"), 3_000, "How long /healthz, /readyz and /metrics wait for a part of the service before it counts as failed."),
   S3_ENDPOINT: setting<string | null>(origin, null, "Address of an S3 server that keeps the objects; by default they are files in DATA_DIR."),
   S3_ACCESS_KEY: { ...setting<string | null>(matching(/^\S{1,256}$/, "a key without spaces"), null, "Who the registry is to the S3 server."), secret: true },

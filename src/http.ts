@@ -4,6 +4,7 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { ServiceError } from "./errors.js";
 import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
 import { refuse } from "./graphql/websocket.js";
+import type { JsonObject } from "./model/field.js";
 import type { RequestObserver } from "./metrics/metrics.js";
 import { requestIdOf } from "./request-id.js";
 import { contractRouter } from "./rest/backend.js";
@@ -37,7 +38,9 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
   const contract = openApiDocument();
   const streams = new EventStreams();
   const asked = new WeakMap<IncomingMessage, string>();
-  const rest = restHandler(deps, await contractRouter(contract, operations(contract, streams)), authenticator, observer && ((req, operation) => asked.set(req, operation)));
+  const { tracing } = deps;
+  const noted = observer !== undefined || tracing !== undefined;
+  const rest = restHandler(deps, await contractRouter(contract, operations(contract, streams)), authenticator, noted ? (req, operation) => asked.set(req, operation) : undefined);
   const graphql = await graphqlDoor(deps, authenticator);
 
   const app = express();
@@ -50,14 +53,17 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
 
   const { html, policy } = graphqlPage(PAGE_POLICY);
   const page = Buffer.from(html);
+  const templates = tracing && routes(contract);
   // GraphQL and what the contract names do not pass through Express and its middleware.
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
     res.setHeader("X-Request-Id", requestIdOf(req));
     const graph = graphqlAddress(req.url ?? "/");
-    if (observer) {
-      if (graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
-      observe(res, observer, () => asked.get(req) ?? "other");
-    }
+    if (noted && graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
+    if (observer) observe(res, observer, () => asked.get(req) ?? "other");
+    if (tracing) tracing.request(req, res, () => templates!.get(asked.get(req) ?? ""), () => answer(req, res, graph));
+    else answer(req, res, graph);
+  });
+  const answer = (req: IncomingMessage, res: ServerResponse, graph: ReturnType<typeof graphqlAddress>): void => {
     if (graph) {
       if (graph.address === "answer" && wantsPage(req, graph.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
       else void graphql.handle(req, res, graph.address, graph.search);
@@ -66,7 +72,7 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
     rest(req, res).then((answered) => {
       if (!answered) app(req, res);
     }, (error: unknown) => sendError(req, res, error, deps.log));
-  });
+  };
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (graphqlAddress(req.url ?? "/")?.address === "answer") graphql.upgrade(req, socket, head);
     else refuse(socket, "404 Not Found");
@@ -79,6 +85,13 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
     await graphql.endStreams();
   };
   return { server, endStreams, stop: graphql.stop };
+}
+
+/** The path of every operation, as the contract writes it. */
+function routes({ paths }: JsonObject): ReadonlyMap<string, string> {
+  const named = Object.entries(paths as Record<string, Record<string, { operationId?: string }>>)
+    .flatMap(([path, item]) => Object.values(item).flatMap(({ operationId }) => (operationId === undefined ? [] : [[operationId, path] as const])));
+  return new Map([...named, ["graphql", "/graphql"], ["graphql_stream", "/graphql/stream"]]);
 }
 
 /** Tells of an answer once it is out, or its client has gone. */

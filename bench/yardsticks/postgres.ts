@@ -57,7 +57,12 @@ export class BareStatements {
   }
 
   async find(ark: string): Promise<boolean> {
-    return (await this.#pool.query({ name: "find", text: FIND, values: [ark], rowMode: "array" })).rows.length === 1;
+    return (await this.document(ark)) !== undefined;
+  }
+
+  async document(ark: string): Promise<Buffer | undefined> {
+    const { rows } = await this.#pool.query<unknown[]>({ name: "find", text: FIND, values: [ark], rowMode: "array" });
+    return rows[0]?.at(-1) as Buffer | undefined;
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ConfigError, type Config } from "../config.js";
 import type { EndpointAddress, EndpointOptions } from "../stores/queries/endpoint/index.js";
-import type { EngineLog } from "../stores/queries/oxigraph/log.js";
+import type { EngineLog } from "../stores/queries/log.js";
 import type { RecordStore } from "../stores/records/port.js";
 
 /** The name of this truth, made once and kept with it. */

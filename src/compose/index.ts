@@ -3,8 +3,11 @@ import type { Config } from "../config.js";
 import { signingKey } from "../secret.js";
 import { openObjects, prepareObjects } from "../stores/objects/location.js";
 import { intakeHandler } from "../use-cases/crates/intake.js";
+import type { JobHandler } from "../jobs/port.js";
 import type { Deps, Log } from "../use-cases/deps.js";
 import { buildHandler } from "../use-cases/evidence/stored/build.js";
+import { tracingOf } from "../telemetry/open.js";
+import { tracedDeps } from "../telemetry/stores.js";
 import { Penalties } from "../use-cases/sparql/index.js";
 import { Turns } from "../use-cases/turns.js";
 import { endpointAddress } from "./endpoint.js";
@@ -28,6 +31,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   // What is missing is told before anything is opened.
   endpointAddress(config);
   const objectsLocation = objectsOf(config);
+  const tracing = await tracingOf(config, log);
   // A node of a cluster keeps nothing of its own, and may run where nothing can be written.
   if (config.DATABASE_URL === null || "files" in objectsLocation || config.JWT_SECRET === null) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   await prepareObjects(objectsLocation, { create: config.S3_CREATE_BUCKET === "yes" });
@@ -42,7 +46,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);
   const penalties = new Penalties(config.SPARQL_PENALTY, shared);
-  const deps: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, shared, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
+  const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, shared, planTurns, shapeTurns, tableTurns, log, baseUrl, jwtSecret };
+  const deps: Deps = tracing ? { ...tracedDeps(untraced, tracing), tracing } : untraced;
   const sweeper = new Sweeper(deps);
   return {
     deps,
@@ -51,7 +56,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       queries.start();
       if (config.ROLE === "api") return;
       const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps) };
-      await jobs.start(told((job) => handlers[job.submission.type](job), log));
+      const handler: JobHandler = (job) => handlers[job.submission.type](job);
+      await jobs.start(told(tracing ? tracing.job(handler, async (id) => (await records.submission(id))?.status) : handler, log));
       sweeper.start();
     },
     async close(grace) {
@@ -64,6 +70,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await openQueries.close();
       await queries.close();
       await records.close();
+      await tracing?.close();
     },
   };
 }

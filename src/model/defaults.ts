@@ -21,13 +21,21 @@ export function normalizeInput(kind: Kind, value: unknown): unknown {
  * @param id stored form of the identifier; takes the place of the spelling that the client sent
  */
 export function withDefaults(kind: Kind, document: JsonObject, id?: string): JsonObject {
-  const absent = Object.entries(kind.fields)
-    .filter(([name, field]) => field.default !== undefined && !Object.hasOwn(document, name))
-    .map(([name, field]): [string, JsonValue] => [name, copyOf(field.default!)]);
-  const first = absent.filter(([name]) => name === "@context");
-  if (id !== undefined && !Object.hasOwn(document, "@id")) first.push(["@id", id]);
-  const said = Object.entries(document).map(([name, value]): [string, JsonValue] => [name, name === "@id" && id !== undefined ? id : value]);
-  return Object.fromEntries([...first, ...said, ...absent.filter(([name]) => name !== "@context")]);
+  const first: JsonObject = {};
+  const last: JsonObject = {};
+  for (const [name, value] of defaultsOf(kind)) if (!Object.hasOwn(document, name)) (name === "@context" ? first : last)[name] = copyOf(value);
+  if (id === undefined) return { ...first, ...document, ...last };
+  // Where the client sent one it keeps its place.
+  if (Object.hasOwn(document, "@id")) return { ...first, ...document, "@id": id, ...last };
+  return { ...first, "@id": id, ...document, ...last };
+}
+
+const defaults = new WeakMap<Kind, [name: string, value: JsonValue][]>();
+/** The kind's fields with a default; looked through for each record that is written. */
+function defaultsOf(kind: Kind): readonly [name: string, value: JsonValue][] {
+  let known = defaults.get(kind);
+  if (!known) defaults.set(kind, known = Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, JsonValue][] => (value === undefined ? [] : [[name, value]])));
+  return known;
 }
 
 /** structuredClone would take longer than all else here. */
@@ -35,6 +43,7 @@ const copyOf = (value: JsonValue): JsonValue => (typeof value === "object" ? JSO
 
 /** The document without what is never stored or answered: a password. */
 export function withoutSecrets(kind: Kind, document: JsonObject): JsonObject {
+  if (!Object.keys(document).some((name) => fieldOf(kind, name)?.secret)) return document;
   return Object.fromEntries(Object.entries(document).filter(([name]) => !fieldOf(kind, name)?.secret));
 }
 

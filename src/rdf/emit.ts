@@ -3,7 +3,7 @@ import { expandCurie } from "../model/field.js";
 import type { Link } from "../model/link.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT, PROVENANCE, SUPPORTED_BY, inferredGraph, type ProvenanceName } from "../model/provenance.js";
 import { JsonLdError } from "./json-ld-error.js";
-import { FALLBACK_VOCABULARY, isAbsoluteIri, nodeIri, safeIri } from "./iri.js";
+import { FALLBACK_VOCABULARY, isAbsoluteIri, nodeIri, safeIri, safeTerm } from "./iri.js";
 import { RDF, canonicalJson, canonicalLines, compactIri, iriTerm, literalTerm, nativeTerm } from "./nquads.js";
 
 /** A node, value or list object of expanded JSON-LD. */
@@ -187,7 +187,7 @@ export class Emitter {
       if (!ANY_SUBJECT.has(`https://schema.org/${name}`)) this.lostTerms.add(name);
       return FALLBACK_VOCABULARY + encodeURIComponent(name);
     }
-    if (isAbsoluteIri(iri)) return safeIri(iri);
+    if (isAbsoluteIri(iri)) return safeTerm(iri);
     this.lostTerms.add(iri);
     return FALLBACK_VOCABULARY + encodeURIComponent(iri);
   }

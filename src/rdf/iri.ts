@@ -40,6 +40,18 @@ export function safeIri(text: string): string {
   return iri.slice(0, path) + iri.slice(path).replace(/[[\]]/g, encodeURIComponent);
 }
 
+/** {@link safeIri} of terms of vocabularies: few, and each comes again and again. */
+export function safeTerm(iri: string): string {
+  let safe = terms.get(iri);
+  if (safe === undefined) {
+    if (terms.size >= MOST_TERMS) terms.clear();
+    terms.set(iri, (safe = safeIri(iri)));
+  }
+  return safe;
+}
+const terms = new Map<string, string>();
+const MOST_TERMS = 2000;
+
 /** IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are below `base`. */
 export function nodeIri(id: string, base: string): string {
   if (looksLikeArk(id)) {

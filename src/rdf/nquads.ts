@@ -38,7 +38,8 @@ export function canonicalJson(value: unknown): string {
 
 /** Sorted, without duplicates: the canonical text of a set of statements. */
 export function canonicalLines(lines: Iterable<string>): string {
-  const sorted = [...new Set(lines)].sort();
+  // Neighbours are compared: a Set would hash every line.
+  const sorted = [...lines].sort().filter((line, index, all) => line !== all[index - 1]);
   return sorted.length === 0 ? "" : `${sorted.join("\n")}\n`;
 }
 

@@ -10,13 +10,19 @@ export interface Context {
   readonly address: string;
   /** Name of the request in logs, also in those of the work that it asks for. */
   readonly request?: string;
+  /** The request's span, for that of the work that it asks for; absent without tracing. */
+  readonly trace?: string;
   readonly loaders: Loaders;
 }
 
+/** Names a request in the logs and traces of work that it asks for. */
+export type RequestNames = Pick<Context, "request" | "trace">;
+
 /** A context for one request. */
 export function contextOf(deps: Deps, caller: Caller | null, address: string, request?: string): Context {
-  return { deps, caller, address, ...(request === undefined ? {} : { request }), loaders: new Loaders(deps, caller) };
+  const trace = deps.tracing?.traceparent();
+  return { deps, caller, address, ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }), loaders: new Loaders(deps, caller) };
 }
 
 /** What work that goes on in the background is told of the request. */
-export const requestOf = ({ request }: Context): { request?: string } => (request === undefined ? {} : { request });
+export const requestOf = ({ request, trace }: Context): RequestNames => ({ ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) });

@@ -71,7 +71,10 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
       req.off("data", take);
       reject(tooLarge());
     };
-    req.on("data", take).once("end", resolve).once("error", reject).once("close", () => reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" })));
+    // Every request closes: the error is made for those only that did so before their end.
+    req.on("data", take).once("end", resolve).once("error", reject).once("close", () => {
+      if (!req.readableEnded) reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+    });
   });
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
 }

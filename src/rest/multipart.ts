@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import busboy from "busboy";
@@ -46,6 +47,8 @@ export async function readMultipart<T>(req: IncomingMessage, fields: FormFields,
   const parser = parserOf(req, textLimit);
   const isText = (field: string) => fields.texts?.includes(field) === true && !texts.has(field);
   const tooLong = (field: string) => new ServiceError("TOO_LARGE", `The field ${field} is larger than ${textLimit} bytes (${setting}).`);
+  // Called while bytes arrive: without this the work would not belong to the request, which its traces go by.
+  const taking = AsyncResource.bind(take);
   let gaveUp: (error: unknown) => void = () => undefined;
   let taken: Promise<T> | undefined;
 
@@ -59,7 +62,7 @@ export async function readMultipart<T>(req: IncomingMessage, fields: FormFields,
     stream.on("error", () => undefined);
     if (isText(field)) return gather(stream, textLimit, (bytes) => texts.set(field, bytes), () => gaveUp(tooLong(field)));
     if (taken || !fields.file.includes(field)) return void stream.resume();
-    taken = take({ stream, name: info.filename ?? "", mediaType: info.mimeType }, texts);
+    taken = taking({ stream, name: info.filename ?? "", mediaType: info.mimeType }, texts);
     // When the taker gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch((error: unknown) => {
       stream.resume();

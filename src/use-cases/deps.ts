@@ -6,6 +6,7 @@ import type { OpenQueries } from "../stores/queries/open-port.js";
 import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
 import type { SharedMemory } from "../stores/shared/port.js";
+import type { Tracing } from "../telemetry/port.js";
 import type { Penalties, QueryGuard } from "./sparql/index.js";
 import type { Turns } from "./turns.js";
 
@@ -39,6 +40,8 @@ export interface Deps {
   /** Tables that are checked by a schema. */
   readonly tableTurns: Turns;
   readonly log: Log;
+  /** Absent unless OTEL_EXPORTER_OTLP_ENDPOINT is set. */
+  readonly tracing?: Tracing;
   /** Public address without a slash at the end. Known once the server listens. */
   readonly baseUrl: () => string;
   /** Key that signs tokens. */

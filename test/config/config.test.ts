@@ -62,6 +62,19 @@ describe("the settings of S3", () => {
   it.each([["S3_ENDPOINT", "https://s3.example.org/path"], ["S3_ENDPOINT", "s3.example.org"], ["S3_BUCKET", "Objects"], ["S3_BUCKET", "127.0.0.1"], ["S3_BUCKET", "a..b"], ["S3_PREFIX", "registry"], ["S3_PREFIX", "../"], ["S3_PREFIX", "/"], ["S3_PART_SIZE", "4MiB"], ["S3_PRESIGNED", "8d"], ["S3_PRESIGNED", "100ms"]])("%s is not %s", (name, value) => expect(() => readConfig({ ...all, [name]: value })).toThrow(name));
 });
 
+describe("the settings of OpenTelemetry", () => {
+  it("are read as other services read them", () => {
+    expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/", OTEL_EXPORTER_OTLP_HEADERS: "X-Api-Key=a%20b%2C=, tenant = lab", OTEL_EXPORTER_OTLP_TIMEOUT: "2500", OTEL_TRACES_SAMPLER_ARG: "0.25" })).toMatchObject({
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318", OTEL_EXPORTER_OTLP_HEADERS: { "x-api-key": "a b,=", tenant: "lab" }, OTEL_EXPORTER_OTLP_TIMEOUT: 2500, OTEL_TRACES_SAMPLER_ARG: 0.25,
+    });
+  });
+  it.each([["OTEL_EXPORTER_OTLP_HEADERS", "hunter2"], ["OTEL_EXPORTER_OTLP_HEADERS", "key=hunter2,"], ["OTEL_EXPORTER_OTLP_HEADERS", "key=hunter2%0D%0Ax"], ["OTEL_EXPORTER_OTLP_HEADERS", "key=hunter2%"], ["OTEL_TRACES_SAMPLER_ARG", "1.1"], ["OTEL_TRACES_SAMPLER_ARG", "-0"], ["OTEL_EXPORTER_OTLP_TIMEOUT", "10s"], ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"]])("%s is not %s, and no key is shown", (name, value) => {
+    const read = () => readConfig({ [name]: value });
+    expect(read).toThrow(new RegExp(`^${name}`));
+    expect(read).not.toThrow("hunter2");
+  });
+});
+
 describe("the signing key", () => {
   let folder: string;
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "arkgraph-key-"))));

@@ -1,4 +1,4 @@
-import { EVIDENCE_FORMATS, type EvidenceAnswer, type EvidenceFormat, type EvidenceGraph, type EvidenceNode } from "../../use-cases/evidence/index.js";
+import { EVIDENCE_CONTEXT, EVIDENCE_FORMATS, type EvidenceAnswer, type EvidenceFormat, type EvidenceGraph, type EvidenceNode } from "../../use-cases/evidence/index.js";
 import { sendBytes, streamBytes } from "../reply.js";
 import type { RestRequest } from "../request.js";
 import { formatNamed, preferred } from "./negotiate.js";
@@ -42,11 +42,14 @@ function cut({ path, query, context }: RestRequest, { truncated, cursor }: Evide
   return { "X-Truncated": "true", Link: `<${context.deps.baseUrl()}${encodeURI(path)}?${next}>; rel="next"` };
 }
 
+/** Every answer begins with it: written once, and not for each. */
+const CONTEXT = JSON.stringify(EVIDENCE_CONTEXT);
 /** Nodes of one piece of text. */
 const PIECE = 500;
 
 async function* jsonOf({ head, nodes, tail }: EvidenceAnswer): AsyncGenerator<Buffer> {
-  let before = `${JSON.stringify(head).slice(0, -1)},"@graph":[`;
+  const { "@context": _context, ...rest } = head;
+  let before = `{"@context":${CONTEXT},${JSON.stringify(rest).slice(1, -1)},"@graph":[`;
   for await (const some of nodes()) {
     for (let start = 0; start < some.length; start += PIECE) {
       const text = JSON.stringify(some.slice(start, start + PIECE));

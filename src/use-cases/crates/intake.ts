@@ -22,6 +22,8 @@ export interface CrateSubmissionInput {
   name?: string;
   /** Name of the request that brought it, for logs. */
   request?: string;
+  /** The span of that request, as W3C Trace Context writes it. */
+  trace?: string;
   /** What the uploader has of the crate is brought up to date. */
   update?: boolean;
 }

@@ -66,10 +66,11 @@ export interface UploadedCrate { stream: Readable; name: string; format?: CrateF
  * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same archive by the same user gives the
  * first submission again.
  * @param options.request names the request in the logs of the work
+ * @param options.trace names its span, for that of the work
  * @param options.update brings what the caller has of the crate up to date; the same archive is then looked at again
  * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update = false, request }: { update?: boolean; request?: string } = {}): Promise<Submission> {
+export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update = false, request, trace }: { update?: boolean; request?: string; trace?: string } = {}): Promise<Submission> {
   const { user } = authenticated(caller);
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
@@ -83,7 +84,7 @@ export async function submitCrate(deps: Deps, caller: Caller | null, { stream, n
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}), ...(request === undefined ? {} : { request }) } satisfies CrateSubmissionInput, update, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}), ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies CrateSubmissionInput, update, at: Date.now() });
   reached({ submission: submission.id, moment: "submission accepted" });
   if (existing) await deps.records.release({ kind: "submission", id });
   else return queued(deps, submission);

@@ -1,4 +1,5 @@
 import type { TableError, TableSummary } from "../../../../src/tabular/summary.js";
+import type { Output } from "./output.js";
 import { Spool } from "./spool.js";
 
 /** Writes what was found, file by file. */
@@ -15,21 +16,45 @@ export interface Report {
   finish(): Promise<void>;
 }
 
-/** Errors of one file brought into the contract's order: parsing errors by row, then validation errors by row. */
-export class Ordered {
-  private readonly spools = { ParsingError: new Spool(), ValidationError: new Spool() };
+/** A report of each file's errors in the contract's order: parsing errors by row, then validation errors by row. */
+export abstract class OrderedReport implements Report {
+  protected file = "";
+  #spools = spools();
 
-  add(error: TableError): void {
-    this.spools[error.kind.type].add(error);
+  constructor(protected readonly output: Output) {}
+
+  async begin(file: string): Promise<void> {
+    this.file = file;
+    this.#spools = spools();
   }
 
-  *errors(): Generator<TableError> {
-    yield* this.spools.ParsingError.errors();
-    yield* this.spools.ValidationError.errors();
+  async add(errors: TableError[]): Promise<void> {
+    for (const error of errors) this.#spools[error.kind.type].add(error);
   }
 
-  close(): void {
-    this.spools.ParsingError.close();
-    this.spools.ValidationError.close();
+  async end(summary: TableSummary): Promise<void> {
+    await this.write(summary);
+    this.#close();
+  }
+
+  /** Writes what there is to say of a file, whose {@link errors} are all there. */
+  protected abstract write(summary: TableSummary): Promise<void>;
+
+  protected *errors(): Generator<TableError> {
+    yield* this.#spools.ParsingError.errors();
+    yield* this.#spools.ValidationError.errors();
+  }
+
+  async abandon(): Promise<void> {
+    this.#close();
+  }
+
+  async finish(): Promise<void> {}
+
+  #close(): void {
+    this.#spools.ParsingError.close();
+    this.#spools.ValidationError.close();
   }
 }
+
+const spools = (): Record<"ParsingError" | "ValidationError", Spool> => ({ ParsingError: new Spool(), ValidationError: new Spool() });

@@ -1,39 +1,24 @@
 import type { TableError } from "../../../../src/tabular/summary.js";
-import type { Output } from "./output.js";
-import { Ordered, type Report } from "./report.js";
+import { OrderedReport } from "./report.js";
 
 /** SARIF 2.1.0: one run, one result for each error. */
-export class SarifReport implements Report {
-  private ordered = new Ordered();
-  private file = "";
+export class SarifReport extends OrderedReport {
   private count = 0;
   private failed = false;
 
-  constructor(private readonly output: Output) {}
-
-  async begin(file: string): Promise<void> {
-    this.file = file;
-    this.ordered = new Ordered();
-  }
-
-  async add(errors: TableError[]): Promise<void> {
-    for (const error of errors) this.ordered.add(error);
-  }
-
-  async end(): Promise<void> {
-    for (const error of this.ordered.errors()) {
+  protected async write(): Promise<void> {
+    for (const error of this.errors()) {
       const full = this.output.write(`${this.head()}${JSON.stringify(this.result(error))}`);
       if (full) await full;
     }
-    this.ordered.close();
   }
 
-  async abandon(): Promise<void> {
-    this.ordered.close();
+  override async abandon(): Promise<void> {
+    await super.abandon();
     this.failed = true;
   }
 
-  async finish(): Promise<void> {
+  override async finish(): Promise<void> {
     if (this.count === 0) await this.output.write(this.head().trimEnd());
     await this.output.write(`],"invocations":[{"executionSuccessful":${!this.failed}}]}]}\n`);
     await this.output.flush();

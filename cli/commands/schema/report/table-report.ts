@@ -2,7 +2,7 @@ import type { ErrorKind, TableError, TableSummary } from "../../../../src/tabula
 import { displayWidth } from "../../../render/display-width.js";
 import { centred, TextTable } from "../../../render/table.js";
 import type { Output } from "./output.js";
-import { Ordered, type Report } from "./report.js";
+import { OrderedReport } from "./report.js";
 
 const HEAD = ["row", "error_type", "failed_keyword", "message"];
 const RED = "\u001b[31m";
@@ -22,32 +22,30 @@ interface KindCells {
 }
 
 /** The contract's table; `Validation Success` when there is nothing to put in it. */
-export class TableReport implements Report {
+export class TableReport extends OrderedReport {
   private table = new TextTable(HEAD);
-  private ordered = new Ordered();
-  private file = "";
   private kinds: (KindCells | undefined)[] = [];
   private last = 0;
 
   /** @param several true when more than one file is checked: each is named then */
-  constructor(private readonly output: Output, private readonly several: boolean, private readonly coloured: boolean) {}
+  constructor(output: Output, private readonly several: boolean, private readonly coloured: boolean) {
+    super(output);
+  }
 
-  async begin(file: string): Promise<void> {
-    this.file = file;
+  override async begin(file: string): Promise<void> {
+    await super.begin(file);
     this.table = new TextTable(HEAD);
-    this.ordered = new Ordered();
     this.kinds = [];
     this.last = 0;
   }
 
-  async add(errors: TableError[]): Promise<void> {
-    for (const error of errors) {
-      const { kind, row, detail } = error;
+  override async add(errors: TableError[]): Promise<void> {
+    for (const { kind, row, detail } of errors) {
       const cells = (this.kinds[kind.id] ??= this.learn(kind));
       if (row > this.last) this.last = row;
       this.table.widen(3, cells.width + displayWidth(detail));
-      this.ordered.add(error);
     }
+    await super.add(errors);
   }
 
   private learn(kind: ErrorKind): KindCells {
@@ -57,11 +55,10 @@ export class TableReport implements Report {
     return { before, after, width: displayWidth(before) + displayWidth(after) };
   }
 
-  async end(summary: TableSummary): Promise<void> {
+  protected async write(summary: TableSummary): Promise<void> {
     const { output } = this;
     if (summary.errors === 0) await output.write(`${this.several ? `${this.file}: ` : ""}${this.paint(GREEN, "Validation Success")}\n`);
     else await this.writeTable();
-    this.ordered.close();
     await output.flush();
   }
 
@@ -71,7 +68,7 @@ export class TableReport implements Report {
     await output.write((this.several ? `${this.file}:\n` : "") + table.top());
     const [rowWidth, typeWidth, keywordWidth, messageWidth] = table.widths as [number, number, number, number];
     const middles = new Map<ErrorKind, string>();
-    for (const { kind, row, detail } of this.ordered.errors()) {
+    for (const { kind, row, detail } of this.errors()) {
       let middle = middles.get(kind);
       if (middle === undefined) {
         middle = ` | ${this.paint(kind.keyword === null ? RED : YELLOW, centred(kind.type, typeWidth))} | ${centred(kind.keyword ?? "None", keywordWidth)} | `;
@@ -83,12 +80,6 @@ export class TableReport implements Report {
     }
     await output.write(table.bottom());
   }
-
-  async abandon(): Promise<void> {
-    this.ordered.close();
-  }
-
-  async finish(): Promise<void> {}
 
   private paint(colour: string, text: string): string {
     return this.coloured ? `${colour}${text}${PLAIN}` : text;

@@ -1,15 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
 import type { PoolLoads } from "../../pool-load.js";
-import { Arrivals } from "../oxigraph/arrivals.js";
-import { silent } from "../oxigraph/log.js";
+import { Arrivals } from "../arrivals.js";
+import { silent } from "../log.js";
 import type { GraphDigest, IndexState, QueryEngine, QueryOptions, Row } from "../port.js";
 import { digestEndpoint } from "./digest.js";
 import { SparqlHttp } from "./http-client.js";
-import { DEFAULTS, type EndpointOptions } from "./options.js";
+import { DEFAULTS, type EndpointOptions, type WholeOptions } from "./options.js";
 import { samePosition, type Position } from "./position.js";
-import { ProjectorHandle } from "./projector/handle.js";
-import { Leadership } from "./projector/leadership.js";
+import { Projection } from "./projector/projection.js";
 import { rebuildUpdate } from "./projector/updates.js";
 import { EndpointRefusal, away } from "./refusals.js";
 import { Watch } from "./watch.js";
@@ -22,14 +21,11 @@ const STEP = 20;
 
 /** {@link QueryEngine} on a SPARQL 1.1 endpoint, kept up by one node at a time. */
 export class EndpointEngine implements QueryEngine {
-  readonly #options: Required<Omit<EndpointOptions, "user" | "password">> & EndpointOptions;
+  readonly #options: WholeOptions;
   readonly #http: SparqlHttp;
   readonly #watch: Watch;
   readonly #arrivals: Arrivals;
-  #projector: ProjectorHandle | undefined;
-  #leadership: Leadership | undefined;
-  #progress = { done: 0, total: 0 };
-  #announced = 0;
+  readonly #projection: Projection;
   #clock: NodeJS.Timeout | undefined;
   #told: string | undefined;
   #closed = false;
@@ -39,12 +35,13 @@ export class EndpointEngine implements QueryEngine {
     this.#http = new SparqlHttp(options, this.#options.pool);
     this.#arrivals = new Arrivals(() => (this.#watch.error && !this.#closed ? { state: "loading", sequence: 0 } : this.state()));
     this.#watch = new Watch(this.#http, this.#options.queryTimeout, () => this.#seen());
+    this.#projection = new Projection(this.#options, this.#watch);
   }
 
   /** Begins to look at the endpoint, and to project when no other node does. */
   start(): void {
     void this.#look();
-    void this.#lead();
+    void this.#projection.start();
   }
 
   pools(): PoolLoads {
@@ -93,8 +90,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   advance(sequence: number): void {
-    this.#announced = Math.max(this.#announced, sequence);
-    this.#projector?.post({ op: "advance", sequence });
+    this.#projection.advance(sequence);
   }
 
   async reach(sequence: number, wait: number): Promise<void> {
@@ -120,7 +116,7 @@ export class EndpointEngine implements QueryEngine {
   state(): IndexState {
     if (this.#closed) return { state: "stopped", sequence: 0 };
     if (this.#watch.filled) return { state: "ready", sequence: this.#watch.position!.sequence };
-    return { state: "loading", sequence: 0, ...this.#progress };
+    return { state: "loading", sequence: 0, ...this.#projection.progress };
   }
 
   async health(): Promise<void> {
@@ -141,8 +137,7 @@ export class EndpointEngine implements QueryEngine {
     this.#closed = true;
     clearTimeout(this.#clock);
     this.#arrivals.close(stopping());
-    await this.#projector?.close();
-    await this.#leadership?.close();
+    await this.#projection.close();
     this.#http.close();
   }
 
@@ -166,38 +161,6 @@ export class EndpointEngine implements QueryEngine {
     if (!this.#closed) this.#clock = setTimeout(() => void this.#look(), FRESH / 2).unref();
   }
 
-  async #lead(): Promise<void> {
-    const { openFeed, leases, lease, batch, poll, timeout, pageSize, log, queryUrl, updateUrl, user, password } = this.#options;
-    let truth: string | undefined;
-    while (truth === undefined) {
-      if (this.#closed) return;
-      try {
-        truth = await this.#options.truth();
-      } catch (error) {
-        log.warn({ reason: (error as Error).message }, "the records do not answer; the projection begins later");
-        await pause(FRESH);
-      }
-    }
-    if (this.#closed) return;
-    const leadership = new Leadership(leases, lease, {
-      onLead: (fence, until) => this.#projector?.post({ op: "lead", fence, until }),
-      onLost: () => this.#projector?.post({ op: "resign" }),
-    }, log);
-    this.#leadership = leadership;
-    const address = { queryUrl, updateUrl, ...(user !== undefined && { user }), ...(password !== undefined && { password }) };
-    this.#projector = new ProjectorHandle({ openFeed, address, truth, options: { batch, lease, poll, timeout, pageSize }, log }, (reply) => {
-      if (reply.op === "position") this.#watch.note(reply.position);
-      else if (reply.op === "progress") this.#progress = { done: reply.done, total: reply.total };
-      else if (reply.op === "problem") this.#watch.problem = reply.problem;
-      else if (reply.op === "confirm") void leadership.ask();
-    }, () => {
-      void Promise.resolve().then(() => {
-        if (this.#announced > 0) this.#projector?.post({ op: "advance", sequence: this.#announced });
-        return leadership.ask();
-      });
-    });
-  }
-
   /** Where the endpoint stands, once it may be read and, if that is soon, no commit is half there. */
   async #readable(): Promise<Position> {
     const until = performance.now() + this.#options.indexWait;
@@ -219,7 +182,7 @@ export class EndpointEngine implements QueryEngine {
     if (this.#closed) return stopping();
     if (this.#watch.error) return this.#watch.error;
     if (this.#watch.filled) return away("it is behind");
-    const { done, total } = this.#progress;
+    const { done, total } = this.#projection.progress;
     return new ServiceError("INDEX_LOADING", `The SPARQL endpoint is being filled (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
   }
 }

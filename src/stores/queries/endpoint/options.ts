@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import type { LeaseStore } from "../../records/lease-port.js";
-import type { EngineLog } from "../oxigraph/log.js";
+import type { EngineLog } from "../log.js";
 
 /** Where a SPARQL 1.1 endpoint answers, and how it is spoken to. From the operator's settings, never from anybody's data. */
 export interface EndpointAddress {
@@ -41,3 +41,5 @@ export interface EndpointOptions extends EndpointAddress, Partial<ProjectionOpti
 }
 
 export const DEFAULTS = { batch: 2 ** 20, lease: 10_000, poll: 250, timeout: 120_000, pageSize: 500, pool: 8, indexWait: 2_000, queryTimeout: 30_000 };
+/** With the defaults for what was left out. */
+export type WholeOptions = Required<Omit<EndpointOptions, "user" | "password">> & EndpointOptions;

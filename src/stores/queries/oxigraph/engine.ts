@@ -1,8 +1,8 @@
 import type { GraphDigest, IndexState, QueryEngine, QueryOptions, Row } from "../port.js";
-import { Arrivals } from "./arrivals.js";
+import { Arrivals } from "../arrivals.js";
 import { Threads } from "./threads.js";
 import type { Job } from "./thread-handle.js";
-import { silent } from "./log.js";
+import { silent } from "../log.js";
 import { DEFAULTS, type OxigraphOptions } from "./options.js";
 
 /** {@link QueryEngine} on Oxigraph in a thread of its own, which comes back by itself after whatever ends it. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { FeedAnswer, FeedGraph } from "../../records/port.js";
-import type { FeedReader } from "./feed-reader.js";
+import type { FeedReader } from "../feed-reader.js";
 
 /** Times a feed is asked again that has not reached what was announced, and ms between. */
 const IMPATIENCE = 8;

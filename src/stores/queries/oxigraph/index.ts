@@ -4,7 +4,7 @@ import type { OxigraphOptions } from "./options.js";
 export { OxigraphEngine } from "./engine.js";
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/options.js";
-export type { EngineLog } from "./log.js";
+export type { EngineLog } from "../log.js";
 export { openTruthDigester } from "./truth-digester.js";
 export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./options.js";
 

@@ -1,7 +1,7 @@
 import { Worker, type MessagePort } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import type { EngineLog } from "./log.js";
+import type { EngineLog } from "../log.js";
 import type { AskRequest, ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
 
 /** A query or a digest on its way through a thread. */

@@ -1,7 +1,7 @@
 /** The thread that owns an Oxigraph store: follows the truth over a feed and answers queries one at a time. */
 import { parentPort, workerData } from "node:worker_threads";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { FeedReader } from "./feed-reader.js";
+import { FeedReader } from "../feed-reader.js";
 import { Follower } from "./follower.js";
 import { GraphStore, rethrowFatal } from "./graph-store.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./messages.js";

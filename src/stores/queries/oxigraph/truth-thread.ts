@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import type { TruthReply, TruthRequest, ThreadData } from "./messages.js";
-import { FeedReader } from "./feed-reader.js";
+import { FeedReader } from "../feed-reader.js";
 import { Follower } from "./follower.js";
 import { GraphStore } from "./graph-store.js";
 import { QuadDigest } from "./quad-digest.js";

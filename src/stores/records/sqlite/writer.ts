@@ -8,6 +8,8 @@ import { unavailable } from "../unavailable.js";
 
 /** Records of one message; copying them takes a few ms. */
 const PART = 250;
+/** Requests that are sent without waiting for more: the thread works on them while this one makes the next. */
+const LOT = 8;
 
 type Waiting = { task: WriterTask; resolve: (result: never) => void; reject: (error: Error) => void };
 
@@ -17,7 +19,7 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners: ((sequence: number) => void)[] = [];
   readonly #ended: Promise<void>;
-  /** Asked for in this turn of the event loop; they go to the thread in one message, which wakes it once. */
+  /** Asked for in this turn of the event loop; they go to the thread in few messages, which wake it seldom. */
   #asked: Waiting[] = [];
   #next = 1;
   #sequence = 0;
@@ -83,6 +85,7 @@ export class Writer {
       this.#mustRun();
       if (this.#asked.length === 0) setImmediate(() => this.#send());
       this.#asked.push({ task: { id, call, args }, resolve, reject } as Waiting);
+      if (this.#asked.length >= LOT) this.#send();
     });
   }
 

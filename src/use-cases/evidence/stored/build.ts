@@ -24,11 +24,11 @@ type BuildDeps = Pick<Deps, "config" | "records" | "queries">;
  * Queues the building of a stored evidence graph, which will belong to the caller.
  * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth, request }: { ark: string; direction: Direction; depth?: number; request?: string }): Promise<Submission> {
+export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth, request, trace }: { ark: string; direction: Direction; depth?: number; request?: string; trace?: string }): Promise<Submission> {
   const { user } = authenticated(caller);
   if (depth !== undefined) checkRange("depth", depth);
   const { ark } = await findLive(deps, asked);
-  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null, ...(request === undefined ? {} : { request }) } satisfies Question & { request?: string }, at: Date.now() });
+  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null, ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies Question & { request?: string; trace?: string }, at: Date.now() });
   return queued(deps, submission);
 }
 

@@ -5,16 +5,30 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Writer } from "../../../../src/stores/records/sqlite/writer.js";
 
-describe("a writer whose thread dies", () => {
-  let folder: string;
-  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "arkgraph-writer-"))));
-  afterEach(() => rmSync(folder, { recursive: true }));
-  const threadThat = (onMessage: string): URL => {
-    const file = join(folder, "thread.mjs");
-    writeFileSync(file, `import { parentPort } from "node:worker_threads";\nparentPort.on("message", () => { ${onMessage} });\nparentPort.postMessage({ ready: true, sequence: 7 });\n`);
-    return pathToFileURL(file);
-  };
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "arkgraph-writer-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+const threadThat = (onMessage: string): URL => {
+  const file = join(folder, "thread.mjs");
+  writeFileSync(file, `import { parentPort } from "node:worker_threads";\nparentPort.on("message", (message) => { ${onMessage} });\nparentPort.postMessage({ ready: true, sequence: 7 });\n`);
+  return pathToFileURL(file);
+};
 
+test("a writer that is asked for much at once has its thread begin before it was asked for the last, and in that order", async () => {
+  const writer = await Writer.open(join(folder, "records.db"), threadThat(`
+    if (message.close) process.exit(0);
+    globalThis.messages = (globalThis.messages ?? 0) + 1;
+    parentPort.postMessage({ sequence: 7, answers: message.tasks.map(({ id, args }) => ({ id, result: globalThis.messages + ":" + args[0] })) });`));
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => writer.call("setSetting", String(index), "1")));
+  expect(answers.map((answer) => answer!.split(":")[1])).toEqual(answers.map((_, index) => String(index)));
+  const messages = answers.map((answer) => Number(answer!.split(":")[0]));
+  expect(messages).toEqual(messages.toSorted((a, b) => a - b));
+  expect(messages.at(-1)).toBeGreaterThan(1);
+  expect(messages.at(-1)).toBeLessThan(20);
+  await writer.close();
+});
+
+describe("a writer whose thread dies", () => {
   for (const [how, code] of [["by an exception", "throw new Error('lost');"], ["by itself", "process.exit(3);"]] as const) {
     test(`${how} rejects what waits and what comes, and says that it is not healthy`, async () => {
       const writer = await Writer.open(join(folder, "records.db"), threadThat(code));

@@ -1,6 +1,6 @@
 import { Worker, type MessagePort } from "node:worker_threads";
 import { threadModule } from "../../../../package-root.js";
-import type { EngineLog } from "../../oxigraph/log.js";
+import type { EngineLog } from "../../log.js";
 import type { EndpointAddress, ProjectionOptions } from "../options.js";
 import type { ProjectorReply, ProjectorRequest } from "./messages.js";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LeaseStore } from "../../../records/lease-port.js";
-import type { EngineLog } from "../../oxigraph/log.js";
+import type { EngineLog } from "../../log.js";
 import { clock } from "./messages.js";
 
 const NAME = "projection";

@@ -1,11 +1,12 @@
 /** The thread that projects: reading the truth and writing updates never holds up the serving thread. */
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { FeedReader } from "../../oxigraph/feed-reader.js";
-import type { EngineLog } from "../../oxigraph/log.js";
+import { FeedReader } from "../../feed-reader.js";
+import type { EngineLog } from "../../log.js";
 import { SparqlHttp } from "../http-client.js";
 import { clock, type ProjectorData, type ProjectorReply, type ProjectorRequest } from "./messages.js";
-import { Displaced, Projector } from "./projector.js";
+import { Projector } from "./projector.js";
+import { Displaced } from "./steps.js";
 
 /** ms before a projection that failed is begun again. */
 const AGAIN = 1_000;

@@ -1,7 +1,7 @@
 import { ServiceError } from "../../../../errors.js";
 import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../../open-port.js";
 import { WaitingLine } from "../../waiting-line.js";
-import { silent } from "../log.js";
+import { silent } from "../../log.js";
 import { REBUILD_AFTER_REWRITES } from "../options.js";
 import { Lane, type LaneLoss } from "./lane.js";
 import type { OpenOptions } from "./options.js";

@@ -1,7 +1,7 @@
 import { ServiceError } from "../../../../errors.js";
 import type { OpenAnswer, OpenQuestion } from "../../open-port.js";
-import { Arrivals } from "../arrivals.js";
-import type { EngineLog } from "../log.js";
+import { Arrivals } from "../../arrivals.js";
+import type { EngineLog } from "../../log.js";
 import { ThreadHandle, type Loss } from "../thread-handle.js";
 import type { OpenOptions } from "./options.js";
 

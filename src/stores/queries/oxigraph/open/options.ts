@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { EngineLog } from "../log.js";
+import type { EngineLog } from "../../log.js";
 
 export interface OpenOptions {
   /** Opens a feed of the truth; called for every thread that is started. */

@@ -1,4 +1,4 @@
-/** What the engine tells; pino's loggers fit. */
+/** What an engine tells; pino's loggers fit. */
 export interface EngineLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../../errors.js";
-import type { IndexState } from "../port.js";
+import { ServiceError } from "../../errors.js";
+import type { IndexState } from "./port.js";
 
 interface Waiting { sequence: number; resolve(): void; reject(error: Error): void; clock: NodeJS.Timeout }
 

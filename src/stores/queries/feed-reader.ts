@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { setTimeout as pause } from "node:timers/promises";
-import type { FeedAnswer, FeedRequest } from "../../records/port.js";
+import type { FeedAnswer, FeedRequest } from "../records/port.js";
 
 type Question = { all: { after: number; limit: number } } | { since: { sequence: number; limit: number } };
 
