@@ -5,7 +5,7 @@ import type { Bench, Figure } from "./bench.js";
 import { Client } from "./support/client.js";
 import { timed } from "./support/measure.js";
 import { resident } from "./support/resident.js";
-import { registryEnv, SERVER, startServer, untilLoaded } from "./support/server.js";
+import { registryEnv, SERVER, startNode, untilLoaded } from "./support/server.js";
 
 const HEAD = '{"@context":"https://w3id.org/ro/crate/1.1/context","@graph":[{"@id":"ro-crate-metadata.json","@type":"CreativeWork","about":{"@id":"./"},"conformsTo":{"@id":"https://w3id.org/ro/crate/1.1"}},{"@id":"./","@type":"Dataset","name":"Large"';
 
@@ -21,7 +21,7 @@ export const crateLimits: Bench = async ({ sizes, folder }) => {
   ];
   // A tiny run has tiny limits; a ratio would refuse these archives before anything else does.
   const limits: Record<string, string> = metadataBytes < 50e6 ? { MAX_ENTITY_BYTES: "1M", MAX_CRATE_ENTITIES: "1000" } : {};
-  const server = await startServer(process.execPath, [SERVER], { ...registryEnv(await folder()), MAX_CRATE_RATIO: "100000", ...limits });
+  const server = await startNode([SERVER], { ...registryEnv(await folder()), MAX_CRATE_RATIO: "100000", ...limits });
   try {
     await untilLoaded(server);
     const client = await Client.register(server);

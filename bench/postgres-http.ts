@@ -7,12 +7,10 @@ import { arkOf, recordMaker, roleOf } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
 import { inTurns, perSecond } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
-import { registryEnv, startServer, untilLoaded, type Server } from "./support/server.js";
+import { registryEnv, startNode, untilLoaded, type Server } from "./support/server.js";
 import { hasPgbench, Pgbench } from "./yardsticks/pgbench.js";
 import { BareStatements } from "./yardsticks/postgres.js";
 
-/** Different keys asked for in one run. */
-const KEYS = 32_000;
 /** Connections of each side, as DATABASE_POOL has it. */
 const CONNECTIONS = 10;
 /** A dataset that another record wrote. */
@@ -26,7 +24,7 @@ const WRITTEN = 3;
 export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
 
 async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
-  const { rounds, seconds, warmUp, writers, connections, fewRecords } = sizes;
+  const { rounds, seconds, warmUp, writers, connections, keys, fewRecords } = sizes;
   const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
   const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url });
   const make = await recordMaker();
@@ -38,7 +36,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
   const files = await folder();
   const started: Server[] = [];
   const start = async (module: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Server> => {
-    started.push(await startServer(process.execPath, [fileURLToPath(new URL(module, import.meta.url)), ...args], env));
+    started.push(await startNode([fileURLToPath(new URL(module, import.meta.url)), ...args], env));
     return started.at(-1)!;
   };
   const driver = new BareStatements(url, CONNECTIONS);
@@ -47,7 +45,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     const registry = await start("support/mixed-registry.js", [], { ...registryEnv(files), DATABASE_URL: url });
     await untilLoaded(registry);
     const creating = (await Client.register(registry)).creating();
-    const paths = Array.from({ length: KEYS }, () => randomPath(fewRecords));
+    const paths = Array.from({ length: keys }, () => randomPath(fewRecords));
     const bytes = Buffer.from(await (await fetch(registry.url + paths[0]!)).arrayBuffer());
     const express = await start("yardsticks/express.js", [bytes.toString("base64")]);
     const both = await start("yardsticks/express-postgres.js", [url, String(CONNECTIONS)]);
@@ -58,7 +56,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     const sides = {
       bareReads: (length = seconds) => reading.read(fewRecords, connections, length),
       reads: get(registry),
-      driver: (length = seconds) => perSecond(connections, length, () => driver.find(paths[next++ % KEYS]!.slice(1))),
+      driver: (length = seconds) => perSecond(connections, length, () => driver.find(paths[next++ % keys]!.slice(1))),
       express: get(express),
       both: get(both),
       bareCreates: (length = seconds) => inserting.create(rows, writers, length),

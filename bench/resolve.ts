@@ -3,17 +3,14 @@ import type { Bench } from "./bench.js";
 import { arkOf, roleOf } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
-import { startRegistry, startServer, untilLoaded, type Server } from "./support/server.js";
-
-/** Different keys asked for in one run: more than a page cache of the store could hide. */
-const KEYS = 32_000;
+import { startNode, startRegistry, untilLoaded, type Server } from "./support/server.js";
 
 /**
  * GET /ark:… of 1 KB records against a bare Express handler that sends the bytes of one of them from memory;
  * and the same in a small and in a large store, which should not tell.
  */
 export const resolve: Bench = async ({ sizes, stores, say }) => {
-  const { rounds, seconds, warmUp, connections, fewRecords, manyRecords } = sizes;
+  const { rounds, seconds, warmUp, connections, keys, fewRecords, manyRecords } = sizes;
   const load = new LoadGenerator();
   const servers: Server[] = [];
   const started = async (server: Promise<Server>) => {
@@ -23,14 +20,14 @@ export const resolve: Bench = async ({ sizes, stores, say }) => {
   try {
     const few = await started(startRegistry(await stores.of(fewRecords)));
     const many = await started(startRegistry(await stores.of(manyRecords)));
-    const fewPaths = randomKeys(fewRecords);
+    const fewPaths = randomKeys(keys, fewRecords);
     const bytes = Buffer.from(await (await fetch(few.url + fewPaths[0]!)).arrayBuffer());
-    const express = await started(startServer(process.execPath, [fileURLToPath(new URL("yardsticks/express.js", import.meta.url)), bytes.toString("base64")]));
+    const express = await started(startNode([fileURLToPath(new URL("yardsticks/express.js", import.meta.url)), bytes.toString("base64")]));
     await Promise.all([untilLoaded(few), untilLoaded(many)]);
     say(`both graph indexes are loaded; records of ${bytes.length} bytes`);
 
     const side = ({ url }: Server, paths: string[]) => async (length = seconds) => (await load.run({ url, connections, seconds: length, paths })).perSecond;
-    const sides = { express: side(express, fewPaths), few: side(few, fewPaths), many: side(many, randomKeys(manyRecords)), derived: side(many, randomKeys(manyRecords, "read")) };
+    const sides = { express: side(express, fewPaths), few: side(few, fewPaths), many: side(many, randomKeys(keys, manyRecords)), derived: side(many, randomKeys(keys, manyRecords, "read")) };
     for (const warm of Object.values(sides)) await warm(warmUp);
     const measured = await inTurns(rounds, { express: () => sides.express(), few: () => sides.few(), many: () => sides.many(), derived: () => sides.derived() });
     const yardstick = { name: "bare Express 5, same bytes", value: measured.express };
@@ -46,8 +43,8 @@ export const resolve: Bench = async ({ sizes, stores, say }) => {
   }
 };
 
-function randomKeys(records: number, role = "written"): string[] {
-  return Array.from({ length: KEYS }, () => {
+function randomKeys(keys: number, records: number, role = "written"): string[] {
+  return Array.from({ length: keys }, () => {
     let index: number;
     do index = Math.floor(Math.random() * records); while (roleOf(index) !== role);
     return `/${arkOf(index)}`;

@@ -1,9 +1,10 @@
 /** How large every bench is: `--set name=number` changes one, `--tiny` takes the second column. */
 export const SIZES = {
   rounds: [3, 1, "how often each side of a comparison is measured; the median counts"],
-  seconds: [2, 0.3, "length of one measurement under load"],
+  seconds: [2, 0.1, "length of one measurement under load"],
   warmUp: [1, 0.1, "seconds of load before the first measurement"],
   connections: [32, 4, "requests at a time when records are resolved"],
+  keys: [32_000, 400, "different keys asked for in one run, when records are resolved: more than a page cache of the store could hide"],
   fewRecords: [1_000, 100, "records in the small store"],
   manyRecords: [200_000, 300, "records in the large store"],
   startRecords: [100_000, 200, "records in the store that start and memory are measured with"],

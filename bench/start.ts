@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { inTurns, timed } from "./support/measure.js";
-import { MODULES, SERVER, registryEnv, startServer } from "./support/server.js";
+import { MODULES, SERVER, registryEnv, startNode, startServer } from "./support/server.js";
 
 /** From the command to the first 200 of /healthz, against a bare process that imports the same modules and ends. */
 export const start: Bench = async ({ sizes, stores, folder }) => {
   const script = await importsOnly(await folder());
   const [empty, full] = [await folder(), await stores.of(sizes.startRecords)];
   const npm = { command: "npm", args: ["start"] };
-  const node = { command: process.execPath, args: [SERVER] };
+  const node = { command: process.execPath, args: [...process.execArgv, SERVER] };
   const sides = {
-    bare: () => timed(() => ended(process.execPath, [script])),
+    bare: () => timed(() => ended(process.execPath, [...process.execArgv, script])),
     npmEmpty: () => untilHealthy(npm, empty), npmFull: () => untilHealthy(npm, full),
     nodeEmpty: () => untilHealthy(node, empty), nodeFull: () => untilHealthy(node, full),
   };
@@ -69,7 +69,7 @@ export async function resolve(specifier, context, next) {
 import { isMainThread } from "node:worker_threads";
 if (isMainThread) register("./hooks.mjs", import.meta.url);
 `);
-  const server = await startServer(process.execPath, ["--import", preload, MODULES], registryEnv(join(folder, "data")));
+  const server = await startNode(["--import", preload, MODULES], registryEnv(join(folder, "data")));
   await fetch(`${server.url}/healthz`);
   await server.stop();
   const modules = new Set((await readFile(list, "utf8")).split("\n").filter((url) => url !== ""));

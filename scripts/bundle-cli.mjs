@@ -5,11 +5,11 @@ import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What program.ts loads when a command runs was built by tsc beside the bundle. */
+/** What program.ts loads when a command runs lies in bundles of its own. */
 const outside = {
   name: "commands-outside",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\// }, ({ kind, importer, path }) => (kind === "dynamic-import" && /[\\/]cli[\\/]program\.ts$/.test(importer) ? { path, external: true } : undefined));
+    onResolve({ filter: /^\.\// }, ({ kind, importer, path }) => (kind === "dynamic-import" && /[\\/]cli[\\/]program\.ts$/.test(importer) ? { path: path.replace(/^\./, "../bundled/cli"), external: true } : undefined));
     // Packages are loaded from node_modules when they are needed, but for the parser of the command line, which always is.
     onResolve({ filter: /^[^./]/ }, ({ path }) => (path === "commander" || path.startsWith("node:") ? undefined : { path, external: true }));
   },

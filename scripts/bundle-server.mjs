@@ -1,11 +1,20 @@
-// Bundles the service into few files: finding and reading some thousand small modules was most of a start. What
-// only some registries load is a file of its own. Threads run their own modules from dist/src/, and packages with
-// native parts stay in node_modules.
+// Bundles the service into few files: finding and reading some thousand small modules was most of a start, and is
+// of a thread's. What only some registries load is a file of its own. Packages with native parts stay in node_modules.
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What `threadModule` is asked for. */
+const THREADS = [
+  "src/stores/records/sqlite/writer-thread", "src/stores/records/sqlite/feed-thread", "src/stores/records/sqlite/search/search-thread", "src/stores/records/postgres/feed-thread",
+  "src/stores/queries/oxigraph/thread", "src/stores/queries/oxigraph/open/thread", "src/stores/queries/oxigraph/truth-thread",
+  "src/stores/queries/endpoint/projector/thread", "src/stores/queries/endpoint/scratch-thread",
+  "src/use-cases/crates/intake-thread", "src/use-cases/schemas/check-thread", "src/use-cases/sparql/guard/thread", "src/use-cases/validation/thread",
+];
+/** What `cli/program.ts` loads when a command runs. */
+const COMMANDS = ["cli/commands/serve", "cli/commands/check", "cli/commands/rebuild-index", "cli/commands/migrate", "cli/commands/demo-crate", "cli/demo/demo"];
 
 // Bundled CommonJS packages expect these names; a module has none of them.
 const banner = [
@@ -16,22 +25,29 @@ const banner = [
   'const __dirname = arkgraphPath(new URL(".", import.meta.url));',
 ].join("\n");
 
-// Their names carry what is in them: those of an earlier build would stay for ever.
-rmSync(`${root}/dist/chunks`, { recursive: true, force: true });
-await build({
-  // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
-  entryPoints: [`${root}/dist/src/main.js`],
-  outdir: `${root}/dist`,
-  entryNames: "server",
-  chunkNames: "chunks/[name]-[hash]",
-  splitting: true,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  sourcemap: true,
-  keepNames: true,
-  logLevel: "warning",
-  external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate", "pg-native"],
-  banner: { js: banner },
-});
+/** @param entries modules below `dist`, without extension, by the name of what is made of them @param chunks folder of what they share */
+async function bundle(entries, chunks) {
+  // Their names carry what is in them: those of an earlier build would stay for ever.
+  rmSync(`${root}/dist/${chunks}`, { recursive: true, force: true });
+  await build({
+    // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, module]) => [name, `${root}/dist/${module}.js`])),
+    outdir: `${root}/dist`,
+    chunkNames: `${chunks}/[name]-[hash]`,
+    splitting: true,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: true,
+    keepNames: true,
+    logLevel: "warning",
+    external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate", "pg-native"],
+    banner: { js: banner },
+  });
+}
+
+const bundled = (modules) => Object.fromEntries(modules.map((module) => [`bundled/${module}`, module]));
+await bundle({ server: "src/main", ...bundled(COMMANDS) }, "chunks");
+// Apart, so that what the service loads is not cut up by what threads share with it.
+await bundle(bundled(THREADS), "bundled/chunks");

@@ -10,10 +10,10 @@ export const packageRoot: string = (() => {
 })();
 
 /**
- * URL of a compiled module to run in a thread. Threads run what was built, also when the caller is a
+ * URL of a module to run in a thread, bundled with all it imports. Threads run what was built, also when the caller is a
  * TypeScript source under test.
- * @param path below the package, without extension, e.g. `src/stores/queries/oxigraph/thread`
+ * @param path below the package, without extension, e.g. `src/stores/queries/oxigraph/thread`; `scripts/bundle-server.mjs` lists them
  */
 export function threadModule(path: string): URL {
-  return pathToFileURL(join(packageRoot, "dist", `${path}.js`));
+  return pathToFileURL(join(packageRoot, "dist", "bundled", `${path}.js`));
 }

@@ -36,6 +36,9 @@ export async function startServer(command: string, args: readonly string[], env:
   return { url, pid: child.pid!, stop: () => stop(child) };
 }
 
+/** The same of a script, by Node with the options that the bench itself runs with. */
+export const startNode = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Server> => startServer(process.execPath, [...process.execArgv, ...args], env);
+
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, "exit");
@@ -53,7 +56,7 @@ export const MODULES = join(packageRoot, "dist", "src", "main.js");
 export const registryEnv = (dataDir: string): Record<string, string> => ({ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", BASE_URL: "" });
 
 /** The registry on a data folder, as `npm start` and the image run it. */
-export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startServer(process.execPath, [SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
+export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startNode([SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
 
 /** Waits until the graph index has every record. */
 export async function untilLoaded({ url }: Server): Promise<void> {

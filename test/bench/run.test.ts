@@ -12,6 +12,7 @@ import { inTurns, median, percentile } from "../../bench/support/measure.js";
 import { hasPgbench } from "../../bench/yardsticks/pgbench.js";
 import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
+import { COMPILE_LESS } from "../support/compile-less.js";
 import { minioMissing } from "../support/servers/minio.js";
 import { clusterInstalled } from "../support/topology.js";
 import { redisInstalled } from "../support/servers/redis.js";
@@ -30,7 +31,7 @@ describe("npm run bench", { timeout: 600_000 }, () => {
     folder = await mkdtemp(join(tmpdir(), "bench-test-"));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  const bench = (...args: string[]) => run(process.execPath, [join(packageRoot, "dist", "bench", "run.js"), ...args, "--tiny", "--dir", folder], { timeout: 580_000 });
+  const bench = (...args: string[]) => run(process.execPath, [...COMPILE_LESS, join(packageRoot, "dist", "bench", "run.js"), ...args, "--tiny", "--dir", folder], { timeout: 580_000 });
 
   it("runs every bench, prints a table, writes JSON, and leaves nothing behind", async () => {
     const file = join(folder, "figures.json");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { packageRoot } from "../../src/package-root.js";
+import { COMPILE_LESS } from "../support/compile-less.js";
 import { RegistryProcess } from "../support/registry-process.js";
 import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
 import type { User } from "../support/registry-client.js";
@@ -16,7 +17,7 @@ interface Ended { status: number | null; stdout: string; stderr: string }
 
 /** @param onStart may end the process */
 function migrate(args: string[], env: Record<string, string> = {}, onStart: (kill: (signal: NodeJS.Signals) => void) => void = () => {}): Promise<Ended> {
-  const child = spawn(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "migrate", ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...COMPILE_LESS, join(packageRoot, "bin/arkgraph.js"), "migrate", ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
+import { COMPILE_LESS } from "../support/compile-less.js";
 
 let folder: string;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ interface Ended { status: number | null; stdout: string; stderr: string; ms: num
 /** Runs a script of the package to its end. @param onOutput may end the process when it has said enough */
 function run(script: string, args: string[], env: Record<string, string> = {}, onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void): Promise<Ended> {
   const began = performance.now();
-  const child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env["PATH"], TMPDIR: folder, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...COMPILE_LESS, script, ...args], { env: { PATH: process.env["PATH"], TMPDIR: folder, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => {
     output.stdout += chunk.toString();
@@ -91,11 +92,11 @@ describe("arkgraph serve", () => {
 });
 
 describe("the demo", () => {
-  const demo = join(packageRoot, "dist/cli/demo/run.js");
+  const demo = (args: string[], env?: Record<string, string>, onOutput?: Parameters<typeof run>[3]) => run(join(packageRoot, "bin/arkgraph.js"), ["demo", ...args], env, onOutput);
   const leftovers = async () => (await readdir(folder)).filter((name) => name.startsWith("arkgraph-demo-"));
 
   test("goes through every step and ends with status 0, leaving nothing", async () => {
-    const { status, stdout, stderr } = await run(demo, ["--exit"]);
+    const { status, stdout, stderr } = await demo(["--exit"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     for (const step of ["Registry", "Account", "Token", "Upload", "Processing", "Crate", "Resolved", "File", "Evidence"]) expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));
     expect(stdout).toMatch(/├─ generatedBy: Clustering /);
@@ -108,7 +109,7 @@ describe("the demo", () => {
   test.each(["SIGINT", "SIGTERM"] as const)("stays up until %s, then ends with status 0 and removes its data", async (signal) => {
     let told = false;
     let up = false;
-    const { status, ms, stderr } = await run(demo, [], {}, (text, kill) => {
+    const { status, ms, stderr } = await demo([], {}, (text, kill) => {
       if (told || !text.includes("Ctrl+C")) return;
       told = true;
       up = existsSync(/data in (\S+)/.exec(text)![1]!);
@@ -121,7 +122,7 @@ describe("the demo", () => {
 
   test("told to stop in the middle of a step ends as well and removes its data", async () => {
     let told = false;
-    const { status } = await run(demo, [], {}, (text, kill) => {
+    const { status } = await demo([], {}, (text, kill) => {
       if (told || !text.includes("✓ Registry")) return;
       told = true;
       kill("SIGINT");
@@ -134,7 +135,7 @@ describe("the demo", () => {
     const { createServer } = await import("node:net");
     const server = createServer();
     const port = await new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)));
-    const { status, stderr } = await run(demo, ["--exit"], { PORT: String(port) });
+    const { status, stderr } = await demo(["--exit"], { PORT: String(port) });
     server.close();
     expect(status).toBe(1);
     expect(stderr).toMatch(oneLine);

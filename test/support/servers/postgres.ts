@@ -71,7 +71,8 @@ export class PostgresServer {
 
   /** Starts the server on the data that is there. */
   async up(): Promise<void> {
-    const all = [`port=${this.port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "shared_buffers=64MB", ...this.settings];
+    // Shared memory as files of its data: segments of the system would outlive a server that is killed.
+    const all = [`port=${this.port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "shared_buffers=64MB", "dynamic_shared_memory_type=mmap", ...this.settings];
     const [program, args] = command("postgres", ["-D", join(this.folder, "data"), ...all.flatMap((setting) => ["-c", setting])]);
     const child = spawn(program, args, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
