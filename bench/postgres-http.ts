@@ -18,7 +18,7 @@ const WRITTEN = 3;
 
 /**
  * The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what pgbench gets out of the
- * same database; and beside what Node itself needs for a read: the select through the bare driver, the bytes of a record
+ * same database, also from two nodes, as a process of Node does its work on one core; and beside what Node itself needs for a read: the select through the bare driver, the bytes of a record
  * from memory by a bare Express handler, and both in one.
  */
 export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
@@ -40,41 +40,51 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     return started.at(-1)!;
   };
   const driver = new BareStatements(url, CONNECTIONS);
-  const load = new LoadGenerator();
+  const [load, second] = [new LoadGenerator(), new LoadGenerator()];
   try {
-    const registry = await start("support/mixed-registry.js", [], { ...registryEnv(files), DATABASE_URL: url });
-    await untilLoaded(registry);
+    const node = async (data: string): Promise<Server> => {
+      const one = await start("support/mixed-registry.js", [], { ...registryEnv(data), DATABASE_URL: url });
+      await untilLoaded(one);
+      return one;
+    };
+    const registry = await node(files);
+    const beside = await node(await folder());
     const creating = (await Client.register(registry)).creating();
     const paths = Array.from({ length: keys }, () => randomPath(fewRecords));
     const bytes = Buffer.from(await (await fetch(registry.url + paths[0]!)).arrayBuffer());
     const express = await start("yardsticks/express.js", [bytes.toString("base64")]);
-    const both = await start("yardsticks/express-postgres.js", [url, String(CONNECTIONS)]);
-    const get = (from: Server) => async (length = seconds) => (await load.run({ url: from.url, connections, seconds: length, paths })).perSecond;
+    const expressOn = await start("yardsticks/express-postgres.js", [url, String(CONNECTIONS)]);
+    const asked = async (from: Server, length: number, by = load, clients = connections) => (await by.run({ url: from.url, connections: clients, seconds: length, paths })).perSecond;
+    const get = (from: Server) => (length = seconds) => asked(from, length);
+    const ofTwo = async (length = seconds) => (await Promise.all([asked(registry, length, load, connections / 2), asked(beside, length, second, connections / 2)])).reduce((sum, rate) => sum + rate);
     let next = 0;
     const reading = new Pgbench(url, files);
     const inserting = new Pgbench(bareUrl, files);
     const sides = {
       bareReads: (length = seconds) => reading.read(fewRecords, connections, length),
       reads: get(registry),
+      nodes: ofTwo,
       driver: (length = seconds) => perSecond(connections, length, () => driver.find(paths[next++ % keys]!.slice(1))),
       express: get(express),
-      both: get(both),
+      expressOn: get(expressOn),
       bareCreates: (length = seconds) => inserting.create(rows, writers, length),
       creates: async (length = seconds) => (await load.run({ ...creating, connections: writers, seconds: length })).perSecond,
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const read = await inTurns(rounds, { bare: () => sides.bareReads(), registry: () => sides.reads(), driver: () => sides.driver(), express: () => sides.express(), both: () => sides.both() });
+    const read = await inTurns(rounds, { bare: () => sides.bareReads(), registry: () => sides.reads(), nodes: () => sides.nodes(), driver: () => sides.driver(), express: () => sides.express(), expressOn: () => sides.expressOn() });
     const created = await inTurns(rounds, { bare: () => sides.bareCreates(), registry: () => sides.creates() });
     const reads = { name: `GET /ark:… from PostgreSQL, ${connections} at a time`, value: read.registry, unit: "/s" };
     return [
       { ...reads, yardstick: { name: "the same select by pgbench", value: read.bare }, wanted: { atLeast: 0.3 } },
+      { ...reads, name: `${reads.name}, of two nodes`, value: read.nodes, yardstick: { name: "the same select by pgbench", value: read.bare }, wanted: { atLeast: 0.3 } },
       { ...reads, yardstick: { name: "the same select through bare pg in Node, without HTTP", value: read.driver } },
       { ...reads, yardstick: { name: "bare Express 5, same bytes from memory", value: read.express } },
-      { ...reads, yardstick: { name: "bare Express 5 with that select", value: read.both } },
+      { ...reads, yardstick: { name: "bare Express 5 with that select", value: read.expressOn } },
       { name: `POST /dataset into PostgreSQL, ${writers} at a time`, value: created.registry, unit: "/s", yardstick: { name: "the same inserts by pgbench", value: created.bare }, wanted: { atLeast: 0.3 } },
     ];
   } finally {
     load.close();
+    second.close();
     await driver.close();
     for (const server of started) await server.stop();
   }

@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { hasWrk, runWrk, SHORTEST } from "./wrk.js";
 
-/** What autocannon is asked to do. */
+/** What a load generator is asked to do. */
 export interface Load {
   url: string;
   connections: number;
@@ -9,7 +10,7 @@ export interface Load {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Paths to ask for, dealt out to the connections. */
+  /** Paths to ask for, dealt out to the connections; at least one for each. */
   paths?: string[];
 }
 export interface LoadResult { perSecond: number; done: number; failed: number }
@@ -17,9 +18,9 @@ export interface LoadResult { perSecond: number; done: number; failed: number }
 /** Seconds after which a server that answers nothing is given up. */
 const LONGEST = 20;
 
-/** autocannon in a process of its own. */
+/** wrk where it is installed, else (and for less than a second) autocannon; in a process of its own. */
 export class LoadGenerator {
-  readonly #process: ChildProcess = fork(fileURLToPath(new URL("load-process.js", import.meta.url)));
+  #process: ChildProcess | undefined;
 
   /**
    * One run; a machine so busy that nothing was answered in it is given longer, twice as long each time.
@@ -36,17 +37,19 @@ export class LoadGenerator {
   }
 
   async #once(load: Load): Promise<LoadResult> {
+    if (hasWrk && load.seconds >= SHORTEST) return runWrk(load);
+    const generator = (this.#process ??= fork(fileURLToPath(new URL("load-process.js", import.meta.url))));
     const answer = await new Promise<{ result: LoadResult } | { error: string }>((resolve, reject) => {
-      this.#process.once("message", resolve as never);
-      this.#process.once("exit", (code) => reject(new Error(`the load generator ended with ${code}`)));
-      this.#process.send(load);
+      generator.once("message", resolve as never);
+      generator.once("exit", (code) => reject(new Error(`the load generator ended with ${code}`)));
+      generator.send(load);
     });
-    this.#process.removeAllListeners("exit");
+    generator.removeAllListeners("exit");
     if ("error" in answer) throw new Error(answer.error);
     return answer.result;
   }
 
   close(): void {
-    this.#process.disconnect();
+    this.#process?.disconnect();
   }
 }
