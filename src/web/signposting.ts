@@ -6,12 +6,15 @@ import { FORMAT_NAMES, type Format } from "./formats.js";
 export interface WebLink { href: string; rel: string; type?: string; profile?: string }
 
 const METADATA: readonly Format[] = ["application/ld+json", "text/turtle", "application/n-quads"];
+const LINKSET: Format = "application/linkset+json";
 const ABOUT_PAGE = "https://schema.org/AboutPage";
+
+/** What an address has after the identifier, for each form. */
+const QUERY = Object.fromEntries(Object.entries(FORMAT_NAMES).map(([name, format]) => [format, `?format=${name}`])) as Readonly<Record<Format, string>>;
 
 /** Address of a record in one form. */
 export function addressOf(baseUrl: string, ark: string, format?: Format): string {
-  const name = format && Object.keys(FORMAT_NAMES).find((known) => FORMAT_NAMES[known] === format);
-  return `${baseUrl}/${encodeURI(ark)}${name ? `?format=${name}` : ""}`;
+  return `${baseUrl}/${encodeURI(ark)}${format ? QUERY[format] : ""}`;
 }
 
 /** Where the bytes of a record are served. */
@@ -24,15 +27,16 @@ export function contentAddress(baseUrl: string, record: StoredRecord): string {
 /** What a landing page points at (FAIR Signposting, level 1). */
 export function landingLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
   const { record, license, authors, schemaType } = landmarks;
+  const here = addressOf(baseUrl, record.ark);
   return [
-    { href: addressOf(baseUrl, record.ark), rel: "cite-as" },
-    ...METADATA.map((type) => ({ href: addressOf(baseUrl, record.ark, type), rel: "describedby", type })),
+    { href: here, rel: "cite-as" },
+    ...METADATA.map((type) => ({ href: here + QUERY[type], rel: "describedby", type })),
     { href: schemaType, rel: "type" }, { href: ABOUT_PAGE, rel: "type" },
     ...(license === null ? [] : [{ href: license, rel: "license" }]),
     ...authors.map((href) => ({ href, rel: "author" })),
     ...itemLinks(baseUrl, landmarks),
     ...(record.crate === null ? [] : [{ href: addressOf(baseUrl, record.crate), rel: "collection", type: "text/html" }]),
-    linksetLink(baseUrl, record.ark),
+    { href: here + QUERY[LINKSET], rel: "linkset", type: LINKSET },
   ];
 }
 
@@ -42,8 +46,6 @@ function itemLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
   if (record.kind === "rocrate") return [{ href: contentAddress(baseUrl, record), rel: "item", type: "application/zip" }];
   return content ? [{ href: content.url, rel: "item", ...(content.mediaType === null ? {} : { type: content.mediaType }) }] : [];
 }
-
-const linksetLink = (baseUrl: string, ark: string): WebLink => ({ href: addressOf(baseUrl, ark, "application/linkset+json"), rel: "linkset", type: "application/linkset+json" });
 
 /** Link header of a record's answer. */
 export function linkHeader(links: readonly WebLink[]): string {
