@@ -10,18 +10,20 @@ import { freePort } from "./program.js";
 
 const run = promisify(execFile);
 
-/** Where Debian and others keep the server's programs; the newest version first. */
-function binaries(): string | undefined {
+/** Folder with these programs, the newest version first: where Debian keeps them, or on PATH. */
+function folderOf(...programs: string[]): string | undefined {
   const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql").sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [...versions.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(process.env["PATH"] ?? "").split(":")];
-  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
+  return folders.find((folder) => programs.every((program) => existsSync(join(folder, program))));
 }
 
-const found = binaries();
+/** `TEST_POSTGRES` is the folder of another version's server; what talks to it comes from the one that is installed. */
+const servers = process.env["TEST_POSTGRES"] || folderOf("initdb", "postgres");
+const clients = folderOf("psql", "pg_isready");
 /** Whether PostgreSQL is installed (Debian: `postgresql`). */
-export const hasPostgres = found !== undefined;
+export const hasPostgres = servers !== undefined && clients !== undefined;
 /** Path of another of its programs, such as `pgbench`; `undefined` where that is not installed. */
-export const postgresProgram = (name: string): string | undefined => (found !== undefined && existsSync(join(found, name)) ? join(found, name) : undefined);
+export const postgresProgram = (name: string): string | undefined => (clients !== undefined && existsSync(join(clients, name)) ? join(clients, name) : undefined);
 // eslint-disable-next-line no-console
 if (!hasPostgres) console.warn("SKIPPED: PostgreSQL is not installed; apt-get install -y postgresql");
 
@@ -29,13 +31,13 @@ if (!hasPostgres) console.warn("SKIPPED: PostgreSQL is not installed; apt-get in
 const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
 const command = (program: string, args: string[]): [string, string[]] =>
-  ["setpriv", [...(asRoot ? ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"] : []), "--pdeathsig", "KILL", join(found!, program), ...args]];
+  ["setpriv", [...(asRoot ? ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"] : []), "--pdeathsig", "KILL", join(servers!, program), ...args]];
 
 /** Empty data for a server that keeps them in this folder, which it may write to. */
 async function makeData(folder: string): Promise<string> {
   const data = join(folder, "data");
   if (asRoot) await chown(folder, NOBODY, NOBODY);
-  const [program, args] = command("initdb", ["-D", data, "-U", "arkgraph", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"]);
+  const [program, args] = command("initdb", ["-D", data, "-U", "arkgraph", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
   await run(program, args, { cwd: folder });
   return data;
 }
@@ -87,7 +89,7 @@ export class PostgresServer {
   }
 
   async isUp(): Promise<boolean> {
-    return run(join(found!, "pg_isready"), ["-h", "127.0.0.1", "-p", String(this.port), "-U", "arkgraph", "-d", "postgres"]).then(() => true, () => false);
+    return run(join(clients!, "pg_isready"), ["-h", "127.0.0.1", "-p", String(this.port), "-U", "arkgraph", "-d", "postgres"]).then(() => true, () => false);
   }
 
   /** Ends it as a power cut would: nobody is told, nothing is written. */
@@ -131,7 +133,7 @@ export class PostgresServer {
 
   /** Runs SQL of the test's own. */
   async sql(sql: string, url = this.url()): Promise<string> {
-    return (await run(join(found!, "psql"), ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql])).stdout.trim();
+    return (await run(join(clients!, "psql"), ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql])).stdout.trim();
   }
 
   async stop(): Promise<void> {
