@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Analyzer } from "../../../src/stores/records/postgres/search/analyzer.js";
 import { Database, statement, type Value } from "../../../src/stores/records/postgres/statement.js";
+import { isOutage } from "../../../src/stores/records/postgres/statement-error.js";
 import { isStorableText } from "../../../src/stores/records/storable.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 
@@ -37,6 +38,20 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     session.release(true);
     // As the last words of a server that is shut down come.
     expect(() => client.emit("error", new Error("terminating connection"))).not.toThrow();
+  });
+
+  test("name the pooler that loses prepared statements, or gives out those of others", async () => {
+    const said = "the pooler before the database must keep prepared statements apart by session";
+    const session = await database.session();
+    await session.query(ECHO, ["a", 1, null, true]);
+    // What a pooler does that gives each transaction any session of the server.
+    await session.exec("DEALLOCATE ALL");
+    const lost = await session.query(ECHO, ["a", 1, null, true]).then(() => undefined, (error: unknown) => error);
+    expect(lost).toMatchObject({ code: "26000", message: expect.stringContaining(said) as string });
+    expect(isOutage(lost)).toBe(true);
+    await session.exec(`PREPARE ${JSON.stringify(LIST.name)} AS SELECT 1`);
+    await expect(session.query(LIST, [[]])).rejects.toMatchObject({ code: "42P05", message: expect.stringContaining(said) as string });
+    session.release(true);
   });
 
   test("take lists whatever stands in them", async () => {

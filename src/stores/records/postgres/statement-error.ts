@@ -13,11 +13,15 @@ export class StatementError extends Error {
 /**
  * SQLSTATE classes and codes of the server or the way to it, not of the statement: connection exceptions (08),
  * refused log-ins (28), a database that is not there (3D000), a server that only reads (25006), sessions ended while
- * idle (25P03), resources (53), limits of time (57014), shutdown (57P), the system (58), damage (XX).
+ * idle (25P03), resources (53), limits of time (57014), shutdown (57P), the system (58), damage (XX), and a pooler that
+ * hands the session's prepared statements to others (26000, 42P05).
  */
-const OUTAGES = /^(CLOSED|UNREACHED|CONNECTION|SILENCE|08|28|3D000|25006|25P03|53|55P03|57014|57P|58|XX|40001|40P01)/;
+const OUTAGES = /^(CLOSED|UNREACHED|CONNECTION|SILENCE|08|26000|28|3D000|25006|25P03|42P05|53|55P03|57014|57P|58|XX|40001|40P01)/;
 /** A connection that was there is gone: another one may do. */
 const LOST = /^(CONNECTION|08|57P0[1-5]|25P03)/;
+
+/** A prepared statement is not there, or is there already: nobody else but the pooler can have mixed up sessions. */
+const MIXED_UP = ["26000", "42P05"];
 
 /** True for failures that are the store's: it cannot be used for the moment. */
 export const isOutage = (error: unknown): boolean => error instanceof StatementError && OUTAGES.test(error.code);
@@ -31,5 +35,8 @@ export function failure(error: unknown, otherwise: "UNREACHED" | "CONNECTION" = 
   const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
   const errors = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join("; ") : "";
   const own = message === "Query read timeout" ? "SILENCE" : otherwise;
+  if (severity !== undefined && MIXED_UP.includes(code!)) {
+    return new StatementError(code!, `the pooler before the database must keep prepared statements apart by session, as PgBouncer does from 1.21 on where max_prepared_statements is set (${message})`, { cause: error });
+  }
   return new StatementError(severity !== undefined && code !== undefined ? code : own, message || errors || String(code ?? error), { cause: error });
 }
