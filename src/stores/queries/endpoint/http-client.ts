@@ -43,7 +43,7 @@ export class SparqlHttp {
     const url = new URL(this.#query);
     for (const iri of dataset?.default ?? []) url.searchParams.append("default-graph-uri", iri);
     for (const iri of dataset?.named ?? []) url.searchParams.append("named-graph-uri", iri);
-    yield* this.#send(url, "application/sparql-query", text, asked);
+    yield* this.#send(url, "application/sparql-query; charset=utf-8", text, asked);
   }
 
   /** The whole of an answer as text. @throws as {@link query} */
@@ -55,7 +55,7 @@ export class SparqlHttp {
 
   /** Resolves once the endpoint says that it is done. What an error means for the data is for the caller to find out. @throws as {@link query} */
   async update(text: string, asked: Pick<Asked, "timeout" | "signal">): Promise<void> {
-    for await (const _ of this.#send(this.#update, "application/sparql-update", text, { accept: "*/*", setting: "PROJECTION_TIMEOUT", ...asked })) void _;
+    for await (const _ of this.#send(this.#update, "application/sparql-update; charset=utf-8", text, { accept: "*/*", setting: "PROJECTION_TIMEOUT", ...asked })) void _;
   }
 
   /** How its connections are used. */
