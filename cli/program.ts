@@ -3,12 +3,16 @@ import { addSchemaCommands } from "./commands/schema/index.js";
 import { failureLine } from "./failure.js";
 import { ToolCommand } from "./tool-command.js";
 
+/** Put in place when the command line is bundled: no file is read for it. */
+declare const ARKGRAPH_VERSION: string | undefined;
+
 // Each command's code is loaded when it runs: `--help` must not wait for the service.
 
 /** The command line of `arkgraph`. */
 export function buildProgram(): ToolCommand {
   const program = new ToolCommand("arkgraph")
     .description("A registry of research objects: start it, check it, see it at work, use it from the command line.")
+    .version(typeof ARKGRAPH_VERSION === "string" ? ARKGRAPH_VERSION : "not bundled", "-V, --version", "print the version")
     .helpCommand(false)
     // One line, like every failure; the parser's own has a second one for what may have been meant.
     .configureOutput({ outputError: (text, write) => write(`arkgraph: ${text.replace(/^error: /, "").trim().replaceAll(/\s*\n\s*/g, " ")} (--help lists commands and options)\n`) })

@@ -1,9 +1,12 @@
 // Bundles the command line into one CommonJS file: reading a hundred small modules took longer than most commands.
 // Commands that need the registry stay outside and are loaded from dist/cli/ when they run.
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+const { version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
 
 /** What program.ts loads when a command runs lies in bundles of its own. */
 const outside = {
@@ -22,6 +25,7 @@ await build({
   platform: "node",
   format: "cjs",
   target: "node20",
+  define: { ARKGRAPH_VERSION: JSON.stringify(version) },
   minifySyntax: true,
   minifyWhitespace: true,
   logLevel: "warning",

@@ -14,6 +14,8 @@ ${program.description()}
 npx arkgraph <command> [options]
 \`\`\`
 
+\`--help\` lists commands, and behind a command its options; \`${program.createHelp().visibleOptions(program).find(({ long }) => long === "--version")!.flags}\` prints the version.
+
 This page is printed from the code by \`npm run generate\`; the test suite runs every example.
 
 ## Commands

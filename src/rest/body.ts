@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import { parseStrictJson } from "../model/json/strict-json.js";
 import type { Config, SettingName } from "../config.js";
+import { twice } from "./form-end.js";
 
 export interface BodyLimits { MAX_BODY_BYTES: Config["MAX_BODY_BYTES"]; MAX_JSON_DEPTH: Config["MAX_JSON_DEPTH"] }
 
@@ -126,11 +127,14 @@ export function pointerSegments(pointer: string): (string | number)[] {
   return pointer.split("/").slice(1).map((segment) => (/^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : segment.replaceAll("~1", "/").replaceAll("~0", "~")));
 }
 
-/** A form body, or JSON for clients that send that. @throws as {@link readJson} */
+/** A form body, or JSON for clients that send that. @throws as {@link readJson}; ValidationError for a field that came twice (RFC 6749, section 3.2) */
 export async function readForm(req: IncomingMessage, limits: BodyLimits): Promise<JsonValue | undefined> {
   if (mediaType(req) !== URL_ENCODED) return readJson(req, limits);
   const form: JsonObject = {};
-  for (const [name, value] of new URLSearchParams((await readBytes(req, limits.MAX_BODY_BYTES)).toString("utf8"))) if (!Object.hasOwn(form, name)) form[name] = value;
+  for (const [name, value] of new URLSearchParams((await readBytes(req, limits.MAX_BODY_BYTES)).toString("utf8"))) {
+    if (Object.hasOwn(form, name)) throw twice(name);
+    form[name] = value;
+  }
   const bad = findBadString(form);
   if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
   return form;

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import busboy from "busboy";
 import { ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import { mediaType } from "./body.js";
+import { FormEnd, secondFile, twice } from "./form-end.js";
 
 /** A file of a multipart form while it arrives. */
 export interface UploadedFile { stream: Readable; name: string; mediaType: string }
@@ -26,14 +27,14 @@ export interface ReceivedForm<T> {
   missing: ValidationItem;
 }
 
-/** Parts besides those that count are read over, up to a number that no honest client reaches. */
+/** Parts that the operation does not know are read over, up to a number that no honest client reaches. */
 const LIMITS = { files: 20, fields: 100, parts: 200 };
 
 /**
- * Reads a form with one file and some texts, in any order. The first file is handed to `take` while it arrives,
- * with the texts that came before it. When this rejects, `take` has ended before: the caller may undo what it did.
- * Nothing is left unhandled when the client hangs up: the file's stream then fails, and `take` with it.
- * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`, `TOO_LARGE`; what `take` throws
+ * Reads a form with one file and some texts, in any order. The file is handed to `take` while it arrives, with the
+ * texts that came before it; its stream does not end before the form has, and fails with it. When this rejects,
+ * `take` has ended before: the caller may undo what it did. Nothing is left unhandled when the client hangs up.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`, `TOO_LARGE`; ValidationError for a part that came twice; what `take` throws
  */
 export async function readMultipart<T>(req: IncomingMessage, fields: FormFields, take: (file: UploadedFile, texts: ReadonlyMap<string, Uint8Array>) => Promise<T>): Promise<ReceivedForm<T>> {
   const [name] = fields.file as [string];
@@ -45,42 +46,55 @@ export async function readMultipart<T>(req: IncomingMessage, fields: FormFields,
   }
   const { bytes: textLimit, setting } = fields.textLimit ?? { bytes: 1 << 20, setting: "1 MiB" };
   const parser = parserOf(req, textLimit);
-  const isText = (field: string) => fields.texts?.includes(field) === true && !texts.has(field);
+  const isText = (field: string) => fields.texts?.includes(field) === true;
   const tooLong = (field: string) => new ServiceError("TOO_LARGE", `The field ${field} is larger than ${textLimit} bytes (${setting}).`);
   // Called while bytes arrive: without this the work would not belong to the request, which its traces go by.
   const taking = AsyncResource.bind(take);
-  let gaveUp: (error: unknown) => void = () => undefined;
+  const end = new FormEnd();
+  const gaveUp = end.fail;
   let taken: Promise<T> | undefined;
+  // Of what counts, none is left out in silence: which of two is meant only the sender knows.
+  const seen = new Set<string>();
+  const again = (field: string): boolean => {
+    const known = isText(field) ? field : fields.file.includes(field) ? name : undefined;
+    if (known === undefined) return false;
+    if (seen.has(known)) {
+      gaveUp(known === name ? secondFile(field) : twice(field));
+      return true;
+    }
+    seen.add(known);
+    return false;
+  };
 
   parser.on("field", (field, value, info) => {
-    if (isText(field)) texts.set(field, Buffer.from(value));
-    if (isText(field) || texts.has(field)) return info.valueTruncated ? gaveUp(tooLong(field)) : undefined;
+    if (again(field)) return;
+    if (isText(field)) {
+      texts.set(field, Buffer.from(value));
+      return info.valueTruncated ? gaveUp(tooLong(field)) : undefined;
+    }
     if (fields.file.includes(field)) missing = { loc: ["body", field], msg: "Value error, Expected UploadFile, received: <class 'str'>", type: "value_error" };
   });
   parser.on("file", (field, stream, info) => {
     // Without a listener an error of a skipped file would end the process.
     stream.on("error", () => undefined);
+    if (again(field)) return void stream.resume();
     if (isText(field)) return gather(stream, textLimit, (bytes) => texts.set(field, bytes), () => gaveUp(tooLong(field)));
-    if (taken || !fields.file.includes(field)) return void stream.resume();
-    taken = taking({ stream, name: info.filename ?? "", mediaType: info.mimeType }, texts);
+    if (!fields.file.includes(field)) return void stream.resume();
+    taken = taking({ stream: end.hold(stream), name: info.filename ?? "", mediaType: info.mimeType }, texts);
     // When the taker gives up (the file is too large) the refusal does not wait for the rest.
-    taken.catch((error: unknown) => {
-      stream.resume();
-      gaveUp(error);
-    });
+    taken.catch(gaveUp);
   });
-  await new Promise<void>((resolve, reject) => {
-    gaveUp = reject;
-    const broken = () => {
-      const error = new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
-      parser.destroy(error);
-      reject(error);
-    };
-    req.on("aborted", broken).on("error", broken);
-    parser.on("error", (error) => reject(error instanceof ServiceError ? error : unreadable(error as Error)));
-    parser.on("close", resolve);
-    req.pipe(parser);
-  }).catch(async (error) => {
+  const broken = () => {
+    const error = new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
+    parser.destroy(error);
+    gaveUp(error);
+  };
+  req.on("aborted", broken).on("error", broken);
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(limit, () => gaveUp(new ServiceError("BAD_REQUEST", `The multipart form has too many parts: send the field ${name} and what goes with it alone.`)));
+  parser.on("error", (error) => gaveUp(error instanceof ServiceError ? error : unreadable(error as Error)));
+  parser.on("close", end.reach);
+  req.pipe(parser);
+  await end.reached.catch(async (error) => {
     req.unpipe(parser);
     // A file that is still on its way comes to no end by itself any more.
     parser.destroy();

@@ -120,7 +120,7 @@ describe("arkgraph download", () => {
     expect((await tool("download ark:99999/counts --output -")).stdout).toBe(CONTENT);
     expect((await tool("download ark:99999/counts")).stdout).toMatch(/^Wrote [^/.][^/]* \(/);
     expect(await tool("download ark:99999/raw")).toEqual(failure(/No content is stored for ark:99999\/raw.*/));
-    expect(await tool("download ark:99999/counts -o no/such/folder")).toEqual(failure(/.*there is no such file or folder/));
+    expect(await tool("download ark:99999/counts -o no/such/file.csv")).toEqual(failure("no/such: there is no such folder; make it first (mkdir -p), or write to another path"));
     expect(await tool("download ark:99999/counts -o x.csv", undefined, { XDG_CONFIG_HOME: "/nowhere" })).toEqual(failure(/The content of ark:99999\/counts is DRAFT: .*/));
     expect(await partials()).toEqual([]);
   });

@@ -40,6 +40,11 @@ describe("arkgraph", () => {
     expect(ms).toBeLessThan(500);
   });
 
+  test.each(["--version", "-V"])("prints the version of its package: %s", async (flag) => {
+    const { version } = JSON.parse(await readFile(join(packageRoot, "package.json"), "utf8")) as { version: string };
+    expect(await arkgraph([flag])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
   test.each([[["nonsense"]], [["check", "--nonsense"]], [["demo-crate"]], [["demo-crate", "a", "b"]], [[]]])("refuses %j with status 2", async (args) => {
     const { status, stdout, stderr } = await arkgraph(args);
     expect(status).toBe(2);
@@ -48,7 +53,7 @@ describe("arkgraph", () => {
   });
 
   test.each([
-    [["demo-crate", "/no/such/folder/crate.zip"], /\/no\/such\/folder\/crate\.zip/],
+    [["demo-crate", "/no/such/folder/crate.zip"], / \/no\/such\/folder: there is no such folder; make it first/],
     [["check", "--data", "/no/such/folder"], /\/no\/such\/folder holds no registry/],
   ])("fails with status 1 and one line: %j", async (args, expected) => {
     const { status, stdout, stderr } = await arkgraph(args);

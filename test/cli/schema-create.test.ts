@@ -71,7 +71,13 @@ describe("schema create-tabular", () => {
   });
 
   it("names a folder that is not there, and leaves nothing behind", async () => {
-    expect(await create("no/such/file.json")).toEqual({ status: 1, stdout: "", stderr: "arkgraph: no/such/file.json: there is no such file or folder\n" });
+    await write("plain.txt", "a file");
+    await create("made.json");
+    for (const [file, told] of [["no/such/file.json", "no/such: there is no such folder; make it first (mkdir -p), or write to another path"], ["plain.txt/deeper/file.json", "plain.txt: it is a file, not a folder; write to another path"]] as const) {
+      const failed = { status: 1, stdout: "", stderr: `arkgraph: ${told}\n` };
+      expect(await create(file)).toEqual(failed);
+      expect(await run(["schema", "export", "--to", "csvw", "--output", file, "made.json"])).toEqual(failed);
+    }
   });
 });
 

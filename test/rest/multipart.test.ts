@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 const LIMIT = 256 << 10;
@@ -104,11 +105,65 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
     }
     await settled(before);
   });
-  it("takes the first file of the field, whatever comes with it", async () => {
-    const answer = await upload(part("note", "x") + part("other", "not this", "o.bin") + part("crate", "no zip at all", "a.zip") + part("file", "nor a second", "b.zip") + part("after", "y") + CLOSE, path);
+  it("takes the file, whatever unknown parts come with it", async () => {
+    const answer = await upload(part("note", "x") + part("other", "not this", "o.bin") + part("crate", "no zip at all", "a.zip") + part("note", "again") + part("after", "y", "b.bin") + CLOSE, path);
     if (path.endsWith("async")) expect([answer.status, typeof answer.body.submissionUUID]).toEqual([200, "string"]);
     else expect([answer.status, answer.body.detail![0]]).toMatchObject([422, { loc: ["body", "file", expect.anything(), expect.anything()] }]);
     expect(server.faults).toEqual([]);
+  });
+});
+
+const SECOND = "Value error, A second file came, and one is taken: send each file in a request of its own";
+const TWICE = "Value error, The field came twice: send it once";
+/** Enough that the first file is stored, or waits to be, before the second one comes. */
+const LONG = "x".repeat(100_000);
+
+describe("a part that may come once", () => {
+  const submissions = async () => (await server.request<unknown[]>("GET", "/rocrate/upload/status", { token: ada.token })).body.length;
+  it.each(["/rocrate/upload-async", "/rocrate/upload", "/rocrate/validate"])("is refused when it comes twice to %s, by its name, with nothing kept", async (path) => {
+    const before = [await files(), await submissions()] as const;
+    for (const [first, second] of [["file", "file"], ["crate", "crate"], ["file", "crate"]] as const) {
+      for (const between of ["", part("note", LONG)]) {
+        const answer = await upload(part(first, `${LONG}${path}`, "a.zip") + between + part(second, "another", "b.zip") + CLOSE, path);
+        expect([answer.status, answer.body.detail]).toEqual([422, [{ loc: ["body", second], msg: SECOND, type: "value_error" }]]);
+      }
+    }
+    const text = await upload(part("file", LONG, "a.zip") + part("file", "as text") + CLOSE, path);
+    expect([text.status, text.body.detail]).toMatchObject([422, [{ loc: ["body", "file"] }]]);
+    expect(await submissions()).toBe(before[1]);
+    await settled(before[0]);
+  });
+  it("is refused where a record is registered, uploaded or checked with it, and the record stays", async () => {
+    const document = bodyOf("datadownload", ada.id);
+    const record = part("download", JSON.stringify(document));
+    const ark = (await server.request<{ "@id": string }>("POST", "/download", { token: ada.token, json: document })).body["@id"];
+    const before = await files();
+    for (const [path, body, item] of [
+      ["/register", record + part("file", LONG, "a") + part("file", "b", "b"), { loc: ["body", "file"], msg: SECOND }],
+      ["/register", record + part("file", LONG, "a") + record, { loc: ["body", "download"], msg: TWICE }],
+      ["/register", record + record + part("file", LONG, "a"), { loc: ["body", "download"], msg: TWICE }],
+      [`/datadownload/${ark}/upload`, part("file", LONG, "a") + part("file", "b", "b"), { loc: ["body", "file"], msg: SECOND }],
+    ] as const) {
+      const answer = await upload(body + CLOSE, path);
+      expect([path, answer.status, answer.body.detail]).toEqual([path, 422, [{ ...item, type: "value_error" }]]);
+    }
+    expect((await server.request<{ contentUrl?: string }>("GET", `/datadownload/${ark}`)).body.contentUrl ?? null).toBe(null);
+    await settled(before);
+  });
+  it("has a file that is stored only when the whole form has come", async () => {
+    const before = await files();
+    const { socket } = await begin("/rocrate/upload-async", 1_000_000, part("file", LONG, "a.zip") + part("note", LONG));
+    await sleep(100);
+    socket.destroy();
+    await settled(before);
+  });
+  it("is not hidden behind more parts than are read", async () => {
+    const before = await files();
+    for (const [turn, many] of [part("note", "x", "x").repeat(21), part("note", "x").repeat(101)].entries()) {
+      const answer = await upload(part("file", `no zip ${turn}`, "a.zip") + many + CLOSE);
+      expect([answer.status, answer.body]).toMatchObject([400, { code: "BAD_REQUEST", detail: expect.stringContaining("too many parts") }]);
+    }
+    await settled(before);
   });
 });
 
@@ -123,6 +178,24 @@ describe("a crate over GraphQL", () => {
     expect(large.body.errors![0]!.message).toContain("MAX_UPLOAD_BYTES");
     expect((await send(operations + part("0", "x", "a.zip") + CLOSE, "")).status).toBe(401);
     expect(server.faults).toEqual([]);
+  });
+  it("is refused with a second file, or a second of its other parts, with nothing kept", async () => {
+    const before = await files();
+    const map = part("map", JSON.stringify({ 0: ["variables.f"] }));
+    const two = part("map", JSON.stringify({ 0: ["variables.f"], 1: ["variables.g"] }));
+    const file = part("0", `${LONG} over GraphQL`, "a.zip");
+    for (const [body, loc, msg] of [
+      [operations + file + part("1", "another", "b.zip"), ["body", "1"], SECOND],
+      [operations + part("other", "first", "b.zip") + file, ["body", "0"], SECOND],
+      [operations + file + file, ["body", "0"], SECOND],
+      [operations + file + map, ["body", "map"], TWICE],
+      [operations + map + file, ["body", "map"], TWICE],
+      [operations.replace(map, two) + file + part("1", "b", "b.zip"), ["body", "map"], undefined],
+    ] as const) {
+      const { body: answer } = await send(body + CLOSE);
+      expect([answer.data?.uploadCrate, answer.errors]).toMatchObject([undefined, [{ extensions: { code: "VALIDATION", detail: [{ loc, type: "value_error", ...(msg ? { msg } : {}) }] } }]]);
+    }
+    await settled(before);
   });
   it("that is broken off leaves nothing behind", async () => {
     const before = await files();

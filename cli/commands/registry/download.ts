@@ -11,6 +11,7 @@ import { ConnectionError } from "../../registry/connection-error.js";
 import { givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
 import { humanSize } from "../../render/style.js";
 import { terminalProgress } from "../../render/terminal-progress.js";
+import { writeFailure } from "../../target-folder.js";
 import { visible } from "../../render/visible.js";
 
 export interface DownloadOptions extends ServerOption { output?: string; force?: true }
@@ -43,7 +44,9 @@ async function toFile(registry: Registry, content: Content, target: string, sign
   const progress = await terminalProgress("Receiving");
   const total = humanSize(content.size);
   const hash = createHash("sha256");
-  const file = await open(partial, "a+", 0o666);
+  const file = await open(partial, "a+", 0o666).catch(async (error: unknown) => {
+    throw await writeFailure(target, error);
+  });
   try {
     let { size: from } = await file.stat();
     if (from > content.size) {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { TabularError } from "../../../src/tabular/errors.js";
 import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
+import { writeFailure } from "../../target-folder.js";
 
 const ARK = /(?:^|\/)ark:\/?\d{5}/i;
 
@@ -55,8 +56,10 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
     const before = await stat(target).catch(() => undefined);
     if (before && !before.isFile()) throw new Failure(`${path}: it is not a file`);
     const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}`);
+    const file = await open(temporary, "wx", before?.mode ?? 0o666).catch(async (error: unknown) => {
+      throw await writeFailure(target, error);
+    });
     try {
-      const file = await open(temporary, "wx", before?.mode ?? 0o666);
       try {
         await file.writeFile(`${JSON.stringify(document, null, 2)}\n`);
         await file.sync();

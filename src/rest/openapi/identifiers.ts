@@ -14,7 +14,7 @@ const ANY = schemaRef("EntityRecord");
 export const IDENTIFIERS: readonly Operation[] = [
   {
     method: "get", path: "/ark:{NAAN}/{postfix}", operationId: "resolve_ark", tag: "identifiers", summary: "Resolve an identifier of any kind",
-    description: "Every spelling answers: with or without `/` after the label, with other hyphens, with a resolver's address before it (percent-encoded). A crate's identifier followed by the path of a file that no entity describes answers the file.",
+    description: "Every spelling answers: with or without `/` after the label, with other hyphens, with a resolver's address before it (percent-encoded). A crate's identifier followed by the path of a file that no entity describes answers the file. Where nothing is stored, or a tombstone, browsers (`Accept: text/html`) get the same refusal as a page.",
     parameters: [
       ...arkPath(ARK), IF_NONE_MATCH, FORMAT, REVISION, BACKLINKS,
       { ...query("info", "Present, with or without a value: the kernel metadata (ERC) instead of the record. A bare `?` or `??` at the end means the same.", { type: "string" }), allowEmptyValue: true },

@@ -106,16 +106,16 @@ export const SERVICE_SCHEMAS: JsonObject = {
   },
   Upload: {
     type: "object", required: ["file"],
-    properties: { file: { type: "string", format: "binary", description: "Zip archive. Existing clients may call the field `crate`." } },
+    properties: { file: { type: "string", format: "binary", description: "Zip archive. Existing clients may call the field `crate`. One in a request: a second one is refused." } },
   },
   FileUpload: {
-    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The content." } },
+    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The content. One file in a request: a second one is refused." } },
   },
   Registration: {
     type: "object", required: ["download", "file"],
     properties: {
       download: { ...schemaRef("DataDownload"), description: "The record, as JSON: a text field or an `application/json` part." },
-      file: { type: "string", format: "binary", description: "The content." },
+      file: { type: "string", format: "binary", description: "The content. One file in a request: a second one is refused." },
     },
   },
   PublicationRequest: {
@@ -149,7 +149,7 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   TableUpload: {
-    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The table." } },
+    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The table. One in a request: a second one is refused." } },
   },
   TableCheck: {
     type: "object", required: ["conforms", "errors", "truncated"],

@@ -12,6 +12,7 @@ import type { Content } from "../../use-cases/files/content.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { SAFE_HEADERS, streamJsonArray } from "../reply.js";
+import { orRefusalPage } from "../representations/refusal.js";
 import { sendRecord } from "../representations/send.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
 import { sendWritten } from "../written.js";
@@ -60,8 +61,10 @@ export function recordOperations(kind: KindName): Operations {
 
 /** The record itself, in the form that is asked for. */
 export async function getRecord(request: RestRequest, kind: KindName): Promise<void> {
-  const view = await viewAsked(request, arkOf(request), kind);
-  await sendRecord(request, view, locationOf(request, view.record.ark));
+  await orRefusalPage(request, async () => {
+    const view = await viewAsked(request, arkOf(request), kind);
+    await sendRecord(request, view, locationOf(request, view.record.ark));
+  });
 }
 
 async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<Uint8Array[]> {
@@ -108,23 +111,26 @@ async function undescribedFile(request: RestRequest): Promise<Content | undefine
   });
 }
 
+/** The record of any kind, a file of a crate, or where else to ask. */
+async function resolve(request: RestRequest): Promise<void> {
+  const { res } = request;
+  try {
+    const view = await viewAsked(request, arkOf(request));
+    await sendRecord(request, view, locationOf(request, view.record.ark));
+  } catch (error) {
+    // What has other revisions than the one asked for is here.
+    if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND" || "revision" in error.extra) throw error;
+    const file = await undescribedFile(request);
+    if (file) return sendContent(request, file);
+    const elsewhere = globalResolver(request);
+    if (elsewhere === undefined) throw error;
+    res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
+  }
+}
+
 /** The resolver: any kind, any accepted spelling. */
 export const resolverOperations: Operations = {
-  resolve_ark: async (request) => {
-    const { res } = request;
-    try {
-      const view = await viewAsked(request, arkOf(request));
-      await sendRecord(request, view, locationOf(request, view.record.ark));
-    } catch (error) {
-      // What has other revisions than the one asked for is here.
-      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND" || "revision" in error.extra) throw error;
-      const file = await undescribedFile(request);
-      if (file) return sendContent(request, file);
-      const elsewhere = globalResolver(request);
-      if (elsewhere === undefined) throw error;
-      res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
-    }
-  },
+  resolve_ark: (request) => orRefusalPage(request, () => resolve(request)),
   update_ark: async (request) => {
     const { req, context } = request;
     authenticated(context.caller);

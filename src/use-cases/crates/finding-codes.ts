@@ -17,6 +17,7 @@ export const FINDING_CODES = {
   // The archive
   NOT_A_ZIP: content("The upload is no zip archive, or its end is missing.", "Pack the crate as a zip archive and send it whole."),
   CORRUPT_ARCHIVE: content("The archive's directory contradicts itself or the file.", "Pack the crate again."),
+  AMBIGUOUS_ARCHIVE: content("The archive's comment holds the end of another archive: tools differ in what they unpack.", "Pack the crate again, without that comment."),
   CORRUPT_MEMBER: content("A member cannot be inflated, or its checksum is wrong.", "Pack the crate again."),
   MEMBER_SIZE_MISMATCH: content("A member has another size than the archive's directory says.", "Pack the crate again."),
   MEMBER_OVERLAP: content("Two members share bytes of the archive, or one reaches into its directory.", "Pack the crate again."),

@@ -72,6 +72,17 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("embeddign computaton")).toEqual([]);
     });
 
+    test("takes a long word with two letters wrong for what it was meant to be, also where its stem has another stem", async () => {
+      await write(store(), holding("a", { name: "A Polymerase" }), holding("b", { description: "Of phosphatases." }), holding("c", { keywords: ["transcriptase"] }));
+      // What the stem "polymeras" becomes when it is taken for a word.
+      await write(store(), holding("d", { name: "Polymera" }));
+      expect(await found("pollymerrase")).toEqual(["a"]);
+      expect(await found("fosphatase")).toEqual(["b"]);
+      expect(await found("transscripttase")).toEqual(["c"]);
+      expect(await found("pollymerrase fosphatase")).toEqual([]);
+      expect(marked((await ask("pollymerrase")).hits[0], "name")).toBe("A [Polymerase]");
+    });
+
     test("follows changes and forgets deleted records", async () => {
       await write(store(), holding("a", { name: "first" }), holding("b", { name: "first" }));
       expect(await found("first")).toHaveLength(2);

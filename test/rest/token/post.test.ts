@@ -38,6 +38,8 @@ describe.each(["/token", "/api/login/"])("POST %s", (path) => {
     expect((await server.request("POST", path, { body: "a=b", headers: { "Content-Type": "text/plain" } })).status).toBe(415);
     expect((await form(path, { username: "a\0", password: "b" })).status).toBe(422);
     expect((await form(path, { username: "a", password: "b\0" })).status).toBe(422);
+    const twice = await server.request<Told>("POST", path, { headers: { "Content-Type": FORM }, body: `username=${ada.email}&username=x&password=${PASSWORD}` });
+    expect([twice.status, twice.body.detail]).toMatchObject([422, [{ loc: ["body", "username"], type: "value_error" }]]);
   });
 });
 it("each path gives a token", async () => {

@@ -58,6 +58,76 @@ describe("archive of a crate", () => {
     expect(archive.members.map(({ name }) => name)).toEqual(["a.txt"]);
   });
 
+  describe("with the signature of its end in its comment", () => {
+    const signature = Buffer.from("PK\x05\x06", "latin1");
+    const commented = (bytes: Buffer, comment: Buffer) => {
+      const end = Buffer.from(bytes);
+      end.writeUInt16LE(comment.length, bytes.length - 2);
+      return Buffer.concat([end, comment]);
+    };
+    /** A record that describes a directory of this size and place. */
+    const record = (entries: number, size: number, offset: number, comment = 0) => {
+      const bytes = Buffer.alloc(22);
+      signature.copy(bytes);
+      for (const at of [8, 10]) bytes.writeUInt16LE(entries, at);
+      bytes.writeUInt32LE(size, 12);
+      bytes.writeUInt32LE(offset, 16);
+      bytes.writeUInt16LE(comment, 20);
+      return bytes;
+    };
+    const zip64 = async () => {
+      const packer = new yazl.ZipFile();
+      packer.addBuffer(Buffer.from("hello"), "a.txt", { forceZip64Format: true });
+      packer.end({ forceZip64Format: true, comment: "" });
+      return buffer(packer.outputStream);
+    };
+
+    it("is read where nothing but its own end leads to a directory", async () => {
+      for (const whole of [await zip({ "a.txt": "hello" }), await zip64()]) {
+        for (const comment of [
+          signature, Buffer.concat([Buffer.from("what "), signature, Buffer.from(" is")]),
+          Buffer.concat([signature, Buffer.from(" stands at the end of an archive, before its comment")]),
+          Buffer.concat([signature, signature, signature, Buffer.alloc(300, "text ")]), Buffer.alloc(65_532, signature),
+          // As if it were there, and leads to no directory.
+          record(1, 3, 5), record(1, 3, 5, 7), record(9, 0xfffffff0, 0xfffffff0),
+        ]) expect(await readAll(await open(commented(whole, comment)))).toEqual({ "a.txt": "hello" });
+      }
+    });
+    it("is refused where another tool would unpack something else", async () => {
+      const whole = await zip({ "a.txt": "hello" });
+      const other = await zip({ "b.txt": "another" });
+      // The same with its offsets counted from the start of the file, as a self-extracting archive has them.
+      const moved = Buffer.from(other);
+      const directory = moved.indexOf("PK\x01\x02", 0, "latin1");
+      moved.writeUInt32LE(whole.length, directory + 42);
+      moved.writeUInt32LE(directory + whole.length, moved.length - 6);
+      const own = { size: whole.readUInt32LE(whole.length - 10), offset: whole.readUInt32LE(whole.length - 6) };
+      for (const comment of [
+        other, moved, await zip64(), Buffer.concat([other, Buffer.from("and more")]), record(0, 0, 0), record(0, 40, 40), record(1, 22 + own.size, own.offset), record(1, own.size, own.offset, 3),
+        Buffer.concat([Buffer.from("PK\x06\x07", "latin1"), Buffer.alloc(16), record(0xffff, 0xffffffff, 0xffffffff)]),
+      ]) expect(await codes(open(commented(whole, comment))), comment.toString("latin1")).toEqual(["AMBIGUOUS_ARCHIVE"]);
+    });
+  });
+
+  it("is read in one way only: the directory is where offset, size and count say", async () => {
+    const whole = await zip({ "a.txt": "hello", "b.txt": "b" });
+    const at = whole.length - 22;
+    const change = (make: (bytes: Buffer) => void) => {
+      const bytes = Buffer.from(whole);
+      make(bytes);
+      return bytes;
+    };
+    for (const bytes of [
+      // One member less than there are: by count it is not there, by size it is.
+      change((end) => { for (const place of [8, 10]) end.writeUInt16LE(1, at + place); }),
+      change((end) => end.writeUInt32LE(end.readUInt32LE(at + 12) - 51, at + 12)),
+      // Another directory before the one that the size leads to.
+      Buffer.concat([whole.subarray(0, at), whole.subarray(whole.readUInt32LE(at + 16), at), whole.subarray(at)]),
+      // Bytes before the archive, of which its offsets know nothing.
+      Buffer.concat([Buffer.from("#!/bin/sh\n"), whole]),
+    ]) expect(await codes(open(bytes))).toEqual(["CORRUPT_ARCHIVE"]);
+  });
+
   it("refuses what is no zip, and says when one is cut off", async () => {
     expect(await codes(open(Buffer.from("hello")))).toEqual(["NOT_A_ZIP"]);
     expect(await codes(open(Buffer.alloc(0)))).toEqual(["NOT_A_ZIP"]);

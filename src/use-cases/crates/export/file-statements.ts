@@ -3,7 +3,7 @@ import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
 import { localPath } from "../files/match-files.js";
 import { listOf } from "../json-path.js";
-import { contentUrlOf } from "../records/document.js";
+import { NO_SOURCE, contentUrlOf } from "../records/document.js";
 import type { MemberPaths } from "./member-paths.js";
 
 /** What is behind the ARK of a crate in that of a record: the path that the crate called it by, percent-encoded. */
@@ -57,7 +57,9 @@ export class FileStatements {
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;
     const url: JsonValue | undefined = file.url ?? stated;
-    return { ...withFacts(rest, file.object), ...(url === undefined || url === null ? {} : { contentUrl: url }) };
+    // A place that the archive has for it is none that its author told: what was told stands beside it.
+    const source: JsonObject = file.url === null || file.url === sourceContentUrl ? {} : { sourceContentUrl: sourceContentUrl ?? NO_SOURCE };
+    return { ...withFacts(rest, file.object), ...(url === undefined || url === null ? {} : { contentUrl: url }), ...source };
   }
 }
 

@@ -42,16 +42,22 @@ function explained(crateContext: JsonValue | undefined, body: JsonObject, added:
   return { crateContext, body: terms ? { "@context": oneOrList([...listOf(own), terms])!, ...rest } : body };
 }
 
+/** `sourceContentUrl` of a file in an archive that the registry made, whose author told no address. */
+export const NO_SOURCE: JsonValue[] = [];
+const isNoSource = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
+
 /** Fills in what the service knows of stored content; what the client said stays, its `contentUrl` as `sourceContentUrl`. */
 export function withContent({ crateContext, body }: CrateDocument, kind: KindName, ark: string, stored: StoredFile, baseUrl: string): CrateDocument {
   const contentUrl = contentUrlOf(baseUrl, kind, ark);
   const before = body["contentUrl"];
+  const { sourceContentUrl, ...other } = body;
+  const said = isNoSource(sourceContentUrl) ? other : body;
   const added: [string, JsonValue][] = [["contentUrl", contentUrl]];
-  if (!isAbsent(before) && before !== contentUrl && !Object.hasOwn(body, "sourceContentUrl")) added.push(["sourceContentUrl", before!]);
+  if (!isAbsent(before) && before !== contentUrl && sourceContentUrl === undefined) added.push(["sourceContentUrl", before!]);
   if (isAbsent(body["contentSize"])) added.push(["contentSize", String(stored.size)]);
   if (isAbsent(body["sha256"])) added.push(["sha256", stored.sha256]);
   // A key that is there keeps its place.
-  return explained(crateContext, objectFrom(new Map([...Object.entries(body), ...added])), added.map(([key]) => key));
+  return explained(crateContext, objectFrom(new Map([...Object.entries(said), ...added])), added.map(([key]) => key));
 }
 
 /** The document as clients read it: context first. */

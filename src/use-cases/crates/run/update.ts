@@ -158,10 +158,15 @@ export class CrateUpdate {
 const changedMeanwhile = (ark: string): UpdateConflict =>
   ({ ark, code: "CHANGED_MEANWHILE", message: `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.` });
 
-/** An archive goes by its bytes, whatever it is called. */
+/**
+ * An archive goes by its bytes, whatever it is called; names that differ in Unicode normalisation are one (no
+ * archive may hold both). The file that a crate within the crate is described in may be written otherwise and say
+ * the same: what it says is in the records.
+ */
 function sameObjects(before: readonly ObjectReference[], after: readonly ObjectReference[]): boolean {
-  const identity = ({ sha256, mediaType, name, role }: ObjectReference) => (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name]).join("\n");
-  const left = before.map(identity).toSorted();
-  const right = after.map(identity).toSorted();
+  const identity = ({ sha256, mediaType, name, role }: ObjectReference) => (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name.normalize("NFC")]).join("\n");
+  const identities = (objects: readonly ObjectReference[]) => objects.filter(({ role }) => role !== "metadata").map(identity).toSorted();
+  const left = identities(before);
+  const right = identities(after);
   return left.length === right.length && left.every((text, index) => text === right[index]);
 }

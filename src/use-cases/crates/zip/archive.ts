@@ -3,6 +3,7 @@ import type { ObjectReader } from "../../../stores/objects/port.js";
 import { CrateError, crateError } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
 import { checkDirectory } from "./check-directory.js";
+import { findEndRecord } from "./end-record.js";
 import { inflateMember } from "./inflate.js";
 import { directoryEntry, type DirectoryEntry, type Member } from "./member.js";
 import { ObjectAccess } from "./object-access.js";
@@ -16,7 +17,8 @@ export class Archive {
     const access = new ObjectAccess(reader);
     // yauzl closes its reader with the last reference; ours stays open as long as the archive.
     (access as unknown as { ref(): void }).ref();
-    const zip = await openZip(access, reader.size);
+    const { at, directoryEnd } = await findEndRecord(access, reader.size);
+    const zip = await openZip(access, access.endAt(at));
     if (zip.entryCount > limits.MAX_CRATE_ENTRIES)
       throw crateError("TOO_MANY_ENTRIES", `The archive has ${zip.entryCount} members; MAX_CRATE_ENTRIES=${limits.MAX_CRATE_ENTRIES}.`);
     const directoryStart = Number(zip.readEntryCursor);
@@ -26,6 +28,9 @@ export class Archive {
     } catch (error) {
       throw crateError("CORRUPT_ARCHIVE", `The archive's directory cannot be read: ${(error as Error).message}.`);
     }
+    // Some tools read as many members as are counted, others all that there are.
+    if (Number(zip.readEntryCursor) !== directoryEnd)
+      throw crateError("CORRUPT_ARCHIVE", `The archive's directory holds more, or less, than the ${zip.entryCount} members that its end counts; pack the crate again.`);
     return new Archive(zip, access, reader, checkDirectory(entries, directoryStart, limits), limits);
   }
 
@@ -44,16 +49,10 @@ export class Archive {
 }
 
 async function openZip(access: ObjectAccess, size: number): Promise<ZipFile> {
-  const start = await access.bytes(0, 4);
   try {
     return await yauzl.fromRandomAccessReaderPromise(access, size, { autoClose: false, decodeStrings: false, validateEntrySizes: false });
   } catch (error) {
     if (error instanceof CrateError) throw error;
-    const message = (error as Error).message;
-    if (/signature not found|out of range/i.test(message)) {
-      const begins = start.length === 4 && start.readUInt32LE(0) === 0x04034b50;
-      throw crateError("NOT_A_ZIP", begins ? "The archive is truncated: it begins like a zip and its end is missing; send it again." : "The upload is no zip archive.");
-    }
-    throw crateError("CORRUPT_ARCHIVE", `The archive cannot be read: ${message}`);
+    throw crateError("CORRUPT_ARCHIVE", `The archive cannot be read: ${(error as Error).message}`);
   }
 }

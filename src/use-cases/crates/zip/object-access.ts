@@ -12,15 +12,23 @@ const JUMP = 8 * 1024;
 export class ObjectAccess extends yauzl.RandomAccessReader {
   private window: Buffer = Buffer.alloc(0);
   private windowStart = 0;
+  private commentLength = -1;
 
   constructor(private readonly reader: ObjectReader) {
     super();
+  }
+
+  /** Lets yauzl see the archive without its comment, in which it would stop at the first signature. @param record where the end record is @returns size of what it sees */
+  endAt(record: number): number {
+    this.commentLength = record + 20;
+    return record + 22;
   }
 
   override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null, bytesRead?: number) => void): void {
     this.bytes(position, length).then(
       (bytes) => {
         bytes.copy(buffer, offset);
+        for (const at of [this.commentLength, this.commentLength + 1]) if (this.commentLength >= 0 && at >= position && at < position + length) buffer[offset + at - position] = 0;
         callback(null, bytes.byteLength);
       },
       (error: Error) => callback(error),

@@ -1,6 +1,7 @@
 import type { Connection } from "../statement.js";
 import { distance, oneLetterOff, tolerance } from "../../search/spelling.js";
 import { Stemmer } from "../../search/stemmer.js";
+import { wordsOf } from "../../search/words.js";
 
 /** Near spellings of one word that are tried. */
 const MOST_SPELLINGS = 8;
@@ -10,12 +11,14 @@ export class Vocabulary {
   readonly stemmer = new Stemmer();
   readonly #all;
   readonly #one;
+  readonly #holder;
 
   constructor(connection: Connection) {
-    // A view of the index, of this connection alone; a connection that only reads would not make even that.
-    connection.exec("PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, search, row); PRAGMA query_only = 1");
+    // Views of the index, of this connection alone; a connection that only reads would not make even those.
+    connection.exec("PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, search, row); CREATE VIRTUAL TABLE temp.instance USING fts5vocab (main, search, instance); PRAGMA query_only = 1");
     this.#all = connection.prepare<[string, number]>("SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?");
     this.#one = connection.prepare<[number]>("SELECT doc FROM temp.vocabulary WHERE term = ?");
+    this.#holder = connection.prepare<[string]>("SELECT name || ' ' || keywords || ' ' || description || ' ' || other FROM text WHERE id = (SELECT doc FROM temp.instance WHERE term = ? LIMIT 1)");
   }
 
   /** Records that hold a stem. */
@@ -24,7 +27,7 @@ export class Vocabulary {
   }
 
   /**
-   * For each word the stems spelt most like it: itself when the index has it. `undefined` when a word has none.
+   * For each word those whose stems are spelt most like its own: itself when the index has it. `undefined` when a word has none.
    * Walks the vocabulary once for each word that is not known, so it is asked only when nothing else is found.
    */
   spellings(words: readonly string[]): string[][] | undefined {
@@ -57,6 +60,14 @@ export class Vocabulary {
       if (away <= most && !found.has(term)) found.set(term, { spelling: term, records, away });
     }
     const nearest = Math.min(...[...found.values()].map(({ away }) => away));
-    return [...found.values()].filter(({ away }) => away === nearest).toSorted((a, b) => b.records - a.records).slice(0, MOST_SPELLINGS).map(({ spelling }) => spelling);
+    const best = [...found].filter(([, { away }]) => away === nearest).toSorted(([, a], [, b]) => b.records - a.records).slice(0, MOST_SPELLINGS);
+    return best.map(([term, { spelling }]) => this.#wordOf(term, spelling));
+  }
+
+  /** A word to ask for: what is asked for is stemmed, and where a stem has another stem ("polymeras" of "polymerase") a word with it is taken from a record. */
+  #wordOf(term: string, spelling: string): string {
+    if (this.stemmer.stemsOf([spelling])[0] === term) return spelling;
+    const words = wordsOf(this.#holder.get([term])?.[0] ?? "");
+    return words[this.stemmer.stemsOf(words).indexOf(term)] ?? spelling;
   }
 }

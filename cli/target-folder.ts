@@ -1,0 +1,18 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Failure } from "./failure.js";
+
+/** What opening a file for writing failed with; where its folder is missing, that is what is told, with the way out. */
+export async function writeFailure(target: string, error: unknown): Promise<unknown> {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ENOENT" && code !== "ENOTDIR") return error;
+  const folder = dirname(target);
+  // A part of the path may be a file, however deep.
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => undefined);
+    if (found && !found.isDirectory()) return new Failure(`${at}: it is a file, not a folder; write to another path`, { cause: error });
+    if (found || at === dirname(at)) break;
+  }
+  if (await stat(folder).catch(() => undefined)) return error;
+  return new Failure(`${folder}: there is no such folder; make it first (mkdir -p), or write to another path`, { cause: error });
+}
