@@ -7,6 +7,8 @@ const LOCATOR = { signature: 0x07064b50, size: 20 };
 const END64 = { signature: 0x06064b50, size: 56 };
 const HEADER = 0x02014b50;
 const LONGEST_COMMENT = 0xffff;
+/** Records, or what looks like them, that are looked into: each costs reads anywhere in the archive, which may lie in another machine. */
+const MOST_CANDIDATES = 16;
 
 /** The end of central directory record by which an archive is read, and where its directory ends. */
 export interface EndRecord { readonly at: number; readonly directoryEnd: number }
@@ -23,6 +25,7 @@ interface Candidate { at: number; entries: number; size: number; offset: number;
 export async function findEndRecord(access: ObjectAccess, fileSize: number): Promise<EndRecord> {
   const candidates = await candidatesOf(access, fileSize);
   if (candidates.length === 0) throw await noArchive(access);
+  if (candidates.length > MOST_CANDIDATES) throw ambiguous();
   const whole = candidates.filter(({ at, comment }) => at + END.size + comment === fileSize);
   if (whole.length === 0) throw crateError("CORRUPT_ARCHIVE", "The archive cannot be read: its comment is longer or shorter than its end says. Are there extra bytes at its end? Pack the crate again.");
   const fitting: EndRecord[] = [];
@@ -35,10 +38,12 @@ export async function findEndRecord(access: ObjectAccess, fileSize: number): Pro
   for (const { at, size, offset, entries } of candidates) {
     if (at <= found.at) continue;
     const read = other !== undefined || entries === 0 || size === 0 || await isAt(access, at - size, HEADER) || await isAt(access, offset, HEADER) || await isAt(access, at - LOCATOR.size, LOCATOR.signature);
-    if (read) throw crateError("AMBIGUOUS_ARCHIVE", "The archive's comment holds the end of another archive, so that tools differ in what they unpack; pack the crate again without that comment.");
+    if (read) throw ambiguous();
   }
   return found;
 }
+
+const ambiguous = (): Error => crateError("AMBIGUOUS_ARCHIVE", "The archive's comment holds the end of another archive, so that tools differ in what they unpack; pack the crate again without that comment.");
 
 async function candidatesOf(access: ObjectAccess, fileSize: number): Promise<Candidate[]> {
   const from = Math.max(0, fileSize - END.size - LONGEST_COMMENT);
