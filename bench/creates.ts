@@ -4,17 +4,15 @@ import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { recordMaker } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
 import { startRegistry } from "./support/server.js";
 
 /** Durable creates: many at a time share what one alone waits for, a write to the disk. */
 export const creates: Bench = async (surroundings) => [...(await overHttp(surroundings)), ...(await inTheStore(surroundings))];
 
-async function overHttp({ sizes, folder }: Surroundings): ReturnType<Bench> {
+async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers } = sizes;
   const server = await startRegistry(await folder());
-  const load = new LoadGenerator();
   try {
     const creating = (await Client.register(server)).creating();
     const side = (connections: number) => async (length = seconds) => (await load.run({ ...creating, connections, seconds: length })).perSecond;
@@ -23,7 +21,6 @@ async function overHttp({ sizes, folder }: Surroundings): ReturnType<Bench> {
     const { many, one } = await inTurns(rounds, { many: () => sides.many(), one: () => sides.one() });
     return [{ name: `POST /dataset, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one }, wanted: { atLeast: 5 } }];
   } finally {
-    load.close();
     await server.stop();
   }
 }

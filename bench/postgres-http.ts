@@ -4,7 +4,6 @@ import type { PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { arkOf, recordMaker, roleOf } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns, perSecond } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
 import { registryEnv, startNode, untilLoaded, type Server } from "./support/server.js";
@@ -23,7 +22,7 @@ const WRITTEN = 3;
  */
 export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
 
-async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
+async function measure(server: PostgresServer, { sizes, folder, load }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers, connections, keys, fewRecords } = sizes;
   const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
   const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url });
@@ -40,7 +39,6 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     return started.at(-1)!;
   };
   const driver = new BareStatements(url, CONNECTIONS);
-  const load = new LoadGenerator();
   try {
     const registry = await start("support/mixed-registry.js", [], { ...registryEnv(files), DATABASE_URL: url });
     await untilLoaded(registry);
@@ -74,7 +72,6 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
       { name: `POST /dataset into PostgreSQL, ${writers} at a time`, value: created.registry, unit: "/s", yardstick: { name: "the same inserts by pgbench", value: created.bare }, wanted: { atLeast: 0.3 } },
     ];
   } finally {
-    load.close();
     await driver.close();
     for (const server of started) await server.stop();
   }

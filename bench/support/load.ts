@@ -17,9 +17,9 @@ export interface LoadResult { perSecond: number; done: number; failed: number }
 /** Seconds after which a server that answers nothing is given up. */
 const LONGEST = 20;
 
-/** autocannon in a process of its own. */
+/** autocannon in a process of its own, started at its first run; all benches share it. */
 export class LoadGenerator {
-  readonly #process: ChildProcess = fork(fileURLToPath(new URL("load-process.js", import.meta.url)));
+  #process: ChildProcess | undefined;
 
   /**
    * One run; a machine so busy that nothing was answered in it is given longer, twice as long each time.
@@ -36,17 +36,18 @@ export class LoadGenerator {
   }
 
   async #once(load: Load): Promise<LoadResult> {
+    const generator = (this.#process ??= fork(fileURLToPath(new URL("load-process.js", import.meta.url))));
     const answer = await new Promise<{ result: LoadResult } | { error: string }>((resolve, reject) => {
-      this.#process.once("message", resolve as never);
-      this.#process.once("exit", (code) => reject(new Error(`the load generator ended with ${code}`)));
-      this.#process.send(load);
+      generator.once("message", resolve as never);
+      generator.once("exit", (code) => reject(new Error(`the load generator ended with ${code}`)));
+      generator.send(load);
     });
-    this.#process.removeAllListeners("exit");
+    generator.removeAllListeners("exit");
     if ("error" in answer) throw new Error(answer.error);
     return answer.result;
   }
 
   close(): void {
-    this.#process.disconnect();
+    this.#process?.disconnect();
   }
 }
