@@ -1,4 +1,5 @@
 import type { FilledStores } from "./support/filled-stores.js";
+import type { LoadGenerator } from "./support/load.js";
 import type { Sizes } from "./sizes.js";
 
 /** What a ratio should be: figure ÷ yardstick. */
@@ -17,10 +18,11 @@ export interface Figure {
   note?: string;
 }
 
-/** What a bench is given: sizes, stores full of records, and a way to say what it is doing. */
+/** What a bench is given: sizes, stores full of records, load, and a way to say what it is doing. */
 export interface Surroundings {
   sizes: Sizes;
   stores: FilledStores;
+  load: LoadGenerator;
   /** Makes a temporary folder that is removed at the end of the run. */
   folder(): Promise<string>;
   say(line: string): void;

@@ -2,7 +2,6 @@ import { clusterInstalled, Topology } from "../test/support/topology.js";
 import type { Bench, Figure, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
@@ -24,10 +23,9 @@ export const cluster: Bench = async (surroundings) => {
   }
 };
 
-async function besideSingle(client: Client, { sizes, folder }: Surroundings): Promise<Figure[]> {
+async function besideSingle(client: Client, { sizes, folder, load }: Surroundings): Promise<Figure[]> {
   const { rounds, seconds, warmUp, writers, connections } = sizes;
   const single = await startRegistry(await folder());
-  const load = new LoadGenerator();
   try {
     await untilLoaded(single);
     const alone = await Client.register(single);
@@ -44,7 +42,6 @@ async function besideSingle(client: Client, { sizes, folder }: Surroundings): Pr
     const figure = (name: string, one: number, other: number): Figure => ({ name, value: one, unit: "/s", yardstick: { name: "profile single", value: other } });
     return [figure(`POST /dataset of a cluster, ${writers} at a time`, created.cluster, created.single), figure("GET /ark:… of a cluster", found.cluster, found.single)];
   } finally {
-    load.close();
     await single.stop();
   }
 }

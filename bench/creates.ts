@@ -5,7 +5,6 @@ import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { recordMaker } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns, median, timed } from "./support/measure.js";
 import { startRegistry } from "./support/server.js";
 
@@ -15,10 +14,9 @@ const SYNCS = 200;
 /** Durable creates: many at a time share what one alone waits for, a write to the disk. The less that costs, the less there is to share. */
 export const creates: Bench = async (surroundings) => [...(await overHttp(surroundings)), ...(await inTheStore(surroundings))];
 
-async function overHttp({ sizes, folder }: Surroundings): ReturnType<Bench> {
+async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers } = sizes;
   const server = await startRegistry(await folder());
-  const load = new LoadGenerator();
   try {
     const creating = (await Client.register(server)).creating();
     const side = (connections: number) => async (length = seconds) => (await load.run({ ...creating, connections, seconds: length })).perSecond;
@@ -28,7 +26,6 @@ async function overHttp({ sizes, folder }: Surroundings): ReturnType<Bench> {
     const note = `one create alone takes ${(1000 / one).toFixed(1)} ms, one sync of this disk ${(await syncOf(await folder())).toFixed(2)} ms`;
     return [{ name: `POST /dataset, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one }, wanted: { atLeast: 5 }, note }];
   } finally {
-    load.close();
     await server.stop();
   }
 }

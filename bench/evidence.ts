@@ -1,15 +1,13 @@
 import type { Bench } from "./bench.js";
 import { Client } from "./support/client.js";
 import { datasetBody } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns, timed } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 /** Evidence graphs of a record that rests on nothing, and of the end of a chain, against fetching the record. */
-export const evidence: Bench = async ({ sizes, folder }) => {
+export const evidence: Bench = async ({ sizes, folder, load }) => {
   const { rounds, seconds, warmUp, chain } = sizes;
   const server = await startRegistry(await folder());
-  const load = new LoadGenerator();
   try {
     await untilLoaded(server);
     const client = await Client.register(server);
@@ -37,7 +35,6 @@ export const evidence: Bench = async ({ sizes, folder }) => {
       { name: `evidence graph of a chain of ${chain}`, value: measured.chain, unit: "ms", yardstick },
     ];
   } finally {
-    load.close();
     await server.stop();
   }
 };

@@ -1,6 +1,5 @@
 import type { Bench } from "./bench.js";
 import { arkOf, roleOf } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
 import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 
@@ -12,9 +11,8 @@ const RECORD = "query ($id: ID!) { record(id: $id) { id kind document } }";
  * A page of datasets with owner and generating computation over GraphQL against the same records over REST; and a
  * single record. Both sides ask one server in turn.
  */
-export const graphql: Bench = async ({ sizes, stores, say }) => {
+export const graphql: Bench = async ({ sizes, stores, load, say }) => {
   const { rounds, seconds, warmUp, fewRecords } = sizes;
-  const load = new LoadGenerator();
   let server: Server | undefined;
   try {
     server = await startRegistry(await stores.of(fewRecords));
@@ -50,7 +48,6 @@ export const graphql: Bench = async ({ sizes, stores, say }) => {
       { name: "GraphQL, one record", value: measured.single, unit: "/s", yardstick: { name: "REST, one record", value: measured.resolve }, wanted: { atLeast: 1 / 3 } },
     ];
   } finally {
-    load.close();
     await server?.stop();
   }
 };

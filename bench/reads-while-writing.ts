@@ -2,15 +2,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";
-import { LoadGenerator } from "./support/load.js";
 import { median, percentile } from "./support/measure.js";
 import { reads } from "./support/reads.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 /** How long a reader waits for a record: on a quiet registry, while many create records, while a large crate is taken in. */
-export const readsWhileWriting: Bench = async ({ sizes, folder }) => {
+export const readsWhileWriting: Bench = async ({ sizes, folder, load }) => {
   const server = await startRegistry(await folder());
-  const load = new LoadGenerator();
   try {
     await untilLoaded(server);
     const client = await Client.register(server);
@@ -33,7 +31,6 @@ export const readsWhileWriting: Bench = async ({ sizes, folder }) => {
       figure(`p99 of reads during a crate of ${sizes.entities} entities`, crate, { below: 50 }),
     ];
   } finally {
-    load.close();
     await server.stop();
   }
 };

@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench.js";
 import { arkOf, roleOf } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { inTurns } from "./support/measure.js";
 import { startNode, startRegistry, untilLoaded, type Server } from "./support/server.js";
 
@@ -9,9 +8,8 @@ import { startNode, startRegistry, untilLoaded, type Server } from "./support/se
  * GET /ark:… of 1 KB records against a bare Express handler that sends the bytes of one of them from memory;
  * and the same in a small and in a large store, which should not tell.
  */
-export const resolve: Bench = async ({ sizes, stores, say }) => {
+export const resolve: Bench = async ({ sizes, stores, load, say }) => {
   const { rounds, seconds, warmUp, connections, keys, fewRecords, manyRecords } = sizes;
-  const load = new LoadGenerator();
   const servers: Server[] = [];
   const started = async (server: Promise<Server>) => {
     servers.push(await server);
@@ -38,7 +36,6 @@ export const resolve: Bench = async ({ sizes, stores, say }) => {
       { name: "resolve, with a derived entry", value: measured.derived, unit: "/s", yardstick },
     ];
   } finally {
-    load.close();
     for (const server of servers) await server.stop();
   }
 };

@@ -3,32 +3,33 @@ import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMet, type Bench } from "./bench.js";
-import { cluster } from "./cluster.js";
-import { crateLimits } from "./crate-limits.js";
-import { creates } from "./creates.js";
-import { evidence } from "./evidence.js";
-import { evidenceGraphs } from "./evidence-graphs.js";
-import { graphql } from "./graphql.js";
-import { intake } from "./intake.js";
-import { jobs } from "./jobs.js";
-import { crateMemory, crateRate } from "./large-crates.js";
-import { memory } from "./memory.js";
-import { postgres } from "./postgres.js";
-import { postgresHttp } from "./postgres-http.js";
-import { objects } from "./objects.js";
-import { readsWhileWriting } from "./reads-while-writing.js";
 import { asJson, table, type Results } from "./report.js";
-import { projection } from "./projection.js";
-import { resolve } from "./resolve.js";
-import { sparql } from "./sparql.js";
 import { readSizes, SIZES } from "./sizes.js";
-import { start } from "./start.js";
-import { tabular } from "./tabular.js";
 import { FilledStores } from "./support/filled-stores.js";
+import { LoadGenerator } from "./support/load.js";
 
-/** In this order: those on an empty machine first, those that fill its memory last. */
-const BENCHES: Readonly<Record<string, Bench>> = {
-  start, tabular, memory, jobs, creates, postgres, "postgres-http": postgresHttp, "reads-while-writing": readsWhileWriting, intake, "crate-rate": crateRate, "crate-memory": crateMemory, "crate-limits": crateLimits, objects, evidence, "evidence-graphs": evidenceGraphs, resolve, graphql, sparql, projection, cluster,
+/** In this order: those on an empty machine first, those that fill its memory last. Each is loaded when it is its turn. */
+const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  start: async () => (await import("./start.js")).start,
+  tabular: async () => (await import("./tabular.js")).tabular,
+  memory: async () => (await import("./memory.js")).memory,
+  jobs: async () => (await import("./jobs.js")).jobs,
+  creates: async () => (await import("./creates.js")).creates,
+  postgres: async () => (await import("./postgres.js")).postgres,
+  "postgres-http": async () => (await import("./postgres-http.js")).postgresHttp,
+  "reads-while-writing": async () => (await import("./reads-while-writing.js")).readsWhileWriting,
+  intake: async () => (await import("./intake.js")).intake,
+  "crate-rate": async () => (await import("./large-crates.js")).crateRate,
+  "crate-memory": async () => (await import("./large-crates.js")).crateMemory,
+  "crate-limits": async () => (await import("./crate-limits.js")).crateLimits,
+  objects: async () => (await import("./objects.js")).objects,
+  evidence: async () => (await import("./evidence.js")).evidence,
+  "evidence-graphs": async () => (await import("./evidence-graphs.js")).evidenceGraphs,
+  resolve: async () => (await import("./resolve.js")).resolve,
+  graphql: async () => (await import("./graphql.js")).graphql,
+  sparql: async () => (await import("./sparql.js")).sparql,
+  projection: async () => (await import("./projection.js")).projection,
+  cluster: async () => (await import("./cluster.js")).cluster,
 };
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
@@ -59,15 +60,18 @@ async function main(): Promise<void> {
     return made;
   };
   const results: Results = {};
+  const load = new LoadGenerator();
   try {
     const stores = new FilledStores(folder, say);
     for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) {
       const began = performance.now();
       say(`${name} …`);
-      results[name] = await BENCHES[name]!({ sizes, stores, folder, say: (line) => say(`  ${line}`) });
+      const bench = await BENCHES[name]!();
+      results[name] = await bench({ sizes, stores, load, folder, say: (line) => say(`  ${line}`) });
       say(`${name} took ${((performance.now() - began) / 1000).toFixed(0)} s`);
     }
   } finally {
+    load.close();
     for (const made of folders) await rm(made, { recursive: true, force: true });
   }
   process.stdout.write(table(results));

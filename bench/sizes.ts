@@ -22,6 +22,7 @@ export const SIZES = {
   graph: [10_000, 30, "nodes of the evidence graph that is measured beside a bare query"],
   largeGraph: [100_000, 200, "nodes of the evidence graph whose memory is measured"],
   sparqlRecords: [20_000, 100, "records that SPARQL queries are about"],
+  warmQueries: [40, 1, "SPARQL queries before the first measurement: after them an engine is as quick as it gets"],
   cartesian: [10, 1, "seconds that a query without an end may run"],
   projected: [10_000, 50, "records that a SPARQL endpoint is filled with"],
   clusterCrates: [24, 2, "crates that the workers of a cluster take in together"],

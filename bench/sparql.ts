@@ -11,12 +11,9 @@ import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 const KINDS = "SELECT ?kind (COUNT(DISTINCT ?record) AS ?records) { GRAPH ?record { ?record a ?kind } } GROUP BY ?kind ORDER BY ?kind";
 const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
 
-/** Queries after which an engine is as quick as it gets. */
-const WARM = 40;
-
 /** SPARQL for anyone: how much slower than the engine itself, and what a query without an end does to others. */
 export const sparql: Bench = async ({ sizes, stores, say }) => {
-  const { rounds, cartesian, sparqlRecords } = sizes;
+  const { rounds, cartesian, sparqlRecords, warmQueries } = sizes;
   const server = await startRegistry(await stores.copy(sparqlRecords), { SPARQL_TIMEOUT: `${cartesian}s`, SPARQL_PENALTY: "1ms", SPARQL_MAX_ROWS: "10000000", SPARQL_MAX_BYTES: "512MiB" });
   try {
     await untilLoaded(server);
@@ -24,7 +21,7 @@ export const sparql: Bench = async ({ sizes, stores, say }) => {
     const here = () => store.query(KINDS, { results_format: "json", use_default_graph_as_union: true }) as string;
     const there = () => ask(server, KINDS, "application/sparql-results+json");
     // The engine's code is compiled for speed while it runs, in each thread anew.
-    for (let each = 0; each < WARM; each++) if (here() !== (await there()).text) throw new Error("/sparql and the engine in this process do not agree");
+    for (let each = 0; each < warmQueries; each++) if (here() !== (await there()).text) throw new Error("/sparql and the engine in this process do not agree");
     const measured = await inTurns(rounds * 5, { here: () => timed(here), there: () => timed(there) });
 
     const path = `${server.url}/${arkOf(0)}`;

@@ -18,7 +18,7 @@ export interface LoadResult { perSecond: number; done: number; failed: number }
 /** Seconds after which a server that answers nothing is given up. */
 const LONGEST = 20;
 
-/** wrk where it is installed, else (and for less than a second) autocannon; in a process of its own. */
+/** wrk where it is installed, else (and for less than a second) autocannon in a process of its own, started at its first run; all benches share it. */
 export class LoadGenerator {
   #process: ChildProcess | undefined;
 

@@ -8,7 +8,7 @@ import { startMortal, type Mortal } from "../support/mortal.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 
 const ROUNDS = 4;
-const ENTITIES = 800;
+const ENTITIES = 400;
 /** ms: in a cluster another worker notices within five STALLED_INTERVAL; the rest is for a busy machine. */
 const PATIENCE = 60_000;
 let registry: Mortal;

@@ -66,9 +66,9 @@ describe("a stop", () => {
   });
 
   test("while a crate is processed loses nothing: the next start brings it to its end", async () => {
-    const first = await RegistryProcess.start({ env: { SHUTDOWN_GRACE: "1s" } });
+    const first = await RegistryProcess.start({ env: { SHUTDOWN_GRACE: "200ms" } });
     const { email, password, token } = await first.user();
-    const { body } = await first.upload(await largeCrate("stopped", 3000), token);
+    const { body } = await first.upload(await largeCrate("stopped", 1200), token);
     expect((await first.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body).toMatchObject({ completed: false });
     const { status, ms } = await first.terminate();
     expect(status).toBe(0);
