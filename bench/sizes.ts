@@ -2,7 +2,7 @@
 export const SIZES = {
   rounds: [3, 1, "how often each side of a comparison is measured; the median counts"],
   seconds: [2, 0.1, "length of one measurement under load"],
-  warmUp: [1, 0.1, "seconds of load before the first measurement"],
+  warmUp: [8, 0.1, "seconds of load before the first measurement: as long as the compiler takes to settle, since a registry runs for months"],
   connections: [32, 4, "requests at a time when records are resolved"],
   keys: [32_000, 400, "different keys asked for in one run, when records are resolved: more than a page cache of the store could hide"],
   fewRecords: [1_000, 100, "records in the small store"],

@@ -21,13 +21,19 @@ export function normalizeInput(kind: Kind, value: unknown): unknown {
  * @param id stored form of the identifier; takes the place of the spelling that the client sent
  */
 export function withDefaults(kind: Kind, document: JsonObject, id?: string): JsonObject {
-  const first: JsonObject = {};
-  const last: JsonObject = {};
-  for (const [name, value] of defaultsOf(kind)) if (!Object.hasOwn(document, name)) (name === "@context" ? first : last)[name] = copyOf(value);
-  if (id === undefined) return { ...first, ...document, ...last };
+  const missing = defaultsOf(kind).filter(([name]) => !Object.hasOwn(document, name));
+  const context = missing.find(([name]) => name === "@context")?.[1];
+  const whole = headed(document, context && copyOf(context), Object.hasOwn(document, "@id") ? undefined : id);
   // Where the client sent one it keeps its place.
-  if (Object.hasOwn(document, "@id")) return { ...first, ...document, "@id": id, ...last };
-  return { ...first, "@id": id, ...document, ...last };
+  if (id !== undefined) whole["@id"] = id;
+  for (const [name, value] of missing) if (name !== "@context") whole[name] = copyOf(value);
+  return whole;
+}
+
+/** Literals that end with what they spread: one that goes on behind it takes ten times as long, in every write. */
+function headed(document: JsonObject, context: JsonValue | undefined, id: string | undefined): JsonObject {
+  if (context === undefined) return id === undefined ? { ...document } : { "@id": id, ...document };
+  return id === undefined ? { "@context": context, ...document } : { "@context": context, "@id": id, ...document };
 }
 
 const defaults = new WeakMap<Kind, [name: string, value: JsonValue][]>();
@@ -39,7 +45,10 @@ function defaultsOf(kind: Kind): readonly [name: string, value: JsonValue][] {
 }
 
 /** structuredClone would take longer than all else here. */
-const copyOf = (value: JsonValue): JsonValue => (typeof value === "object" ? JSON.parse(JSON.stringify(value)) as JsonValue : value);
+function copyOf(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(copyOf);
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)])) : value;
+}
 
 /** The document without what is never stored or answered: a password. */
 export function withoutSecrets(kind: Kind, document: JsonObject): JsonObject {

@@ -17,8 +17,9 @@ export function restate(before: readonly StatedLink[], now: readonly Omit<Stated
   }
   const stated = now.map((link) => {
     const age = before.length === 0 ? undefined : ages.get(sayingOf(link))?.sequences.shift();
-    if (age === undefined) touch(link.targetKey);
-    return { ...link, sequence: age ?? sequence };
+    const { via, target, targetKey } = link;
+    if (age === undefined) touch(targetKey);
+    return { via, target, targetKey, sequence: age ?? sequence };
   });
   for (const { targetKey, sequences } of ages.values()) if (sequences.length > 0) touch(targetKey);
   return stated;
