@@ -21,6 +21,9 @@ describe("a group of requests in one transaction", () => {
   afterEach(() => connection.close());
   const stored = (): unknown[] => connection.prepare("SELECT ark FROM record ORDER BY id").all().flat();
 
+  /** Compares what is indexed with the text that it was made from. */
+  const checkIndex = () => connection.exec("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)");
+
   test("is refused whole when SQLite ended the transaction, and the next one goes on without a gap", () => {
     expect(group.run([task(1, "ark:99999/a")])).toMatchObject({ sequence: 1, answers: [{ id: 1, result: { sequence: 1 } }] });
     // As a full disk does: the transaction is gone while a request is being done.
@@ -42,6 +45,31 @@ describe("a group of requests in one transaction", () => {
     connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
   });
 
+  test("answers and stores the same whether it is done at once or, after a refusal, each by itself", () => {
+    const statements: string[] = [];
+    const exec = connection.exec.bind(connection);
+    connection.exec = (sql) => (statements.push(sql), exec(sql));
+    const expected: string[] = [];
+    for (let round = 0; round < 140; round++) {
+      const arks = ["a", "b", "c"].map((letter) => `ark:99999/${letter}${String(round).padStart(3, "0")}`);
+      // Now and then one comes again, in the middle of its group.
+      const refused = round === 3 || round === 90;
+      const before = expected.length;
+      expected.push(...arks);
+      const { answers, sequence } = group.run([task(1, arks[0]!), ...(refused ? [task(4, arks[0]!)] : []), task(2, arks[1]!), task(3, arks[2]!)]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
+      expect(answers).toMatchObject([{ id: 1, result: { sequence: before + 1 } }, ...(refused ? [{ id: 4, error: { code: "DUPLICATE" } }] : []), { id: 2, result: { sequence: before + 2 } }, { id: 3, result: { sequence: before + 3 } }]);
+      expect(sequence).toBe(expected.length);
+    }
+    expect(stored()).toEqual(expected);
+    expect(connection.prepare("SELECT sum(live) FROM tally").get()).toEqual([expected.length]);
+    expect(connection.prepare("SELECT count(*), min(sequence), max(sequence) FROM change_log").get()).toEqual([expected.length, 1, expected.length]);
+    checkIndex();
+    // Refusals come in series; without them nobody pays for savepoints.
+    expect(statements.slice(0, statements.indexOf("ROLLBACK"))).not.toContain("SAVEPOINT request");
+    expect(statements.slice(-20)).not.toContain("SAVEPOINT request");
+    expect(statements.filter((sql) => sql === "ROLLBACK").length).toBe(2);
+  });
+
   test("leaves nothing of a refused request in tallies, back-links and search, and the newest of those that succeed", () => {
     const linking = (ark: string) => create(ark, { name: `says ${ark.slice(-1)}`, links: [linkTo("ark:99999/hub")] });
     const commit = (id: number, ...records: ReturnType<typeof create>[]): WriterTask => ({ id, call: "commit", args: [commitOf(records)] });
@@ -60,9 +88,6 @@ describe("a group of requests in one transaction", () => {
     expect(search("temperature")).toEqual([]);
     connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
   });
-
-  /** Compares what is indexed with the text that it was made from. */
-  const checkIndex = () => connection.exec("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)");
 
   test("brings records of before, of the same group and of a large commit to one index, each in its last state", () => {
     const name = (index: number) => `ark:99999/m${String(index).padStart(2, "0")}`;
