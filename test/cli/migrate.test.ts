@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { packageRoot } from "../../src/package-root.js";
@@ -168,7 +167,7 @@ describe("arkgraph migrate", () => {
       const token = await node.login(ada.email, ada.password);
       let writing = true;
       const writer = (async () => {
-        for (let count = 0; writing; count++, await sleep(20)) await node.ask("/dataset", { token, body: { "@type": "evi:Dataset", name: `n${count}`, description: "Written meanwhile.", owner: ada.ark } });
+        for (let count = 0; writing; count++) await node.ask("/dataset", { token, body: { "@type": "evi:Dataset", name: `n${count}`, description: "Written meanwhile.", owner: ada.ark } });
       })();
       const ended = await migrate(["--from", "cluster", "--to", join(folder, "late")], cluster);
       writing = false;

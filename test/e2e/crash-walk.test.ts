@@ -17,7 +17,7 @@ import { startMortal, type Mortal } from "../support/mortal.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 
 /** Enough for several batches of records. */
-const ENTITIES = 260;
+const ENTITIES = 300;
 const FILES = ENTITIES / 20;
 /** ms: in a cluster another worker notices within five STALLED_INTERVAL; the rest is for a busy machine. */
 const PATIENCE = 60_000;

@@ -68,15 +68,18 @@ describe("a stop", () => {
   test("while a crate is processed loses nothing: the next start brings it to its end", async () => {
     const first = await RegistryProcess.start({ env: { SHUTDOWN_GRACE: "200ms" } });
     const { email, password, token } = await first.user();
-    const { body } = await first.upload(await largeCrate("stopped", 1200), token);
+    const { body } = await first.upload(await largeCrate("stopped", 3000), token);
     expect((await first.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body).toMatchObject({ completed: false });
     const { status, ms } = await first.terminate();
     expect(status).toBe(0);
     expect(ms).toBeLessThan(8_000);
+    const stopped = Date.now();
     const second = await RegistryProcess.start({ dataDir: first.dataDir });
     try {
       // The token of before is still good: its key is kept.
-      expect(await second.settled(body["submissionUUID"], token)).toMatchObject({ status: "finished" });
+      const settled = await second.settled(body["submissionUUID"], token);
+      expect(settled).toMatchObject({ status: "finished" });
+      expect(Date.parse(settled["timeFinished"] as string)).toBeGreaterThan(stopped);
       await second.login(email, password);
       expect(second.announced).not.toContain("adminToken");
     } finally {

@@ -12,7 +12,7 @@ const JUMP = 8 * 1024;
 export class ObjectAccess extends yauzl.RandomAccessReader {
   private window: Buffer = Buffer.alloc(0);
   private windowStart = 0;
-  private commentLength = -1;
+  private commentLengthAt = -1;
 
   constructor(private readonly reader: ObjectReader) {
     super();
@@ -20,7 +20,7 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
 
   /** Lets yauzl see the archive without its comment, in which it would stop at the first signature. @param record where the end record is @returns size of what it sees */
   endAt(record: number): number {
-    this.commentLength = record + 20;
+    this.commentLengthAt = record + 20;
     return record + 22;
   }
 
@@ -28,7 +28,7 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     this.bytes(position, length).then(
       (bytes) => {
         bytes.copy(buffer, offset);
-        for (const at of [this.commentLength, this.commentLength + 1]) if (this.commentLength >= 0 && at >= position && at < position + length) buffer[offset + at - position] = 0;
+        for (const at of [this.commentLengthAt, this.commentLengthAt + 1]) if (this.commentLengthAt >= 0 && at >= position && at < position + length) buffer[offset + at - position] = 0;
         callback(null, bytes.byteLength);
       },
       (error: Error) => callback(error),
