@@ -1,8 +1,9 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { lengthenTerms, shortenTerms } from "./quads-terms.js";
 
 /**
- * Quads of one record repeat its IRI and a few dozen terms: a fixed dictionary brings 2 KB to some 200 bytes.
- * The first byte names the coding, so that a later dictionary can stand beside this one. The text of a
+ * Quads of one record repeat its IRI and a few dozen terms, which a fixed dictionary makes short.
+ * The first byte names the coding, so that a later one can stand beside these. The text of a
  * dictionary that was ever released must never change: stored quads would be lost.
  */
 const DICTIONARY_1 = Buffer.from([
@@ -27,22 +28,31 @@ const DICTIONARY_1 = Buffer.from([
 ].join(""));
 
 const DEFLATED_1 = 1;
-/** A window as small as the text: deflate's time for 2 KB is mostly the clearing of its tables. */
-const SMALL = { dictionary: DICTIONARY_1, windowBits: 13, memLevel: 4, level: 3, chunkSize: 1024 } as const;
-const LARGE = { dictionary: DICTIONARY_1, windowBits: 15, memLevel: 8 } as const;
-const SMALL_TEXT = 8_000;
+/** Terms written short, UTF-8. */
+const TERMS_2 = 2;
+/** Longer texts are deflated: they repeat more than their terms. Shorter ones are not worth its time, most of which is the clearing of tables (decision 37). */
+const LONG_TEXT = 3_000;
 
 /** Canonical N-Quads text → stored bytes. */
 export function packQuads(text: string): Uint8Array {
-  const packed = deflateRawSync(text, text.length > SMALL_TEXT ? LARGE : SMALL);
-  const bytes = new Uint8Array(packed.length + 1);
-  bytes[0] = DEFLATED_1;
-  bytes.set(packed, 1);
-  return bytes;
+  const short = text.length > LONG_TEXT ? undefined : shortenTerms(text);
+  return short === undefined ? behind(DEFLATED_1, deflateRawSync(text, { dictionary: DICTIONARY_1 })) : behind(TERMS_2, Buffer.from(short));
 }
 
 /** @throws Error when the bytes are of a coding this version does not know, or damaged */
 export function unpackQuads(bytes: Uint8Array): string {
-  if (bytes[0] !== DEFLATED_1) throw new Error(`stored quads have coding ${bytes[0]}, which this version does not read`);
-  return inflateRawSync(bytes.subarray(1), { dictionary: DICTIONARY_1 }).toString("utf8");
+  const [coding] = bytes;
+  const { buffer, byteOffset, byteLength } = bytes.subarray(1);
+  const packed = Buffer.from(buffer, byteOffset, byteLength);
+  if (coding === TERMS_2) return lengthenTerms(packed.toString());
+  if (coding === DEFLATED_1) return inflateRawSync(packed, { dictionary: DICTIONARY_1 }).toString();
+  throw new Error(`stored quads have coding ${coding}, which this version does not read`);
+}
+
+/** A buffer of its own, which may be handed to another thread. */
+function behind(coding: number, packed: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(packed.length + 1);
+  bytes[0] = coding;
+  bytes.set(packed, 1);
+  return bytes;
 }
