@@ -12,12 +12,14 @@ export type Disk = "all" | "tables" | "log" | "objects" | "queue" | "nodes";
 /** The disks that a registry needs for its records, for the bytes of uploads, and for work to begin. */
 export const NEEDED: Readonly<Record<"records" | "objects" | "queue", readonly Disk[]>> = isCluster ? { records: ["tables", "log"], objects: ["objects"], queue: ["queue"] } : { records: ["all"], objects: ["all"], queue: [] };
 /** MiB. PostgreSQL's tables are 30 before anything is in them, a piece of its log is 16; a node keeps nothing. */
-const SIZES: Readonly<Record<Disk, number>> = { all: 12, tables: 96, log: 80, objects: 32, queue: 16, nodes: 1 };
+const SIZES: Readonly<Record<Disk, number>> = { all: 24, tables: 96, log: 80, objects: 32, queue: 16, nodes: 1 };
 
 /** A registry whose disks are small. */
 export interface CrampedRegistry {
   registry: RegistryUnderTest;
   disk(name: Disk): SmallDisk;
+  /** Makes space on every disk. */
+  clear(): Promise<void>;
   /** What an operator does beside making space: starts the server again that did not outlive it. */
   mend(): Promise<void>;
   stop(): Promise<void>;
@@ -48,6 +50,9 @@ export async function startCramped(env: Readonly<Record<string, string>>): Promi
     return {
       registry,
       disk: (name) => disks.get(name)!,
+      async clear() {
+        await Promise.all(Object.values(NEEDED).flat().map((name) => disks.get(name)!.clear()));
+      },
       async mend() {
         if (registry instanceof Topology && !(await registry.servers.postgres.isUp())) await registry.servers.postgres.up();
       },
