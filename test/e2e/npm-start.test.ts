@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
-import { ROLES, startMortal, type Mortal } from "../support/mortal.js";
+import { startMortal, type Mortal } from "../support/mortal.js";
+import { ROLES } from "../support/roles.js";
 
 let stores: Mortal;
 beforeAll(async () => {

@@ -2,19 +2,20 @@ import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { ROLES, startMortal, type Mortal } from "../support/mortal.js";
+import { startMortal, type Mortal } from "../support/mortal.js";
 import type { RegistryClient } from "../support/registry-client.js";
 import { RegistryProcess, runToEnd } from "../support/registry-process.js";
+import { ROLES } from "../support/roles.js";
 import { largeCrate } from "../support/large-crate.js";
 
 let registry: Mortal;
 beforeAll(async () => {
-  registry = await startMortal({ SHUTDOWN_GRACE: "200ms" });
-}, 60_000);
+  registry = await startMortal({ SHUTDOWN_GRACE: "200ms", INDEX_WAIT: "20s" });
+  await registry.whole();
+}, 120_000);
 afterAll(() => registry?.remove(), 60_000);
 
-test("a first start announces one token for the administrator, to whoever started it", async () => {
-  await registry.whole();
+test("a first start announces one token for the administrator, to whoever started it", () => {
   expect(registry.announced.match(/adminToken/g)).toHaveLength(1);
 });
 
@@ -34,24 +35,16 @@ describe.each(ROLES)("a start in the role %s", (role) => {
     expect(stderr).not.toContain("hunter2");
   });
 
-  test("with PORT=0 prints a free port; a second one on its port stops with one line, on its data only where one process alone may have them", async () => {
-    const first = await RegistryProcess.start({ env: { ...registry.besides(role) } });
-    try {
-      const { port } = new URL(first.url);
-      expect(Number(port)).toBeGreaterThan(0);
-      expect(first.announced).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
-      const samePort = runToEnd({ ...registry.besides(role), PORT: port });
-      if (role === "all") expect(await runToEnd({ DATA_DIR: first.dataDir })).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use by process \d+.*\n$/) });
-      else {
-        const second = await RegistryProcess.start({ dataDir: first.dataDir, env: { ...registry.besides(role) } });
-        expect((await second.ask("/readyz")).status).toBe(200);
-        expect((await second.terminate()).status).toBe(0);
-        expect((await first.ask("/readyz")).status).toBe(200);
-      }
-      expect(await samePort).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use.*PORT.*\n$/) });
-    } finally {
-      await first.stop();
-    }
+  // Nodes of a cluster share their stores, as the four here do; the data of one process are its own.
+  test("with PORT=0 prints a free port; a second one on its port, or on data of its own, stops with one line", async () => {
+    const first = registry.running(role);
+    const { port } = new URL(first.url);
+    expect(Number(port)).toBeGreaterThan(0);
+    expect(first.announced).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
+    const [samePort, sameData] = await Promise.all([runToEnd({ ...registry.besides(role), PORT: port }), role === "all" ? runToEnd({ DATA_DIR: first.dataDir }) : undefined]);
+    expect(samePort).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use.*PORT.*\n$/) });
+    if (sameData) expect(sameData).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use by process \d+.*\n$/) });
+    expect((await first.ask("/readyz")).status).toBe(200);
   });
 });
 
@@ -89,36 +82,31 @@ describe.each(ROLES)("a stop in the role %s", (role) => {
 });
 
 describe("a stop of all that runs", () => {
-  test("while a crate is processed loses nothing: the next start brings it to its end", async () => {
+  test("loses nothing: the next start has what was stored, files and graph alike, and brings to its end what was processed", async () => {
     const first = await registry.whole();
     const { email, password, token } = await first.user();
-    const { body } = await first.upload(await largeCrate("stopped", 3000), token);
-    const stateNow = async (at: RegistryClient) => (await at.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body;
+    const { rocrateIdentifier: crate } = await first.take(await buildDemoCrate(), token);
+    const ask = (at: RegistryClient) => Promise.all([at.ask(`/${crate}/samples.csv`), at.ask(`/evidencegraph/query/${crate}/results/clusters.csv`), at.ask(`/datadownload/${crate}/results/clusters.csv/download`, { token })]);
+    const before = await ask(first);
+    const { body } = await first.upload(await largeCrate("stopped", 2000), token);
+    const stateNow = async () => (await first.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body;
     // In a cluster it is another node that takes it up.
-    await expect.poll(async () => (await stateNow(first))["status"], { interval: 10 }).not.toBe("queued");
-    expect(await stateNow(first)).toMatchObject({ completed: false });
+    await expect.poll(async () => (await stateNow())["status"], { interval: 10 }).not.toBe("queued");
+    expect(await stateNow()).toMatchObject({ completed: false });
     const began = Date.now();
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
     const stopped = Date.now();
     expect(stopped - began).toBeLessThan(8_000);
-    const second = await registry.whole();
+
+    const second = await registry.whole(first.url);
     // The token of before is still good: its key is kept.
     const settled = await second.settled(body["submissionUUID"] as string, token);
     expect(settled).toMatchObject({ status: "finished" });
     expect(Date.parse(settled["timeFinished"] as string)).toBeGreaterThan(stopped);
-    await second.login(email, password);
-    expect(registry.announced).not.toContain("adminToken");
-  });
-
-  test("keeps what was stored for the next start, files and graph alike", async () => {
-    const first = await registry.whole();
-    const { token } = await first.user();
-    const { rocrateIdentifier: crate } = await first.take(await buildDemoCrate(), token);
-    const ask = (at: RegistryClient) => Promise.all([at.ask(`/${crate}/samples.csv`), at.ask(`/evidencegraph/query/${crate}/results/clusters.csv`), at.ask(`/datadownload/${crate}/results/clusters.csv/download`, { token })]);
-    const before = await ask(first);
-    expect(new Set(await registry.terminate())).toEqual(new Set([0]));
-    const after = await ask(await registry.whole(first.url));
+    const after = await ask(second);
     expect(after.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(after.map(({ text }) => text)).toEqual(before.map(({ text }) => text));
+    await second.login(email, password);
+    expect(registry.announced).not.toContain("adminToken");
   });
 });

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
 import { crate, metadata, zip } from "../support/crates.js";
 import type { FaultProxy } from "../support/fault-proxy.js";
-import { ROLES } from "../support/mortal.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 import { startOnS3, type RegistryOnS3 } from "../support/registry-on-s3.js";
+import { ROLES } from "../support/roles.js";
 import { runToEnd } from "../support/registry-process.js";
 import { keysOf, locationOf, S3_MAKES, sayMissing } from "../support/servers/s3-makes.js";
 

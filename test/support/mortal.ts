@@ -1,14 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MortalCluster } from "./mortal-cluster.js";
 import type { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
-import { Topology } from "./topology.js";
-
-const isCluster = process.env["TEST_TOPOLOGY"] === "cluster";
-/** What the processes of a registry do: the one there is everything, or those of a cluster each its part. */
-export const ROLES: readonly ("all" | "api" | "worker")[] = isCluster ? ["api", "worker"] : ["all"];
-export type Role = (typeof ROLES)[number];
+import { isCluster, type Role } from "./roles.js";
 
 /** A registry whose processes die, and are started again on what they left. */
 export interface Mortal {
@@ -16,6 +12,8 @@ export interface Mortal {
   readonly stores: Readonly<Record<string, string>>;
   /** Settings of another process of this role: beside the nodes of a cluster, over their stores; the one process shares nothing, another one has data of its own. */
   besides(role: Role): Readonly<Record<string, string>>;
+  /** One that runs, in this role. */
+  running(role: Role): RegistryProcess;
   /** What those that run have written to standard output. */
   readonly announced: string;
   /** Where it is spoken to while something of it is dead; `undefined` when that was all of it. */
@@ -57,6 +55,10 @@ class MortalProcess implements Mortal {
     return {};
   }
 
+  running(): RegistryProcess {
+    return this.#running!;
+  }
+
   get announced(): string {
     return this.#running!.announced;
   }
@@ -85,76 +87,5 @@ class MortalProcess implements Mortal {
   async remove(): Promise<void> {
     if (this.#running?.alive) await this.#running.kill();
     await rm(this.dataDir, { recursive: true, force: true });
-  }
-}
-
-const NODES_OF_A_ROLE = 2;
-/** Settings with which a node notices soon what became of others. */
-const WATCHFUL = { STALLED_INTERVAL: "300ms", RECONCILE_INTERVAL: "500ms", JOB_BACKOFF: "50ms" };
-
-class MortalCluster implements Mortal {
-  /** What a node has received of an upload is in its memory until it makes a part. */
-  readonly staging = undefined;
-  readonly stores: Readonly<Record<string, string>>;
-  readonly survivors: RegistryClient;
-  readonly #ends = new WeakMap<RegistryProcess, Promise<void>>();
-
-  private constructor(private readonly cluster: Topology, private readonly env: Readonly<Record<string, string>>) {
-    this.stores = cluster.servers.env;
-    this.survivors = cluster;
-  }
-
-  static async start(env: Readonly<Record<string, string>>): Promise<MortalCluster> {
-    const settings = { ...WATCHFUL, ...env };
-    return new MortalCluster(await Topology.start({ apis: 0, workers: 0 }), settings);
-  }
-
-  besides(role: Role): Readonly<Record<string, string>> {
-    return { ...this.stores, ROLE: role, BASE_URL: this.cluster.url, ...this.env };
-  }
-
-  stagingOf(): Promise<string[]> {
-    return this.cluster.staging();
-  }
-
-  get announced(): string {
-    return this.#alive().map(({ announced }) => announced).join("");
-  }
-
-  async whole(): Promise<RegistryClient> {
-    await Promise.all(([["api", this.cluster.apis], ["worker", this.cluster.workers]] as const).flatMap(([role, nodes]) =>
-      Array.from({ length: NODES_OF_A_ROLE }, async (_, at) => {
-        if (nodes[at]?.alive) return;
-        await nodes[at]?.remove();
-        nodes[at] = await RegistryProcess.start({ env: { ...this.besides(role) } });
-      })));
-    return this.cluster;
-  }
-
-  death(): Promise<void> {
-    return Promise.race(this.#alive().map((node) => {
-      // Listened to once: a node may outlive many.
-      const end = this.#ends.get(node) ?? node.ended();
-      this.#ends.set(node, end);
-      return end;
-    }));
-  }
-
-  async kill(): Promise<void> {
-    const one = (nodes: readonly RegistryProcess[]) => nodes[Math.floor(Math.random() * nodes.length)]!;
-    await Promise.all([one(this.cluster.apis).kill(), one(this.cluster.workers).kill()]);
-  }
-
-  terminate(): Promise<(number | null)[]> {
-    return Promise.all(this.#alive().map(async (node) => (await node.terminate()).status));
-  }
-
-  async remove(): Promise<void> {
-    await Promise.all(this.#alive().map((node) => node.kill()));
-    await this.cluster.stop();
-  }
-
-  #alive(): RegistryProcess[] {
-    return [...this.cluster.apis, ...this.cluster.workers].filter(({ alive }) => alive);
   }
 }

@@ -5,9 +5,9 @@ import { openObjects } from "../../src/stores/objects/location.js";
 import type { Deps } from "../../src/use-cases/deps.js";
 import { FaultProxy } from "./fault-proxy.js";
 import { LiveRegistry } from "./live-registry.js";
-import type { Role } from "./mortal.js";
 import type { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
+import { isCluster, type Role } from "./roles.js";
 import { newBucket } from "./servers/s3-makes.js";
 import type { S3Server } from "./servers/s3-server.js";
 import { Topology } from "./topology.js";
@@ -34,7 +34,7 @@ const locationOf = ({ accessKey, secretKey, region }: S3Server, endpoint: string
   ({ S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_REGION: region, S3_BUCKET: bucket });
 
 /** One registry in this process, or with TEST_TOPOLOGY=cluster two nodes of each role. @param start the S3 server @param env the same for all of it */
-export const startOnS3 = (start: () => Promise<S3Server>, env: Settings): Promise<RegistryOnS3> => (process.env["TEST_TOPOLOGY"] === "cluster" ? clusterOnS3(env) : oneOnS3(start, env));
+export const startOnS3 = (start: () => Promise<S3Server>, env: Settings): Promise<RegistryOnS3> => (isCluster ? clusterOnS3(env) : oneOnS3(start, env));
 
 async function oneOnS3(start: () => Promise<S3Server>, env: Settings): Promise<RegistryOnS3> {
   const server = await start();

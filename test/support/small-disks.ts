@@ -1,12 +1,11 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { minioMissing } from "./servers/minio.js";
 import { RegistryProcess } from "./registry-process.js";
+import { isCluster } from "./roles.js";
 import { SmallDisk } from "./small-disk.js";
 import { Topology } from "./topology.js";
 import type { RegistryUnderTest } from "./under-test.js";
 
-const isCluster = process.env["TEST_TOPOLOGY"] === "cluster";
 /** What of a registry can be on a disk of its own: of one process nothing, of a cluster what each of its servers keeps. */
 export type Disk = "all" | "tables" | "log" | "objects" | "queue" | "nodes";
 /** The disks that a registry needs for its records, for the bytes of uploads, and for work to begin. */
