@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config.js";
 import { signingKey } from "../secret.js";
 import { openObjects, prepareObjects } from "../stores/objects/location.js";
@@ -65,6 +66,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       shapeTurns.close();
       tableTurns.close();
       await jobs.close(grace);
+      // Uploads whose connections were closed: what was received of them is removed before the process ends.
+      await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);
       await sweeper.close();
       await guard.close();
       await openQueries.close();

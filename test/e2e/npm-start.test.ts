@@ -4,39 +4,42 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
+import { startMortal, type Mortal } from "../support/mortal.js";
+import { ROLES } from "../support/roles.js";
 
-test("npm start passes SIGTERM on: the registry ends with it and nothing is left running", async () => {
+let stores: Mortal;
+beforeAll(async () => {
+  stores = await startMortal({});
+}, 60_000);
+afterAll(() => stores?.remove());
+
+test.each(ROLES)("npm start passes SIGTERM on: the registry ends with it and nothing is left running, in the role %s", async (role) => {
   const dataDir = await mkdtemp(join(tmpdir(), "arkgraph-npm-"));
-  const child = spawn("npm", ["-s", "start"], { cwd: packageRoot, env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
-  let stdout = "";
-  let stderr = "";
+  // A group of their own: whatever npm puts in between is in it.
+  const child = spawn("npm", ["-s", "start"], { cwd: packageRoot, env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, ...stores.besides(role) }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  let registry: number | undefined;
   try {
-    const deadline = Date.now() + 20_000;
-    while (!stdout.includes("listens at") && Date.now() < deadline) await pause(20);
-    const url = /listens at (\S+)/.exec(stdout)![1]!;
-    // Its log says which process it is, whatever npm put in between.
-    while (registry === undefined && Date.now() < deadline) {
-      registry = Number(/"pid":(\d+)/.exec(stderr)?.[1]) || undefined;
-      await pause(20);
-    }
+    for (const last = Date.now() + 20_000; !stdout.includes("listens at") && Date.now() < last; ) await pause(20);
+    const url = /listens at (\S+)/.exec(stdout)?.[1];
+    expect(url, stderr).toBeDefined();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const gone = once(child, "exit");
     child.kill("SIGTERM");
     await gone;
-    let alive = true;
-    for (const last = Date.now() + 10_000; alive && Date.now() < last; await pause(50)) alive = isAlive(registry!);
-    expect(alive).toBe(false);
+    for (const last = Date.now() + 10_000; isAlive(-child.pid!) && Date.now() < last; ) await pause(50);
+    expect(isAlive(-child.pid!)).toBe(false);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   } finally {
-    if (registry !== undefined && isAlive(registry)) process.kill(registry, "SIGKILL");
+    if (isAlive(-child.pid!)) process.kill(-child.pid!, "SIGKILL");
     await rm(dataDir, { recursive: true, force: true });
   }
 });
 
+/** @param pid that of a process, or below zero that of a group */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -4,12 +4,12 @@ import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
 import { crate, metadata, zip } from "../support/crates.js";
-import { FaultProxy } from "../support/fault-proxy.js";
-import { LiveRegistry } from "../support/live-registry.js";
-import type { User } from "../support/registry-client.js";
+import type { FaultProxy } from "../support/fault-proxy.js";
+import type { RegistryClient, User } from "../support/registry-client.js";
+import { startOnS3, type RegistryOnS3 } from "../support/registry-on-s3.js";
+import { ROLES } from "../support/roles.js";
 import { runToEnd } from "../support/registry-process.js";
-import { keysOf, locationOf, newBucket, S3_MAKES, sayMissing } from "../support/servers/s3-makes.js";
-import type { S3Server } from "../support/servers/s3-server.js";
+import { keysOf, locationOf, S3_MAKES, sayMissing } from "../support/servers/s3-makes.js";
 
 const MIB = 2 ** 20;
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
@@ -17,28 +17,18 @@ sayMissing();
 const make = S3_MAKES.find(({ missing }) => missing === undefined) ?? S3_MAKES[0]!;
 
 describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})`, () => {
-  let server: S3Server;
+  let onS3: RegistryOnS3 | undefined;
   let proxy: FaultProxy;
-  let bucket: string;
-  let registry: LiveRegistry;
+  let registry: RegistryClient;
   let ada: User;
-  const settings = (more: Record<string, string> = {}) => ({
-    S3_ENDPOINT: proxy.url, S3_ACCESS_KEY: server.accessKey, S3_SECRET_KEY: server.secretKey, S3_BUCKET: bucket, S3_PREFIX: "registry/", S3_PART_SIZE: "5MiB", S3_TIMEOUT: "2s", S3_RETRIES: "2", ...more,
-  });
-  const stored = async () => (await keysOf(server, locationOf(server, bucket), "registry/")).toSorted();
+  const stored = async () => (await keysOf(onS3!.server, locationOf(onS3!.server, onS3!.bucket), "registry/")).toSorted();
   const keyOf = (bytes: Uint8Array | string) => `registry/objects/${sha256(bytes).slice(0, 2)}/${sha256(bytes).slice(2)}`;
   beforeAll(async () => {
-    server = await make.start();
-    proxy = await FaultProxy.start(server.endpoint);
-    ({ bucket } = await newBucket(server));
-    registry = await LiveRegistry.start(settings());
+    onS3 = await startOnS3(make.start, { S3_PREFIX: "registry/", S3_PART_SIZE: "5MiB", S3_TIMEOUT: "2s", S3_RETRIES: "2" });
+    ({ proxy, registry } = onS3);
     ada = await registry.user("Ada");
-  });
-  afterAll(async () => {
-    await registry?.stop();
-    await proxy?.goAway();
-    await server?.stop();
-  });
+  }, 120_000);
+  afterAll(() => onS3?.stop(), 60_000);
   afterEach(() => {
     proxy.fault = () => undefined;
     proxy.seen.length = 0;
@@ -65,12 +55,12 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     const part = await read(`/rocrate/download/${root}`, { Range: "bytes=0-3" });
     expect([part.status, part.text.slice(0, 2), part.headers.get("content-range")]).toEqual([206, "PK", `bytes 0-3/${archive.byteLength}`]);
 
-    const orphan = await registry.deps.objects.stage(Readable.from(["nobody's"]));
+    const { objects, records } = onS3!.stores;
+    const orphan = await objects.stage(Readable.from(["nobody's"]));
     await orphan.publish();
-    const left = await registry.deps.objects.stage(Readable.from(["left by a dead process"]));
+    const left = await objects.stage(Readable.from(["left by a dead process"]));
     expect(await stored()).toContain(`registry/staging/${left.place}`);
     await sleep(2100);
-    const { objects, records } = registry.deps;
     expect(await sweepObjects({ objects, records, intentLifetime: 1 })).toEqual({ removed: 1, stale: 1 });
     expect(await stored()).toEqual([archive, JSON.stringify(graph), ...Object.values(files)].map(keyOf).toSorted());
   });
@@ -83,7 +73,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
   });
 
   it("redirects downloads to the server where that is set, and answers what depends on its own ETag", async () => {
-    const other = await LiveRegistry.start(settings({ S3_PRESIGNED: "1m" }));
+    const other = await onS3!.another({ S3_PRESIGNED: "1m" });
     try {
       const user = await other.user("Bea");
       const archive = await crate([], { "a.txt": "alpha" });
@@ -149,11 +139,11 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     await expect(answer.arrayBuffer()).rejects.toThrow();
   });
 
-  it("does not start with settings that cannot work, and says why in one line", async () => {
-    const absent = await runToEnd(settings({ S3_BUCKET: "no-such-bucket" }));
+  it.each(ROLES)("does not start with settings that cannot work, and says why in one line: role %s", async (role) => {
+    const absent = await runToEnd(onS3!.settings(role, { S3_BUCKET: "no-such-bucket" }));
     expect(absent.status).toBe(1);
     expect(absent.stderr).toMatch(/^arkgraph: [^\n]*no bucket no-such-bucket[^\n]*\n$/);
-    const wrong = await runToEnd(settings({ S3_SECRET_KEY: "an-entirely-wrong-key" }));
+    const wrong = await runToEnd(onS3!.settings(role, { S3_SECRET_KEY: "an-entirely-wrong-key" }));
     expect(wrong.status).toBe(1);
     expect(wrong.stderr).toMatch(/^arkgraph: [^\n]*refuses the credentials[^\n]*\n$/);
     expect(wrong.stderr + wrong.stdout).not.toContain("an-entirely-wrong-key");

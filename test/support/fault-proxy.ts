@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 export interface Fault {
   /** Answered here, in place of the server. */
   readonly status?: number;
+  /** What such an answer calls the fault; by default one that passes. */
+  readonly code?: string;
   /** Nobody answers. */
   readonly silent?: true;
   /** The server's answer breaks off behind so many bytes of its body. */
@@ -66,12 +68,12 @@ export class FaultProxy {
   private handle(request: IncomingMessage, response: ServerResponse): void {
     const seen: Seen = { method: request.method!, path: request.url!, range: request.headers.range };
     this.seen.push(seen);
-    const { status, silent, cutAfter, stallAfter, breakAfter, loseAnswer } = this.fault(seen) ?? {};
+    const { status, code = "InternalError", silent, cutAfter, stallAfter, breakAfter, loseAnswer } = this.fault(seen) ?? {};
     request.on("error", () => {});
     response.on("error", () => {});
     if (silent) return void request.resume();
     if (status !== undefined) {
-      request.resume().on("end", () => response.writeHead(status, { "Content-Type": "application/xml" }).end("<Error><Code>InternalError</Code><Message>made up</Message></Error>"));
+      request.resume().on("end", () => response.writeHead(status, { "Content-Type": "application/xml" }).end(`<Error><Code>${code}</Code><Message>made up</Message></Error>`));
       return;
     }
     // With the headers as they came: they are signed.

@@ -2,6 +2,7 @@ import { createServer, request, type IncomingMessage, type Server } from "node:h
 import { connect, type AddressInfo } from "node:net";
 import type { S3Location } from "../../src/stores/objects/s3/location.js";
 import { keysOf, newBucket, S3_MAKES } from "./servers/s3-makes.js";
+import { startMinio } from "./servers/minio.js";
 import { OXIGRAPH } from "./servers/oxigraph.js";
 import { hasPostgres, PostgresServer } from "./servers/postgres.js";
 import { RedisServer, redisInstalled } from "./servers/redis.js";
@@ -17,14 +18,26 @@ const MISSING = [hasPostgres ? [] : ["PostgreSQL"], redisInstalled ? [] : ["Redi
 export const clusterInstalled: boolean = MISSING.length === 0;
 if (!clusterInstalled) process.stderr.write(`SKIPPED: tests of a whole cluster; not installed: ${MISSING.join(", ")}\n`);
 
-export interface TopologyOptions { apis?: number; workers?: number; env?: Record<string, string> }
+/** Folders on the disks that servers are to write to; by default all use the one that temporary files are on. */
+export interface ServerDisks { tables?: string; log?: string; objects?: string; queue?: string }
+export interface TopologyOptions {
+  apis?: number;
+  workers?: number;
+  /** Settings of every node, which may depend on where the servers are. */
+  env?: Record<string, string> | ((servers: SharedServers) => Promise<Record<string, string>>);
+  disks?: ServerDisks;
+}
 
 /** The stores that nodes share, each a real server of its own. */
 export class SharedServers {
   private constructor(readonly postgres: PostgresServer, readonly redis: RedisServer, readonly s3: S3Server, readonly sparql: SparqlServer, readonly location: S3Location, readonly env: Readonly<Record<string, string>>) {}
 
-  static async start(): Promise<SharedServers> {
-    const [postgres, redis, s3, sparql] = await Promise.all([PostgresServer.start(), RedisServer.start({ persistent: true }), S3!.start(), new SparqlServer(OXIGRAPH).start()]);
+  static async start({ tables, log, objects, queue }: ServerDisks = {}): Promise<SharedServers> {
+    const [postgres, redis, s3, sparql] = await Promise.all([
+      PostgresServer.start(log === undefined ? [] : ["min_wal_size=32MB", "max_wal_size=48MB"], { ...(tables !== undefined && { data: tables }), ...(log !== undefined && { log }) }),
+      RedisServer.start({ persistent: true, ...(queue !== undefined && { disk: queue, fsync: "everysec" }) }),
+      objects === undefined ? S3!.start() : startMinio({ folder: objects }), new SparqlServer(OXIGRAPH).start(),
+    ]);
     const location = await newBucket(s3);
     const { endpoint, accessKey, secretKey, region, bucket } = location;
     return new SharedServers(postgres, redis, s3, sparql, location, {
@@ -49,13 +62,14 @@ export class Topology extends RegistryClient {
     super(url);
   }
 
-  static async start({ apis = 2, workers = 2, env = {} }: TopologyOptions = {}): Promise<Topology> {
-    const servers = await SharedServers.start();
+  static async start({ apis = 2, workers = 2, env = {}, disks = {} }: TopologyOptions = {}): Promise<Topology> {
+    const servers = await SharedServers.start(disks);
+    const settings = typeof env === "function" ? await env(servers) : env;
     const balancer = await listening();
     // Longer than any client keeps one: a connection that closes under a request would be taken for a fault.
     balancer.keepAliveTimeout = 120_000;
     const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
-    const node = (role: string) => RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...env } });
+    const node = (role: string) => RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...settings } });
     const starts = await Promise.allSettled([...Array.from({ length: apis }, () => node("api")), ...Array.from({ length: workers }, () => node("worker"))]);
     const nodes = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
     const failed = starts.find((start) => start.status === "rejected");

@@ -1,5 +1,6 @@
 import type { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
+import { isCluster } from "./roles.js";
 import { Topology } from "./topology.js";
 
 /** What tests that only speak HTTP ask of a registry. */
@@ -14,4 +15,4 @@ export interface RegistryUnderTest extends RegistryClient {
 
 /** One process, or with TEST_TOPOLOGY=cluster two nodes of each role over real servers. */
 export const startRegistry = ({ env = {} }: { env?: Record<string, string> } = {}): Promise<RegistryUnderTest> =>
-  process.env["TEST_TOPOLOGY"] === "cluster" ? Topology.start({ env }) : RegistryProcess.start({ env });
+  isCluster ? Topology.start({ env }) : RegistryProcess.start({ env });

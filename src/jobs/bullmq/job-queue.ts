@@ -204,7 +204,8 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   private fault(error: unknown): void {
-    if (!this.link.ready) this.link.failed(error);
+    // A Redis that is full refuses the worker's question for work ten times a second, until there is space.
+    if (!this.link.ready || (error as Error).name === "ReplyError") this.link.failed(error);
     else if (!this.closing) this.options.log.warn({ reason: (error as Error).message }, "the job queue ran into a fault and goes on");
   }
 

@@ -47,4 +47,6 @@ export interface ObjectStore {
   removeStale(age: number): Promise<number>;
   /** Rejects when the store cannot be written. */
   health(): Promise<void>;
+  /** Resolves when nothing is being staged any more: also what was given up has been removed. Absent where that takes no time. */
+  idle?(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -10,17 +11,34 @@ import { issueToken, type TokenAnswer } from "./tokens.js";
 const ADMIN_TOKEN = "adminToken";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
+/** Held by the node that announces: of several that begin an installation together one does. */
+const ANNOUNCING = "admin-token";
+/** ms after which another one does, should that node have died meanwhile; and between two looks. */
+const [TAKEOVER, LOOK] = [2_000, 50];
+
 /**
  * Makes the one-time token of a new installation; `undefined` when one was made before. Only its hash is kept.
  * @param announce told the token before its hash is stored: a process that dies between the two has announced
  * one that is worth nothing, and the next start makes another
  */
-export async function firstAdminToken(deps: Pick<Deps, "records">, announce: (token: string) => void = () => {}): Promise<string | undefined> {
-  if ((await deps.records.setting(ADMIN_TOKEN)) !== undefined) return undefined;
-  const token = randomBytes(24).toString("base64url");
-  announce(token);
-  const kept = await deps.records.setSetting(ADMIN_TOKEN, sha256(token), { ifAbsent: true });
-  return kept === sha256(token) ? token : undefined;
+export async function firstAdminToken({ records }: Pick<Deps, "records">, announce: (token: string) => void = () => {}): Promise<string | undefined> {
+  const wasMade = async (): Promise<boolean> => (await records.setting(ADMIN_TOKEN)) !== undefined;
+  const node = randomUUID();
+  for (;;) {
+    if (await wasMade()) return undefined;
+    if (await records.lease(ANNOUNCING, node, TAKEOVER)) break;
+    await pause(LOOK);
+  }
+  try {
+    // Another node may have been done with both between the look and the lease.
+    if (await wasMade()) return undefined;
+    const token = randomBytes(24).toString("base64url");
+    announce(token);
+    const kept = await records.setSetting(ADMIN_TOKEN, sha256(token), { ifAbsent: true });
+    return kept === sha256(token) ? token : undefined;
+  } finally {
+    await records.releaseLease(ANNOUNCING, node);
+  }
 }
 
 /**

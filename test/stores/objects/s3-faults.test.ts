@@ -74,6 +74,13 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await staged()).toEqual([]);
   });
 
+  it.each([[507, "XMinioStorageFull"], [507, "InsufficientStorage"], [403, "QuotaExceeded"], [400, "XOneMakesOwnWord"]])("refuses for a reason of its make's own: status %s, %s", async (status, code) => {
+    proxy.failing(1, puts, { status, code });
+    const message = expect.stringMatching(code.startsWith("XOne") ? /refuses what it is asked for \(XOneMakesOwnWord\)/ : new RegExp(`has no space left \\(${code}\\)`));
+    await expect(put(randomBytes(1000))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, message });
+    expect(await staged()).toEqual([]);
+  });
+
   it("is silent: it is waited for once more, and the time-out is named", async () => {
     proxy.failing(1, any, { silent: true });
     await store.health().catch(() => {});

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RecordStore } from "../../../src/stores/records/port.js";
 import { MIGRATIONS } from "../../../src/stores/records/postgres/schema.js";
+import { firstAdminToken } from "../../../src/use-cases/accounts/accounts.js";
 import { commitOf, create, linkTo, replace, write } from "../../conformance/records/fixtures.js";
 import { AWAY, type Node, Nodes, three } from "../../support/postgres-nodes.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
@@ -45,6 +46,16 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
         expect(won(results)).toBe(1);
         for (const result of results) if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "DUPLICATE" });
       }
+    });
+
+    test("that begin an installation together one announces the admin token, and the other when that one has died amid it", async () => {
+      const [one, two] = await twoNodes();
+      // As one that has announced and will never store.
+      await one.lease("admin-token", "a node that died", 300);
+      const announced: string[] = [];
+      const tokens = await Promise.all([one, two, one, two].map((records) => firstAdminToken({ records }, (token) => announced.push(token))));
+      expect(announced).toHaveLength(1);
+      expect(tokens.filter((token) => token !== undefined)).toEqual(announced);
     });
 
     test("that sign up one e-mail address, or spend one setting, exactly one wins", async () => {

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -57,11 +57,15 @@ export class PostgresServer {
 
   private constructor(private readonly folder: string, readonly port: number, private readonly settings: readonly string[]) {}
 
-  /** @param settings of postgresql.conf, e.g. `fsync=off` */
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(tmpdir(), "arkgraph-postgres-"));
+  /** @param settings of postgresql.conf, e.g. `fsync=off` @param disks that hold its data, and its log if that is on another one */
+  static async start(settings: readonly string[] = [], { data = tmpdir(), log }: { data?: string; log?: string } = {}): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(data, "arkgraph-postgres-"));
     const testRun = process.env["TEST_RUN"];
     await (testRun === undefined ? makeData(folder) : copyData(testRun, folder));
+    if (log !== undefined) {
+      await run("mv", [join(folder, "data/pg_wal"), log]);
+      await symlink(join(log, "pg_wal"), join(folder, "data/pg_wal"));
+    }
     const server = new PostgresServer(folder, await freePort(), settings);
     await server.up();
     return server;

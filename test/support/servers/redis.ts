@@ -17,6 +17,10 @@ interface RedisOptions {
   /** Takes connections over TLS only. */
   tls?: Certificate;
   password?: string;
+  /** Folder on the disk that it writes to. */
+  disk?: string;
+  /** When what was appended is made durable; by default before it is answered. */
+  fsync?: "always" | "everysec";
   /** Follows another one. */
   replicaOf?: { port: number };
 }
@@ -32,15 +36,15 @@ export class RedisServer {
   }
 
   static async start(options: RedisOptions = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), "arkgraph-redis-")), options);
+    const server = new RedisServer(await freePort(), await mkdtemp(join(options.disk ?? tmpdir(), "arkgraph-redis-")), options);
     await server.restart();
     return server;
   }
 
   /** Starts it where it was before: empty unless it is persistent. */
   async restart(): Promise<void> {
-    const { persistent, tls, password, replicaOf } = this.options;
-    const keep = persistent ? ["--appendonly", "yes", "--appendfsync", "always"] : ["--appendonly", "no"];
+    const { persistent, fsync = "always", tls, password, replicaOf } = this.options;
+    const keep = persistent ? ["--appendonly", "yes", "--appendfsync", fsync] : ["--appendonly", "no"];
     const doors = tls ? ["--port", "0", "--tls-port", String(this.port), "--tls-cert-file", tls.file, "--tls-key-file", tls.key, "--tls-ca-cert-file", tls.file, "--tls-auth-clients", "no"] : ["--port", String(this.port)];
     const others = [...(password === undefined ? [] : ["--requirepass", password]), ...(replicaOf ? ["--replicaof", "127.0.0.1", String(replicaOf.port)] : [])];
     const options = [...doors, ...others, "--bind", "127.0.0.1", "--dir", this.folder, "--save", "", ...keep, "--maxmemory-policy", "noeviction"];

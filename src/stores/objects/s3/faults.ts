@@ -32,6 +32,8 @@ const PASSING = new Set(["SlowDown", "InternalError", "ServiceUnavailable", "Req
 /** What a connection fails with. */
 const CONNECTION = /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND|PROTO)|HPE_\w+|ERR_STREAM_\w+|ERR_SSL_\w+|UND_\w+)$/;
 const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
+/** What servers say that have no space left, or may not use more of it: S3 itself has no word for that. */
+const FULL = /StorageFull|DiskFull|Insufficient\w*Storage|QuotaExceeded/;
 const CREDENTIALS = new Set(["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden", "AllAccessDisabled", "AccountProblem", "InvalidSecurity", "InvalidToken", "ExpiredToken"]);
 
 export const isMissing = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
@@ -57,12 +59,13 @@ export function asStoreError(error: unknown, { endpoint, bucket }: { endpoint: s
   if (error instanceof CutShort) return unavailable(`${at} cut an answer short (${error.message}); try again.`);
   if (code === "NoSuchBucket") return unavailable(`${at} has no bucket ${bucket}; make it, or set S3_CREATE_BUCKET=yes and start again.`);
   if (CREDENTIALS.has(code)) return unavailable(`${at} refuses the credentials (${code}); look at S3_ACCESS_KEY, S3_SECRET_KEY and what they may do in the bucket ${bucket}.`);
+  if (FULL.test(code)) return unavailable(`${at} has no space left (${code}); make some, then try again.`);
   if (code === "AuthorizationHeaderMalformed" || code === "MovedPermanently" || code === "PermanentRedirect") return unavailable(`${at} has the bucket ${bucket} in another region (${code}); look at S3_REGION and S3_ENDPOINT.`);
   if (code === "RequestTimeTooSkewed") return unavailable(`${at} has another time than this machine; set the clocks.`);
   if (CERTIFICATE.test(code)) return unavailable(`${at} has a certificate that is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS.`);
   if (CONNECTION.test(code)) return unavailable(`${at} cannot be reached (${code}); try again.`);
   if (mayPass(error)) return unavailable(`${at} is not to be used just now (${code || (error as Error).message}); try again.`);
-  // An S3 code is a word in capitals and small letters; codes of Node are not.
-  if (/^[A-Z][a-z]\w+$/.test(code)) return unavailable(`${at} refuses what it is asked for (${code}).`);
+  // An S3 code is a word in capitals and small letters, some makes put an X before theirs; codes of Node have no small ones.
+  if (/^[A-Z]\w*[a-z]\w*$/.test(code)) return unavailable(`${at} refuses what it is asked for (${code}).`);
   return error;
 }

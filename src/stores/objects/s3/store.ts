@@ -40,6 +40,7 @@ class S3Objects implements ObjectStore {
   readonly parallel = 8;
   private readonly calls: S3Calls;
   private readonly keys: Keys;
+  private readonly stagings = new Set<Promise<StagedObject>>();
 
   constructor(location: S3Location) {
     this.calls = new S3Calls(location);
@@ -47,7 +48,15 @@ class S3Objects implements ObjectStore {
   }
 
   stage(source: Readable | AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1] = {}): Promise<StagedObject> {
-    return stageS3(this.calls, this.keys, source, options);
+    const staged = stageS3(this.calls, this.keys, source, options);
+    this.stagings.add(staged);
+    const over = () => this.stagings.delete(staged);
+    staged.then(over, over);
+    return staged;
+  }
+
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.stagings);
   }
 
   async size(sha256: string): Promise<number | undefined> {

@@ -1,0 +1,81 @@
+import type { Mortal } from "./mortal.js";
+import type { RegistryClient } from "./registry-client.js";
+import { RegistryProcess } from "./registry-process.js";
+import type { Role } from "./roles.js";
+import { Topology } from "./topology.js";
+
+const NODES_OF_A_ROLE = 2;
+/** Settings with which a node notices soon what became of others. */
+const WATCHFUL = { STALLED_INTERVAL: "300ms", RECONCILE_INTERVAL: "500ms", JOB_BACKOFF: "50ms" };
+
+/** Two nodes of each role, one of which dies while the others go on. */
+export class MortalCluster implements Mortal {
+  /** What a node has received of an upload is in its memory until it makes a part. */
+  readonly staging = undefined;
+  readonly stores: Readonly<Record<string, string>>;
+  readonly survivors: RegistryClient;
+  readonly #ends = new WeakMap<RegistryProcess, Promise<void>>();
+
+  private constructor(private readonly cluster: Topology, private readonly env: Readonly<Record<string, string>>) {
+    this.stores = cluster.servers.env;
+    this.survivors = cluster;
+  }
+
+  static async start(env: Readonly<Record<string, string>>): Promise<MortalCluster> {
+    const settings = { ...WATCHFUL, ...env };
+    return new MortalCluster(await Topology.start({ apis: 0, workers: 0 }), settings);
+  }
+
+  besides(role: Role): Readonly<Record<string, string>> {
+    return { ...this.stores, ROLE: role, BASE_URL: this.cluster.url, ...this.env };
+  }
+
+  stagingOf(): Promise<string[]> {
+    return this.cluster.staging();
+  }
+
+  running(role: Role): RegistryProcess {
+    return (role === "api" ? this.cluster.apis : this.cluster.workers).find(({ alive }) => alive)!;
+  }
+
+  get announced(): string {
+    return this.#alive().map(({ announced }) => announced).join("");
+  }
+
+  async whole(): Promise<RegistryClient> {
+    await Promise.all(([["api", this.cluster.apis], ["worker", this.cluster.workers]] as const).flatMap(([role, nodes]) =>
+      Array.from({ length: NODES_OF_A_ROLE }, async (_, at) => {
+        if (nodes[at]?.alive) return;
+        await nodes[at]?.remove();
+        nodes[at] = await RegistryProcess.start({ env: { ...this.besides(role) } });
+      })));
+    return this.cluster;
+  }
+
+  death(): Promise<void> {
+    return Promise.race(this.#alive().map((node) => {
+      // Listened to once: a node may outlive many.
+      const end = this.#ends.get(node) ?? node.ended();
+      this.#ends.set(node, end);
+      return end;
+    }));
+  }
+
+  async kill(): Promise<void> {
+    const one = (nodes: readonly RegistryProcess[]) => nodes[Math.floor(Math.random() * nodes.length)]!;
+    await Promise.all([one(this.cluster.apis).kill(), one(this.cluster.workers).kill()]);
+  }
+
+  terminate(): Promise<(number | null)[]> {
+    return Promise.all(this.#alive().map(async (node) => (await node.terminate()).status));
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.#alive().map((node) => node.kill()));
+    await this.cluster.stop();
+  }
+
+  #alive(): RegistryProcess[] {
+    return [...this.cluster.apis, ...this.cluster.workers].filter(({ alive }) => alive);
+  }
+}
