@@ -47,6 +47,7 @@ export const SETTINGS = {
   JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time, by each node."),
   JOB_BACKOFF: setting(durationFrom(10, "10ms"), 1_000, "Pause after the first attempt at background work that failed; doubled with each further one."),
   JOB_BACKOFF_MAX: setting(durationFrom(10, "10ms"), 30_000, "Longest pause between two attempts at background work."),
+  OUTAGE_PATIENCE: setting(durationFrom(0, "0"), 24 * 3_600_000, "How long after it came in background work waits for a store that is away; attempts that such an outage ends do not count against MAX_ATTEMPTS until then."),
   REDIS_URL: { ...setting<string | null>(redisUrl, null, "Redis through which several nodes share work and limits; by default the registry is one node."), secret: true },
   REDIS_SENTINELS: setting<readonly { host: string; port: number }[] | null>(sentinelList, null, "Redis Sentinels, as host:port with commas, which are asked where the master is; the host in REDIS_URL is then the name that they know it by."),
   REDIS_PREFIX: setting(matching(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dots, dashes and underscores"), "arkgraph", "What the names of keys in Redis begin with; one for each registry."),

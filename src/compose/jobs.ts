@@ -22,7 +22,7 @@ export const told = (handler: JobHandler, log: Log): JobHandler => async (job) =
 /** The queue of background work, and what limits go by: both of this process alone, or of all nodes over Redis. */
 export async function queueOf(config: Config, records: RecordStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
   const options = {
-    store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY, backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
+    store: records, maxAttempts: config.MAX_ATTEMPTS, outagePatience: config.OUTAGE_PATIENCE, concurrency: config.JOB_CONCURRENCY, backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
     onFault: (submission: string, err: unknown, of?: Submission) => log.error({ err, submission, ...(of && workFields(of)) }, "an attempt at a submission failed"),
   };
   if (config.REDIS_URL === null) return { jobs: new InProcessJobQueue(options), shared: new LocalMemory() };

@@ -1,3 +1,4 @@
+import { ServiceError } from "../errors.js";
 import type { Finding } from "../model/finding.js";
 import type { Submission, SubmissionStore } from "../stores/records/submissions-port.js";
 import { JobAborted, cancelled, countedAttempts, crashed } from "./endings.js";
@@ -12,6 +13,8 @@ export interface AttemptHost {
   store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
+  /** Setting OUTAGE_PATIENCE, ms. */
+  outagePatience: number;
   now: () => number;
   /** The attempt was raised in the truth; the handler is called next. */
   begun?(submission: Submission): void;
@@ -68,6 +71,12 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
     if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
     if (reason === "stopping") return { end: "left" };
     if (reason === "superseded") return { end: "over" };
+    // Nor is a store that is away: what was accepted waits for it, as long as that is to be expected.
+    if (submission && !reason && isOutage(error) && host.now() - submission.timeCreated < host.outagePatience) {
+      await host.store.yieldAttempt(id, submission.attempt);
+      host.changed(id, await host.store.submission(id));
+      return { end: "again", attempt: submission.attempt };
+    }
     const finding = !submission ? undefined : reason === "cancelled" ? cancelled : countedAttempts(submission) >= host.maxAttempts ? crashed(host.maxAttempts) : undefined;
     if (submission && finding) {
       await endFailed(host, submission, finding);
@@ -80,6 +89,8 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
   }
   return { end: "again", attempt: submission?.attempt ?? 1 };
 }
+
+const isOutage = (error: unknown): boolean => error instanceof ServiceError && error.code === "STORE_UNAVAILABLE";
 
 function reporter(host: AttemptHost, submission: Submission, abort: AbortController): (progress: Progress) => void {
   let stage = submission.attempt > 1 ? null : submission.stage;

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ServiceError } from "../../src/errors.js";
 import type { Job, JobQueue } from "../../src/jobs/port.js";
 import type { SubmissionStore } from "../../src/stores/records/submissions-port.js";
 import { MemorySubmissions } from "../support/memory-submissions.js";
 
-export interface QueueOptions { maxAttempts: number; concurrency: number; backOff: () => number }
+export interface QueueOptions { maxAttempts: number; outagePatience: number; concurrency: number; backOff: () => number; now?: () => number }
 type Open = (store: SubmissionStore, options: QueueOptions) => JobQueue | Promise<JobQueue>;
 
 /** What every job queue must do; run by each adapter. */
@@ -19,7 +20,7 @@ export function jobQueueConformance(name: string, open: Open): void {
     afterEach(() => Promise.all(queues.map((queue) => queue.close(0))));
 
     const openQueue = async (options: Partial<QueueOptions> = {}) => {
-      const queue = await open(store, { maxAttempts: 3, concurrency: 1, backOff: () => 5, ...options });
+      const queue = await open(store, { maxAttempts: 3, outagePatience: 1000, concurrency: 1, backOff: () => 5, ...options });
       queues.push(queue);
       return queue;
     };
@@ -103,6 +104,36 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(runs).toBe(3);
     });
 
+    it("waits for a store that is away, without counting attempts, as long as it may", async () => {
+      let time = 1;
+      const queue = await openQueue({ now: () => time });
+      let runs = 0;
+      await queue.start(async (job) => {
+        if (job.submission.id === "b") time = 5000;
+        else if (++runs > 7) return finish(job);
+        throw new ServiceError("STORE_UNAVAILABLE", "no space left");
+      });
+      await queue.enqueue(await submit("a"));
+      expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 8, interrupted: 7 });
+      await queue.enqueue(await submit("b"));
+      expect(await until(queue, "b")).toMatchObject({ status: "failed", attempt: 3, interrupted: 0, error: [{ code: "CRASHED_REPEATEDLY" }] });
+    });
+
+    it("cancels what waits for a store that is away", async () => {
+      const queue = await openQueue({ backOff: () => 60_000, now: () => 2 });
+      let begun = () => {};
+      const failed = new Promise<void>((resolve) => (begun = resolve));
+      await queue.start(async () => {
+        begun();
+        throw new ServiceError("STORE_UNAVAILABLE", "away");
+      });
+      await queue.enqueue(await submit("a"));
+      await failed;
+      while ((await store.submission("a"))!.status === "running") await pause(2);
+      await queue.cancel("a");
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    });
+
     it("fails a submission at the start that brought earlier processes down", async () => {
       await submit("a");
       for (let n = 0; n < 3; n++) await store.beginAttempt("a", 1);
@@ -167,7 +198,7 @@ export function jobQueueConformance(name: string, open: Open): void {
     });
 
     it("cancels between two attempts", async () => {
-      const queue = await openQueue({ backOff: () => 60_000 });
+      const queue = await openQueue({ backOff: () => 60_000, now: () => 2 });
       await queue.start(async () => {
         throw new Error("not now");
       });

@@ -9,7 +9,7 @@ import { NEEDED, startCramped, type CrampedRegistry } from "../support/small-dis
 const PATIENCE = 30_000;
 const UNAVAILABLE = [503, "STORE_UNAVAILABLE"];
 /** A database that does not come back is waited for no longer, and work that failed is tried again soon, as often as it takes. */
-const ENV = { DATABASE_TIMEOUT: "5s", S3_RETRIES: "1", JOB_BACKOFF: "50ms", JOB_BACKOFF_MAX: "500ms", MAX_ATTEMPTS: "100", RECONCILE_INTERVAL: "500ms" };
+const ENV = { DATABASE_TIMEOUT: "5s", S3_RETRIES: "1", JOB_BACKOFF: "50ms", JOB_BACKOFF_MAX: "500ms", RECONCILE_INTERVAL: "500ms" };
 
 describe("a disk that is full", () => {
   let cramped: CrampedRegistry | undefined;

@@ -13,11 +13,11 @@ describe.skipIf(!redisInstalled)("on a Redis of its own", () => {
 
   // A store stands for an installation: queues over the same one share what lies in Redis.
   const prefixes = new WeakMap<SubmissionStore, string>();
-  jobQueueConformance("BullMQ", (store, { maxAttempts, concurrency, backOff }) => {
+  jobQueueConformance("BullMQ", (store, options) => {
     const prefix = prefixes.get(store) ?? randomUUID();
     prefixes.set(store, prefix);
     const log = { info() {}, warn: (fields: object, message: string) => process.stderr.write(`${message} ${String((fields as { reason?: unknown }).reason)}\n`) };
     const link = new RedisLink({ url: redis.url, prefix, timeout: 2000, log });
-    return new BullMqJobQueue({ store, link, maxAttempts, concurrency, backOff, stalledInterval: 200, reconcileInterval: 1000, log });
+    return new BullMqJobQueue({ ...options, store, link, stalledInterval: 200, reconcileInterval: 1000, log });
   });
 });

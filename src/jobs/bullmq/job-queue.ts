@@ -18,6 +18,8 @@ export interface BullMqQueueOptions {
   link: RedisLink;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
+  /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
+  outagePatience?: number;
   /** Setting JOB_CONCURRENCY, of this node. */
   concurrency: number;
   /** Milliseconds to wait before the attempt after this one. */
@@ -53,7 +55,7 @@ export class BullMqJobQueue implements JobQueue {
   private readonly host: AttemptHost;
 
   constructor(private readonly options: BullMqQueueOptions) {
-    const { store, maxAttempts, now = Date.now, onFault, link, stalledInterval } = options;
+    const { store, maxAttempts, outagePatience = 0, now = Date.now, onFault, link, stalledInterval } = options;
     this.link = link;
     this.tickets = new Tickets(link);
     this.signals = new Signals(link, (id, signal) => this.heard(id, signal));
@@ -64,7 +66,7 @@ export class BullMqJobQueue implements JobQueue {
       jobKey: (id) => this.tickets.key(id), enqueue: (id) => this.put(id),
     });
     this.host = {
-      store, maxAttempts, now, ...(onFault && { onFault }),
+      store, maxAttempts, outagePatience, now, ...(onFault && { onFault }),
       begun: ({ id, attempt }) => {
         this.attempts.set(id, attempt);
         this.signs.begin(id);

@@ -10,6 +10,8 @@ export interface InProcessQueueOptions {
   store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
+  /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
+  outagePatience?: number;
   /** Setting JOB_CONCURRENCY. */
   concurrency: number;
   /** Milliseconds to wait before the attempt after this one. */
@@ -32,10 +34,10 @@ export class InProcessJobQueue implements JobQueue {
   private readonly host: AttemptHost;
 
   constructor(private readonly options: InProcessQueueOptions) {
-    const { store, maxAttempts, now = Date.now, onFault } = options;
+    const { store, maxAttempts, outagePatience = 0, now = Date.now, onFault } = options;
     this.backOff = options.backOff ?? ((attempt) => Math.min(1000 * 2 ** (attempt - 1), 30_000));
     this.host = {
-      store, maxAttempts, now, ...(onFault && { onFault }),
+      store, maxAttempts, outagePatience, now, ...(onFault && { onFault }),
       progressed: (id, progress) => {
         this.progresses.set(id, progress);
         this.watchers.notify(id);
