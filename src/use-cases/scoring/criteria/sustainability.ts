@@ -1,0 +1,44 @@
+import { always, byField, evidenceOf, hasField, sentence, shown, statusOf, together, told, whole, type Criteria } from "../criterion.js";
+
+const PLAN = ["rai:dataReleaseMaintenancePlan"];
+const COMMITTEE = ["dataGovernanceCommittee", "Data Governance Committee"];
+const DOI = /(?:^|doi\.org\/|doi:\s*)10\.\d{4,9}\/\S+$/i;
+/** Names Assigning Authority Numbers for examples and tests (NAAN registry): nobody keeps what is under them. */
+const NOT_KEPT = /^ark:(?:12345|99152|99166|99999)\//;
+
+export const sustainability = {
+  persistent: {
+    tests: "The root's `identifier` is a DOI, or its ARK is of an authority that keeps it: this registry answers `?info` of every ARK with a statement of persistence. Under a number for tests (99999, 99152, 12345) it is partly met.",
+    old: "root `identifier`, else root `@id`", legacy: always,
+    fix: "Register the crate under an ARK of your own authority (ARK_NAAN), or add its DOI as identifier to the root.",
+    judge(facts) {
+      const { fields } = facts.root;
+      const doi = fields.references("identifier").find((text) => DOI.test(text.trim()));
+      if (doi !== undefined) return { status: "met", details: `identifier: ${shown(doi)}`, evidence: [fields.place("identifier")] };
+      return NOT_KEPT.test(fields.ark)
+        ? { status: "partly", details: `${fields.ark} is kept here, and its number is one for tests.`, evidence: [whole(facts)] }
+        : { status: "met", details: `${fields.ark}?info states how it is kept.`, evidence: [whole(facts)] };
+    },
+  },
+  domain_appropriate: {
+    tests: "The root states `rai:dataReleaseMaintenancePlan`.", old: "the same", legacy: hasField(...PLAN),
+    fix: "Add rai:dataReleaseMaintenancePlan to the root: how the data are kept up.", judge: byField(...PLAN),
+  },
+  well_governed: {
+    tests: "The root states dataGovernanceCommittee (also as \"Data Governance Committee\").", old: "the same", legacy: hasField(...COMMITTEE),
+    fix: "Add dataGovernanceCommittee to the root.", judge: byField(...COMMITTEE),
+  },
+  associated: {
+    tests: "`hasPart` leads from the root to every dataset, file and sub-crate, and every reference to an identifier (ARK) leads to a record that exists.",
+    old: "always", legacy: always,
+    fix: "Name every dataset and file in hasPart of the root or of a part of it, and describe in the crate whatever is referred to.",
+    judge(facts) {
+      const { reached, references } = facts;
+      return {
+        status: together(statusOf(reached), statusOf(references, "met")),
+        details: sentence(told(reached, "datasets, files and sub-crates", "are reached from the root"), references.total === 0 ? "nothing is referred to" : told(references, "references", "lead to a record")),
+        evidence: reached.total === 0 && references.lacking.length === 0 ? [whole(facts)] : evidenceOf(reached, references),
+      };
+    },
+  },
+} as const satisfies Criteria;
