@@ -39,7 +39,7 @@ export async function rootFacts(records: Pick<RecordStore, "findMany">, record: 
 /** Every text that may name what a value stands for: its own, and those of the entity that it refers to. */
 function namesOf(value: JsonValue, entities: ReadonlyMap<string, JsonObject>): string[] {
   const own = referencesIn(value);
-  const told = [...(isObject(value) ? [value] : []), ...own.flatMap((id) => entities.get(id) ?? [])];
+  const told = [...(isObject(value) ? [value] : []), ...own.flatMap((id) => (entities.has(id) ? [entities.get(id)!] : []))];
   return [...own, ...told.flatMap((entity) => ["sameAs", "identifier", "url", "license"].flatMap((key) => referencesIn(entity[key])))];
 }
 
