@@ -17,7 +17,7 @@ export class CriterionType {
 }
 @ObjectType("AiReadyCategory", { simpleResolvers: true })
 export class CategoryType {
-  @Field({ description: "E.g. fairness." }) name!: CategoryName;
+  @Field(() => String, { description: "E.g. fairness." }) name!: CategoryName;
   @Field(() => [CriterionType]) criteria!: CriterionType[];
 }
 @ObjectType("AiReadyTotals", { description: "Criteria by verdict; total counts those that apply.", simpleResolvers: true })

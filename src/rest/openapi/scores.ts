@@ -13,7 +13,7 @@ const CRATE = recordExample(KINDS.rocrate);
 const ARK = CRATE["@id"] as string;
 /** Worked out, so that it tells of every criterion there is. */
 const EXAMPLE = scoreOf({ ark: ARK }, new CrateFacts({
-  name: CRATE["name"] as string, revision: 1, status: "DRAFT", fields: new Fields(ARK, CRATE), actors: new Share(), licences: [], gaps: ["license", "datePublished"], hasContext: true,
+  name: CRATE["name"] as string, revision: 1, status: "DRAFT", isOwn: true, fields: new Fields(ARK, CRATE), actors: new Share(), licences: [], gaps: ["license", "datePublished"], hasContext: true,
 }), Date.UTC(2024, 4, 3, 8)) as unknown as JsonObject;
 
 const ASKED: JsonObject = { ...QUEUED, sha256: null, scoredCrateIdentifier: ARK };

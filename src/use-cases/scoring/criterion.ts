@@ -74,7 +74,8 @@ export function byField(...names: readonly string[]): Criterion["judge"] {
   return ({ root: { fields } }) => {
     const field = fields.first(...names);
     if (field) return { status: "met", details: `${names.find((name) => fields.has(name))}: ${shown(field.value)}`, evidence: [field.place] };
-    return { status: "not_met", details: `The root states neither ${names.join(" nor ")}.`.replace(names.length === 1 ? "neither " : "", names.length === 1 ? "no " : ""), evidence: [`${fields.ark}#`] };
+    const words = names.filter((name) => !name.includes(" "));
+    return { status: "not_met", details: words.length === 1 ? `The root states no ${words[0]}.` : `The root states none of ${words.join(", ")}.`, evidence: [`${fields.ark}#`] };
   };
 }
 

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
+import type { StoredRecord } from "../../stores/records/port.js";
 import type { KeptScore } from "../../stores/records/scores-port.js";
+import type { Deps } from "../deps.js";
 import { stateOf } from "../crates/export/crate-records.js";
 import { Breather } from "./facts/breather.js";
 import type { Grounds } from "./facts/gather.js";
 import { statesOf } from "./facts/outside.js";
 import type { AiReadyScore } from "./score.js";
 
-type Reads = { records: Pick<RecordStore, "findMany" | "stateOfCrate" | "list" | "usesOf" | "linksFrom"> };
 
 /** Raise it with every change of a criterion: scores that were kept before are worked out again. */
 const RULES = 1;
@@ -18,19 +18,19 @@ const MOST_OUTSIDE = 20_000;
 interface KeptBody { crates: string[]; outside: string[]; answer: AiReadyScore }
 
 /** Text that differs after every change of what a score rests on. */
-function stateText(crates: readonly (readonly [string, string])[], outside: readonly (readonly [string, string])[]): string {
-  return createHash("sha256").update(JSON.stringify([RULES, crates, outside])).digest("hex");
+function stateText(naan: string, crates: readonly (readonly [string, string])[], outside: readonly (readonly [string, string])[]): string {
+  return createHash("sha256").update(JSON.stringify([RULES, naan, crates, outside])).digest("hex");
 }
 
 /** As it is kept; `undefined` for what rests on too much. */
-export function keptScore(answer: AiReadyScore, { crates, outside }: Grounds, whole: boolean): KeptScore | undefined {
+export function keptScore({ config }: Pick<Deps, "config">, answer: AiReadyScore, { crates, outside }: Grounds, whole: boolean): KeptScore | undefined {
   if (outside.size > MOST_OUTSIDE) return undefined;
   const body: KeptBody = { crates: [...crates.keys()], outside: [...outside.keys()], answer };
-  return { crate: answer.rocrateIdentifier, state: stateText([...crates], [...outside]), whole, body: Buffer.from(JSON.stringify(body)) };
+  return { crate: answer.rocrateIdentifier, state: stateText(config.ARK_NAAN, [...crates], [...outside]), whole, body: Buffer.from(JSON.stringify(body)) };
 }
 
 /** The score that was kept of a crate, where nothing that it rests on has changed since. */
-export async function heldScore(deps: Reads, root: StoredRecord, kept: KeptScore | undefined, signal: AbortSignal): Promise<AiReadyScore | undefined> {
+export async function heldScore(deps: Pick<Deps, "config" | "records">, root: StoredRecord, kept: KeptScore | undefined, signal: AbortSignal): Promise<AiReadyScore | undefined> {
   if (!kept) return undefined;
   const { crates, outside, answer } = JSON.parse(Buffer.from(kept.body).toString("utf8")) as KeptBody;
   const found = await deps.records.findMany(crates);
@@ -38,5 +38,5 @@ export async function heldScore(deps: Reads, root: StoredRecord, kept: KeptScore
   const crateStates: [string, string][] = [];
   for (const crate of found) crateStates.push([crate!.ark, await stateOf(deps, crate!)]);
   const states = await statesOf(deps.records, outside, new Breather(signal));
-  return stateText(crateStates, outside.map((ark, index) => [ark, states[index]!])) === kept.state ? answer : undefined;
+  return stateText(deps.config.ARK_NAAN, crateStates, outside.map((ark, index) => [ark, states[index]!])) === kept.state ? answer : undefined;
 }

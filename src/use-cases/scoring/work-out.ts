@@ -15,7 +15,7 @@ export async function workOut(deps: Deps, root: StoredRecord, signal: AbortSigna
   const { facts, grounds, tables } = await gather(deps, root, signal, (done) => report({ stage: "reading", done, total: null, unit: "records" }));
   if (whole) facts.checked = await checkTables(deps, tables, signal, (done, total) => report({ stage: "checking", done, total, unit: "tables" }));
   const answer = scoreOf(root, facts, Date.now());
-  const kept = keptScore(answer, grounds, whole);
+  const kept = keptScore(deps, answer, grounds, whole);
   if (kept) await deps.records.keepScore(kept);
   return answer;
 }

@@ -5,7 +5,7 @@ const MISSING = ["rai:dataCollectionMissingData"];
 
 export const characterization = {
   semantics: {
-    tests: "Every column that a schema describes has a term of a vocabulary (`valueURL`); where no schema describes columns, a record says what it is `about` or is a DefinedTerm. Such records beside columns without terms make it partly.",
+    tests: "Every column that a schema describes has a term of a vocabulary (`valueURL`); where no schema describes columns, a record says what it is `about` (the crate itself does not count) or is a DefinedTerm. Such records beside columns without terms make it partly.",
     old: "always", legacy: always,
     fix: "Add valueURL with the term of an ontology to each column of the schemas, or about with such terms to the root.",
     judge(facts) {
@@ -13,7 +13,7 @@ export const characterization = {
       const said = columns.total > 0 ? statusOf(columns) : subjects.total > 0 ? "met" : "not_met";
       return {
         status: said === "not_met" && subjects.total > 0 ? "partly" : said,
-        details: sentence(told(columns, "columns", "have a term of a vocabulary"), `${subjects.total} records say what they are about`),
+        details: sentence(told(columns, "columns", "have a term of a vocabulary"), `records that say what they are about: ${subjects.total}`),
         evidence: columns.total + subjects.total === 0 ? [whole(facts)] : evidenceOf(columns, subjects),
       };
     },

@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../model/field.js";
 import { byField, hasField, shown, type Criteria } from "../criterion.js";
 import type { Fields } from "../facts/fields.js";
 
-const SUBJECTS = ["humanSubjectResearch", "Human Subject Research", "Human Subject", "humanSubjects"];
+const SUBJECTS = ["humanSubjectResearch", "Human Subject Research", "Human Subject"];
 const ACQUIRED = ["rai:dataCollection", ...SUBJECTS];
 const MANAGED = ["ethicalReview", "dataGovernanceCommittee", "Data Governance Committee"];
 const DISSEMINATED = ["license", "rai:personalSensitiveInformation", "prohibitedUses", "Prohibited Uses"];

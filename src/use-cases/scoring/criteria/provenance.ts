@@ -5,7 +5,7 @@ const counted = (name: "datasetCount" | "computationCount" | "softwareCount", { 
 
 export const provenance = {
   transparent: {
-    tests: "Every dataset and file says where it comes from: `generatedBy`, `derivedFrom`, a computation that generated it, `isBasedOn`, `sourceOrganization`, or the address it was taken from; folders, which only list parts, are left out.",
+    tests: "Every dataset and file says where it comes from: `generatedBy`, `derivedFrom`, a computation that generated it, `isBasedOn`, `sourceOrganization`, or the address it was taken from; a folder, which only lists parts, need not.",
     old: "any Dataset, or `evi:datasetCount` above 0", legacy: (facts) => facts.any.dataset || counted("datasetCount", facts),
     fix: "Add generatedBy (the computation), derivedFrom (the data) or isBasedOn (an address) to each dataset and file.",
     judge: byShare(({ sourced }) => sourced, "datasets and files", "say where they come from", "not_met"),
@@ -14,7 +14,7 @@ export const provenance = {
     tests: "Every computation and experiment names at least one input (`usedDataset`, `usedSample` …, `object`) and one output (`generated`, `result`), and all of them exist here; either end may state it.",
     old: "any Computation or Experiment, or `evi:computationCount` above 0", legacy: (facts) => facts.any.computation || counted("computationCount", facts),
     fix: "Describe the runs that made the data as Computation entities whose usedDataset and generated name records of the crate.",
-    judge: byShare(({ traced }) => traced, "computations and experiments", "name inputs and outputs that exist", "not_met"),
+    judge: byShare(({ traced }) => traced, "runs", "name inputs and outputs that exist", "not_met"),
   },
   interpretable: {
     tests: "Every computation names software that exists here (`usedSoftware`, `instrument`), and every software has content here or an address (`url`, `codeRepository`, `contentUrl`).",

@@ -4,20 +4,22 @@ const PLAN = ["rai:dataReleaseMaintenancePlan"];
 const COMMITTEE = ["dataGovernanceCommittee", "Data Governance Committee"];
 const DOI = /(?:^|doi\.org\/|doi:\s*)10\.\d{4,9}\/\S+$/i;
 /** Names Assigning Authority Numbers for examples and tests (NAAN registry): nobody keeps what is under them. */
-const NOT_KEPT = /^ark:(?:12345|99152|99166|99999)\//;
+const FOR_TESTS = /^ark:(?:12345|99152|99166|99999)\//;
 
 export const sustainability = {
   persistent: {
-    tests: "The root's `identifier` is a DOI, or its ARK is of an authority that keeps it: this registry answers `?info` of every ARK with a statement of persistence. Under a number for tests (99999, 99152, 12345) it is partly met.",
+    tests: "The root's `identifier` is a DOI, or its ARK is of this registry's own authority (ARK_NAAN): `?info` of it answers a statement of persistence. An ARK that another authority gave, or one for tests (99999, 99152, 12345), makes it partly.",
     old: "root `identifier`, else root `@id`", legacy: always,
     fix: "Register the crate under an ARK of your own authority (ARK_NAAN), or add its DOI as identifier to the root.",
     judge(facts) {
       const { fields } = facts.root;
       const doi = fields.references("identifier").find((text) => DOI.test(text.trim()));
       if (doi !== undefined) return { status: "met", details: `identifier: ${shown(doi)}`, evidence: [fields.place("identifier")] };
-      return NOT_KEPT.test(fields.ark)
-        ? { status: "partly", details: `${fields.ark} is kept here, and its number is one for tests.`, evidence: [whole(facts)] }
-        : { status: "met", details: `${fields.ark}?info states how it is kept.`, evidence: [whole(facts)] };
+      const evidence = [whole(facts)];
+      if (FOR_TESTS.test(fields.ark)) return { status: "partly", details: `${fields.ark} is kept here, and its number is one for tests.`, evidence };
+      return facts.root.isOwn
+        ? { status: "met", details: `${fields.ark}?info states how it is kept.`, evidence }
+        : { status: "partly", details: `${fields.ark} is kept here; where it resolves to elsewhere is up to the authority that gave it.`, evidence };
     },
   },
   domain_appropriate: {

@@ -7,6 +7,8 @@ export interface RootFacts {
   name: string | null;
   revision: number;
   status: PublicationStatus;
+  /** Whether its identifier is of this registry's own authority. */
+  isOwn: boolean;
   /** The root's fields; what `additionalProperty` holds counts as a field. */
   fields: Fields;
   /** Whoever is named as author, publisher or principal investigator, and those with an ORCID or ROR among them. */

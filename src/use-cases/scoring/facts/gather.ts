@@ -14,6 +14,7 @@ import { Outside } from "./outside.js";
 import { Relations } from "./relations.js";
 import { rootFacts } from "./root.js";
 import { survey, type SurveyTools } from "./survey.js";
+import { urlLinks, type UrlLink } from "./url-links.js";
 import { Terms } from "./terms.js";
 
 type GatherDeps = Pick<Deps, "records" | "config">;
@@ -40,9 +41,11 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
   const breather = new Breather(signal);
   const crates = new Map([[record.ark, await stateOf(deps, record)]]);
   const outside = new Outside(records, breather);
-  const { root, related } = await rootFacts(records, record);
+  const { root, related } = await rootFacts(records, record, config.ARK_NAAN);
   const facts = new CrateFacts(root);
   const members = new Map<string, Member>();
+  const urls = new Map<string, string>();
+  const byUrl: UrlLink[] = [];
   const relations = new Relations(records, members, outside, breather);
   const tools: SurveyTools = { formats: await Formats.load(), terms: new Terms() };
   for (const waiting = [record]; waiting.length > 0;) {
@@ -53,7 +56,11 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
         const key = arkKey(each.ark);
         if (members.has(key)) continue;
         const [content] = WITH_CONTENT.has(each.kind) ? await records.objectsOf(each.ark, { role: "content" }) : [];
-        members.set(key, survey(facts, each, parseDocument(each.document), content, tools));
+        const document = parseDocument(each.document);
+        const { member, url } = survey(facts, each, document, content, tools);
+        members.set(key, member);
+        if (url !== undefined) urls.set(url, key);
+        byUrl.push(...urlLinks(key, document));
         fresh.push(key);
         // A crate of its own that this one describes: its records are told under itself.
         if (each.kind === "rocrate" && each.crate === null && !crates.has(each.ark)) await add(each);
@@ -72,6 +79,7 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
   }
   const tables = [...members.values()].flatMap(({ ark, table }): NamedTable[] => (table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }]));
   await outside.look([...related, ...tables.map(({ schema }) => schema)].filter((ark) => !members.has(arkKey(ark))));
+  await relations.followUrls(byUrl, urls);
   await relations.conclude(facts, arkKey(record.ark));
   for (const { source, target } of relations.dangling) facts.references.lacking.push(await placeOf(deps, source, target));
   return { facts, grounds: { crates, outside: outside.states }, tables };

@@ -13,10 +13,14 @@ export interface Member {
   sourced: boolean;
   /** Where a computation, or software, names its container or environment. */
   environment?: string;
-  /** A file, or data that is no folder. */
+  /** A dataset or file that is neither folder nor software. */
   isData: boolean;
-  /** Work at the bench, which needs no software. */
-  isExperiment: boolean;
+  /** What the crate should reach by its lists of parts: data, and files of software. */
+  isPart: boolean;
+  /** A run whose inputs and outputs are asked for; what only arranges other runs is none. */
+  run?: "computation" | "experiment";
+  /** Where software says it is to be had; `null`: nowhere. */
+  location?: string | null;
   /** Of a table. */
   table?: TableFacts;
 }
@@ -30,16 +34,21 @@ const ENVIRONMENT = ["container", "containerImage", "containerId", "environment"
 const LOCATION = ["contentUrl", "sourceContentUrl", "url", "codeRepository", "downloadUrl", "installUrl", "distribution", "sameAs", "identifier"];
 const SCHEMAS = ["schema", "tableSchema", "dataSchema", "hasSchema"];
 
-export type Role = "file" | "data" | "software" | "computation" | "other";
+export type Role = "file" | "data" | "other";
 
-/** What a record is to the crate; a folder, which only lists its parts, is neither file nor data. */
+/** What a record is to the crate: a dataset that tells of bytes is a file; a folder, which only lists its parts, is nothing. */
 export function roleOf({ kind }: Pick<StoredRecord, "kind">, fields: Fields, hasContent: boolean): Role {
-  if (kind === "computation") return "computation";
-  if (kind === "software") return hasContent ? "file" : "software";
-  if (kind === "datadownload") return "file";
+  if (kind === "datadownload" || (kind === "software" && hasContent)) return "file";
   if (kind !== "dataset") return "other";
   if (hasContent || fields.has("contentUrl", "sourceContentUrl", "md5", "sha256")) return "file";
-  return fields.has("hasPart") ? "other" : "data";
+  if (fields.has("hasPart")) return "other";
+  return fields.has("contentSize", "format", "encodingFormat", "fileFormat") ? "file" : "data";
+}
+
+/** Types of runs, of the registry's vocabulary and of the run profiles of RO-Crate. */
+export function runOf(types: readonly string[]): Member["run"] {
+  if (types.includes("Experiment")) return "experiment";
+  return types.some((type) => type === "Computation" || type === "CreateAction" || type === "UpdateAction") ? "computation" : undefined;
 }
 
 /** An address that somebody may ask, of a file or of software. */
@@ -49,9 +58,9 @@ export function addressOf(fields: Fields, names: readonly string[] = ["contentUr
 
 export const hasSource = (fields: Fields): boolean => fields.has(...SOURCES) || addressOf(fields, ["sourceContentUrl"]) !== undefined;
 export const hasEnvironment = (fields: Fields): boolean => fields.has(...ENVIRONMENT);
-export const hasLocation = (fields: Fields, hasContent: boolean): boolean => hasContent || addressOf(fields, LOCATION) !== undefined;
 export const environmentPlace = (fields: Fields): string => fields.place(...ENVIRONMENT);
-export const locationPlace = (fields: Fields): string => fields.place(...LOCATION);
+/** Where software is to be had: here, or at an address. */
+export const locationOf = (fields: Fields, hasContent: boolean): string | null => (hasContent || addressOf(fields, LOCATION) !== undefined ? fields.place(...LOCATION) : null);
 
 /** What a table names as its schema; `undefined` for what is no table. */
 export function tableOf(fields: Fields): TableFacts | undefined {

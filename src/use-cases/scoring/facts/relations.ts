@@ -3,6 +3,7 @@ import type { Breather } from "./breather.js";
 import type { CrateFacts } from "./crate-facts.js";
 import type { Member } from "./member.js";
 import type { Outside } from "./outside.js";
+import type { UrlLink } from "./url-links.js";
 import { MOST_EVIDENCE } from "./share.js";
 
 /** Records whose links are read at a time, and how many of each; of those with more the rest is read one by one. */
@@ -51,6 +52,15 @@ export class Relations {
     return [...crates];
   }
 
+  /** Follows references by URL to entities that have records of their own here; those to anything else are none of ours. */
+  async followUrls(links: readonly UrlLink[], urls: ReadonlyMap<string, string>): Promise<void> {
+    for (const { key, predicate, url } of links) {
+      const target = urls.get(url);
+      if (target !== undefined) this.note(this.members.get(key)!, key, { predicate, targetKey: target }, this.members.get(target)!.kind);
+      await this.breather.pause();
+    }
+  }
+
   private async add(facts: CrateFacts, key: string, links: readonly FoundLink[], crates: Set<string>): Promise<void> {
     await this.outside.look(links.filter(({ targetKey }) => !this.members.has(targetKey)).map(({ target }) => target));
     for (const link of links) {
@@ -65,7 +75,7 @@ export class Relations {
   }
 
   /** @param kind that of the target, where it exists */
-  private note(source: Member, key: string, { predicate, targetKey }: FoundLink, kind: Member["kind"] | undefined): void {
+  private note(source: Member, key: string, { predicate, targetKey }: Pick<FoundLink, "predicate" | "targetKey">, kind: Member["kind"] | undefined): void {
     if (predicate === "schema:hasPart") this.part(key, targetKey);
     if (predicate === "schema:isPartOf") this.part(targetKey, key);
     if (ORIGINS.has(predicate)) source.sourced = true;
@@ -111,16 +121,21 @@ export class Relations {
   async conclude(facts: CrateFacts, root: string): Promise<void> {
     const reached = new Set([root]);
     for (const whole of reached) for (const part of this.parts.get(whole) ?? []) reached.add(part);
-    for (const [key, { ark, kind, sourced, environment, table, isData, isExperiment }] of this.members) {
+    // A step of a workflow is where the file is that holds it.
+    const held = new Set([...this.parts].flatMap(([whole, parts]) => (typeof this.members.get(whole)?.location === "string" ? parts : [])));
+    for (const [key, { ark, kind, sourced, environment, location, table, run, isData, isPart }] of this.members) {
       const place = `${ark}#`;
-      if (kind === "computation") {
-        const run = this.runOf(key);
-        facts.traced.add(run.inputs > 0 && run.outputs > 0 && run.lost === 0, place);
-        if (!isExperiment) facts.programmed.add(run.programs > 0 && run.lostPrograms === 0, place);
+      if (run) {
+        const { inputs, outputs, programs, lost, lostPrograms } = this.runOf(key);
+        facts.traced.add(inputs > 0 && outputs > 0 && lost === 0, place);
+        if (run === "computation") facts.programmed.add(programs > 0 && lostPrograms === 0, place);
       }
-      if (kind === "software") facts.portable.add(environment !== undefined || this.environments.has(key), environment ?? this.environments.get(key) ?? place);
+      if (kind === "software") {
+        facts.located.add(typeof location === "string" || held.has(key), location ?? place);
+        facts.portable.add(environment !== undefined || this.environments.has(key), environment ?? this.environments.get(key) ?? place);
+      }
       if (isData) facts.sourced.add(sourced, place);
-      if (isData || (kind === "rocrate" && key !== root)) facts.reached.add(reached.has(key), place);
+      if (isPart || (kind === "rocrate" && key !== root)) facts.reached.add(reached.has(key), place);
       if (table) facts.structured.add(table.schema === true || (table.schema !== undefined && (this.members.get(table.schema) ?? this.outside.of(table.schema))?.kind === "schema"), table.place);
       await this.breather.pause();
     }

@@ -15,7 +15,7 @@ const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
 const FOLLOWED = /(?:^|[:/#])(?:author|creator|publisher|principalInvestigator|license|additionalProperty)$/i;
 
 /** The root with the entities that speak for it: people, licences, properties. */
-export async function rootFacts(records: Pick<RecordStore, "findMany">, record: StoredRecord): Promise<{ root: RootFacts; related: string[] }> {
+export async function rootFacts(records: Pick<RecordStore, "findMany">, record: StoredRecord, naan: string): Promise<{ root: RootFacts; related: string[] }> {
   const document = parseDocument(record.document);
   const related = [...new Set(Object.entries(document).flatMap(([key, value]) => (FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : [])))].slice(0, MOST_RELATED);
   const found = related.length === 0 ? [] : await records.findMany(related);
@@ -29,7 +29,7 @@ export async function rootFacts(records: Pick<RecordStore, "findMany">, record: 
   }
   return {
     root: {
-      name: record.name, revision: record.revision, status: record.publicationStatus, fields, actors, gaps: rootGaps(document, document["@context"]),
+      name: record.name, revision: record.revision, status: record.publicationStatus, isOwn: record.ark.startsWith(`ark:${naan}/`), fields, actors, gaps: rootGaps(document, document["@context"]),
       licences: listOf(fields.first("license")?.value).flatMap((licence) => namesOf(licence, entities)), hasContext: listOf(document["@context"]).length > 0,
     },
     related,

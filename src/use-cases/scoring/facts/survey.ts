@@ -1,12 +1,13 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
+import { entityUrl } from "../../crates/export/crate-entity.js";
 import { isObject, listOf, step } from "../../crates/json-path.js";
 import { typeNames } from "../../crates/kinds.js";
 import type { CrateFacts } from "./crate-facts.js";
 import { Fields, isTelling } from "./fields.js";
 import type { Formats } from "./formats.js";
-import { addressOf, environmentPlace, hasEnvironment, hasLocation, hasSource, locationPlace, roleOf, tableOf, type Member } from "./member.js";
+import { addressOf, environmentPlace, hasEnvironment, hasSource, locationOf, roleOf, runOf, tableOf, type Member } from "./member.js";
 import { MOST_EVIDENCE } from "./share.js";
 import type { Terms } from "./terms.js";
 
@@ -17,35 +18,41 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 /** What looking at records needs. */
 export interface SurveyTools { formats: Formats; terms: Terms }
 
+/** What is kept of a record, and the URL that its crate knows it by, if any. */
+export interface Surveyed { member: Member; url?: string }
+
 /** Adds what one record of the crate tells by itself; answers what is kept of it. */
-export function survey(facts: CrateFacts, record: StoredRecord, document: JsonObject, content: ObjectReference | undefined, tools: SurveyTools): Member {
+export function survey(facts: CrateFacts, record: StoredRecord, document: JsonObject, content: ObjectReference | undefined, tools: SurveyTools): Surveyed {
   const fields = new Fields(record.ark, document);
   const whole = `${record.ark}#`;
   const isRoot = record.ark === facts.root.fields.ark;
   const role = isRoot || record.kind === "rocrate" ? "other" : roleOf(record, fields, content !== undefined);
   const types = typeNames(document, document["@context"]);
-  const member: Member = { ark: record.ark, kind: record.kind, sourced: false, isData: role === "file" || role === "data", isExperiment: types.includes("Experiment"), ...(hasEnvironment(fields) ? { environment: environmentPlace(fields) } : {}) };
+  const url = entityUrl(record, document);
+  const run = record.kind === "computation" ? runOf(types) : undefined;
+  const member: Member = { ark: record.ark, kind: record.kind, sourced: false, isData: role !== "other" && record.kind !== "software", isPart: role !== "other", ...(run ? { run } : {}), ...(hasEnvironment(fields) ? { environment: environmentPlace(fields) } : {}) };
   facts.entities++;
   surveyTerms(facts, record, document, tools.terms);
-  if (fields.has("about", "mainEntity") || types.includes("DefinedTerm")) facts.subjects.add(true, fields.place("about", "mainEntity"));
+  // A preview or a descriptor is about the crate: that tells nothing of what the data mean.
+  if (types.includes("DefinedTerm") || fields.references("about").some((subject) => subject !== facts.root.fields.ark)) facts.subjects.add(true, fields.place("about"));
   if (record.publicationStatus === "EMBARGOED")
     facts.embargoed.add(record.embargoedUntil !== null || fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil") || facts.root.fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil"), fields.place("conditionsOfAccess", "accessRights", "usageInfo"));
   remember(facts, record, fields, isRoot);
 
-  if (member.isData) {
-    facts.parts.add(content !== undefined || addressOf(fields) !== undefined, fields.place("contentUrl", "url", "distribution"));
+  if (member.isPart) {
+    facts.parts.add(content !== undefined || url !== undefined || addressOf(fields) !== undefined, fields.place("contentUrl", "url", "distribution", ...(url === undefined ? [] : ["sameAs"])));
     facts.unarchived.add(record.publicationStatus !== "ARCHIVED", whole);
-    member.sourced = hasSource(fields);
+    member.sourced = url !== undefined || hasSource(fields);
   }
   if (role === "file") surveyFile(facts, record, fields, content, tools.formats);
-  if (record.kind === "software") facts.located.add(hasLocation(fields, content !== undefined), locationPlace(fields));
+  if (record.kind === "software") member.location = locationOf(fields, content !== undefined);
   if (record.kind === "schema") surveyColumns(facts, record.ark, document);
   const table = member.isData ? tableOf(fields) : undefined;
   if (table) {
     facts.summarised.add(fields.has("hasSummaryStatistics", "summaryStatistics", "variableMeasured"), fields.place("hasSummaryStatistics", "summaryStatistics", "variableMeasured"));
     member.table = table;
   }
-  return member;
+  return { member, ...(url === undefined ? {} : { url }) };
 }
 
 /** What the old rules ask of any entity. */
