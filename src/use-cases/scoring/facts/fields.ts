@@ -46,7 +46,7 @@ export class Fields {
         const elsewhere = id === undefined ? undefined : properties.get(id);
         const property = elsewhere ?? item;
         if (isObject(property) && typeof property["name"] === "string")
-          this.add(bare(property["name"]), property["value"], elsewhere ? `${id}#/value` : `${ark}#${step(key)}${Array.isArray(value) ? step(index) : ""}/value`);
+          this.add(/\s/.test(property["name"]) ? bare(property["name"]) : local(property["name"]), property["value"], elsewhere ? `${id}#/value` : `${ark}#${step(key)}${Array.isArray(value) ? step(index) : ""}/value`);
       }
     }
   }

@@ -4,7 +4,7 @@ import type { RecordStore, StoredRecord } from "../../../stores/records/port.js"
 import type { Breather } from "./breather.js";
 
 /** Records read at a time. */
-export const LOT = 200;
+const LOT = 100;
 
 /** What a reference leads to. */
 export interface Found { ark: string; kind: KindName; isLive: boolean }

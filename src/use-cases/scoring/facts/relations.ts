@@ -63,11 +63,16 @@ export class Relations {
 
   private async add(facts: CrateFacts, key: string, links: readonly FoundLink[], crates: Set<string>): Promise<void> {
     await this.outside.look(links.filter(({ targetKey }) => !this.members.has(targetKey)).map(({ target }) => target));
+    // One reference may state several links.
+    const told = new Set<string>();
     for (const link of links) {
       const found = this.members.get(link.targetKey) ?? this.outside.of(link.targetKey);
-      facts.references.total++;
-      if (found) facts.references.good++;
-      else if (this.dangling.length < MOST_EVIDENCE) this.dangling.push({ source: link.source, target: link.target });
+      if (!told.has(link.targetKey)) {
+        told.add(link.targetKey);
+        facts.references.total++;
+        if (found) facts.references.good++;
+        else if (this.dangling.length < MOST_EVIDENCE) this.dangling.push({ source: link.source, target: link.target });
+      }
       if (link.predicate === "schema:hasPart" && found?.kind === "rocrate" && !this.members.has(link.targetKey)) crates.add(found.ark);
       this.note(this.members.get(key)!, key, link, found?.kind);
     }
