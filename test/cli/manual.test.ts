@@ -22,7 +22,7 @@ let env: Record<string, string>;
 
 /** The manual's examples in an order in which each finds what the ones before it made. */
 const STORY = [
-  "demo-crate", "login", "whoami", "upload", "status", "get", "evidence", "search", "publish", "download",
+  "demo-crate", "login", "whoami", "upload", "status", "get", "evidence", "score", "search", "publish", "download",
   "schema create-tabular", "schema add-property string", "schema add-property number", "schema add-property integer", "schema add-property array", "schema add-property boolean",
   "schema validate", "schema list", "schema show", "schema check", "schema push", "schema pull", "schema export", "schema import", "schema infer", "completion", "logout", "serve", "check", "migrate", "rebuild-index", "demo",
 ];
