@@ -28,6 +28,11 @@ export async function readScore(deps: Deps, id: string): Promise<AiReadyScore> {
   }
 }
 
+/** The score that was kept, where it still holds; nothing is worked out. */
+export async function knownScore(deps: Pick<Deps, "config" | "records">, root: StoredRecord): Promise<AiReadyScore | undefined> {
+  return heldScore(deps, root, await deps.records.keptScore(root.ark), AbortSignal.timeout(deps.config.SCORE_TIMEOUT));
+}
+
 /** Once for all who ask for it between two commits; whoever asks after the next one must not get what was read before. */
 function workedOut(deps: Deps, root: StoredRecord, sequence: number, signal: AbortSignal): Promise<AiReadyScore> {
   let works = going.get(deps.records);

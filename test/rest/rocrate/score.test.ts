@@ -149,6 +149,23 @@ describe("POST …/rescore", () => {
   });
 });
 
+describe("the page of a crate", () => {
+  it("links to a score that nobody asked for yet, and shows one that is known", async () => {
+    const own = await upload("<b>Shown</b>");
+    const page = async () => (await server.request("GET", `/${own}`, { headers: { Accept: "text/html" } })).text;
+    const first = await page();
+    expect(first).toContain(`<a href="/rocrate/ai-ready-score/${own}">`);
+    expect(first).not.toContain("findable");
+    const { score: { met, total } } = (await score(own)).body;
+    const second = await page();
+    expect(second).toContain(`${met} met ●`);
+    expect(second).toContain(`of ${total} criteria`);
+    expect(second.match(/<tr><th>/g)).toHaveLength(7);
+    expect(second.match(/<span title="/g)).toHaveLength(28);
+    expect(second).not.toContain("<b>Shown");
+  });
+});
+
 describe("GraphQL", () => {
   it("answers the same, typed", async () => {
     const rest = (await score()).body;
