@@ -9,12 +9,7 @@ export function scoringPage(): string {
 
 How ready a crate is for AI, by 28 criteria in seven categories after the Bridge2AI recommendations (PMC11526931). Each is tested on the crate as it is now; nothing is given for being there. This page is printed from the code by \`npm run generate\`.
 
-\`\`\`sh
-curl -s $BASE/rocrate/ai-ready-score/$CRATE
-arkgraph score $CRATE
-\`\`\`
-
-Anyone may read a score. GraphQL has the same as \`aiReadyScore(id:)\`.
+Anyone may read a score: \`GET /rocrate/ai-ready-score/ark:…\`, GraphQL \`aiReadyScore(id:)\`, \`arkgraph score\`; the page of a crate shows one that is known.
 
 ## The answer
 
@@ -34,7 +29,7 @@ By category and criterion:
 ## What is looked at
 
 - **The root** is the crate's own record. A field counts under its name with or without a prefix or IRI (\`rai:dataBiases\`, \`dataBiases\`), or as \`additionalProperty\` with that name and a \`value\`; people, licences and properties that are entities of their own are followed. Blanks and placeholders ("TBD", "N/A") say nothing.
-- **The graph** is the crate with its sub-crates: those that came with it, and those with an upload of their own that \`hasPart\` names. It ends at SCORE_MAX_RECORDS.
+- **The graph** is the crate with its sub-crates: those that came with it, and those with an upload of their own that \`hasPart\` names. What has more records than SCORE_MAX_RECORDS, those that are referred to among them, is not scored (413 \`TOO_LARGE\`).
 - **Files** are data downloads, and datasets and software that have content, an address, a checksum, a size or a format. A dataset that only lists parts is a folder.
 - **References** by identifier or by the URL of an entity are followed, from either end.
 

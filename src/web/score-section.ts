@@ -12,8 +12,8 @@ export async function scoreSection(deps: Pick<Deps, "config" | "records">, crate
   const score = await knownScore(deps, crate);
   if (!score) return `<section><h2>AI-readiness</h2><p><a href="${link}">How ready it is for AI</a>, as JSON.</p></section>`;
   const rows = CATEGORY_NAMES.map((category) => `<tr><th>${words(category)}</th><td>${Object.entries(score[category]).map(([name, { status, details, fix }]) =>
-    `<span title="${escapeHtml([words(status), details, fix].filter((text) => text !== null).join(" — "))}">${MARKS[status]} ${words(name)}</span>`).join("<br>")}</td></tr>`);
+    `<span title="${escapeHtml([words(status), details, fix].filter((text) => text !== null).join(" — "))}">${MARKS[status]} ${words(name)}</span>`).join("\n")}</td></tr>`);
   const { met, partly, total } = score.score;
   return `<section><h2>AI-readiness</h2><p>${met} met ${MARKS.met}, ${partly} partly ${MARKS.partly}, of ${total} criteria that apply. <a href="${link}">What was found, and what to add</a>, as JSON.</p>
-<div class="results"><table>${rows.join("")}</table></div></section>`;
+<div class="results score"><table>${rows.join("")}</table></div></section>`;
 }
