@@ -1,4 +1,4 @@
-import { always, byField, byShare, evidenceOf, hasField, sentence, statusOf, together, told, whole, type Criteria } from "../criterion.js";
+import { always, byField, byShare, hasField, sentence, statusOf, together, told, whole, type Criteria } from "../criterion.js";
 import { isDate } from "../../crates/rules/advise.js";
 import { listOf } from "../../crates/json-path.js";
 
