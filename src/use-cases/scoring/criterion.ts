@@ -92,6 +92,6 @@ const SHOWN = 120;
 export function shown(value: JsonValue): string {
   const [first] = listOf(value);
   const text = isObject(first) ? [first["name"], first["@value"], first["@id"], first["description"]].find((each) => typeof each === "string") ?? JSON.stringify(first) : Array.isArray(first) ? JSON.stringify(first) : String(first);
-  const points = [...(text as string).slice(0, 4 * SHOWN)];
+  const points = Array.from((text as string).slice(0, 4 * SHOWN).toWellFormed());
   return points.length > SHOWN ? `${points.slice(0, SHOWN).join("")}…` : points.join("");
 }

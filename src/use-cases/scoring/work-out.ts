@@ -16,6 +16,10 @@ export async function workOut(deps: Deps, root: StoredRecord, signal: AbortSigna
   if (whole) facts.checked = await checkTables(deps, tables, signal, (done, total) => report({ stage: "checking", done, total, unit: "tables" }));
   const answer = scoreOf(root, facts, Date.now());
   const kept = keptScore(deps, answer, grounds, whole);
-  if (kept) await deps.records.keepScore(kept);
+  // Whoever waits for the answer has it also where it cannot be kept; what was asked for to be kept is tried again.
+  if (kept) await deps.records.keepScore(kept).catch((err: unknown) => {
+    if (whole) throw err;
+    deps.log.warn({ err, crate: root.ark }, "a score could not be kept");
+  });
   return answer;
 }

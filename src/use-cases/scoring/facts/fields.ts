@@ -6,6 +6,8 @@ export interface Field { value: JsonValue; place: string }
 
 /** Texts that people write where they have nothing to say. */
 const PLACEHOLDER = /^(?:tbd|tba|todo|n\/?a|\?+|-+|\.+|to be (?:determined|added|defined)|not (?:specified|provided|available|yet .*)|unspecified|lorem ipsum.*)[.!]?$/i;
+/** Entries of `additionalProperty` that are looked at. */
+const MOST_PROPERTIES = 1000;
 /** Objects may hold objects; a value that nests deeper says nothing that counts. */
 const DEEPEST = 4;
 
@@ -41,7 +43,7 @@ export class Fields {
       if (key.startsWith("@")) continue;
       this.add(local(key), value, `${ark}#${step(key)}`);
       if (local(key) !== "additionalproperty") continue;
-      for (const [index, item] of listOf(value).entries()) {
+      for (const [index, item] of listOf(value).slice(0, MOST_PROPERTIES).entries()) {
         const [id] = referencesIn(item);
         const elsewhere = id === undefined ? undefined : properties.get(id);
         const property = elsewhere ?? item;

@@ -47,6 +47,10 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
   const urls = new Map<string, string>();
   const byUrl: UrlLink[] = [];
   const relations = new Relations(records, members, outside, breather);
+  const assertBounded = (): void => {
+    if (members.size + outside.size + byUrl.length > config.SCORE_MAX_RECORDS)
+      throw new ServiceError("TOO_LARGE", `${record.ark}, with its sub-crates and what they refer to, has more than ${config.SCORE_MAX_RECORDS} records and references by URL (SCORE_MAX_RECORDS): it is not scored.`);
+  };
   const tools: SurveyTools = { formats: await Formats.load(), terms: new Terms() };
   for (const waiting = [record]; waiting.length > 0;) {
     const crate = waiting.shift()!;
@@ -58,19 +62,19 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
         const [content] = WITH_CONTENT.has(each.kind) ? await records.objectsOf(each.ark, { role: "content" }) : [];
         const document = parseDocument(each.document);
         const { member, url } = survey(facts, each, document, content, tools);
-        members.set(key, member);
-        if (url !== undefined) urls.set(url, key);
-        byUrl.push(...urlLinks(key, document));
-        fresh.push(key);
+        members.set(member.key, member);
+        if (url !== undefined) urls.set(url, member.key);
+        for (const link of urlLinks(member.key, document)) byUrl.push(link);
+        fresh.push(member.key);
         // A crate of its own that this one describes: its records are told under itself.
         if (each.kind === "rocrate" && each.crate === null && !crates.has(each.ark)) await add(each);
         await breather.pause();
       }
-      if (members.size + outside.size > config.SCORE_MAX_RECORDS) throw tooLarge(record.ark, config.SCORE_MAX_RECORDS);
+      assertBounded();
       report(members.size);
     }
     for (const found of await records.findMany(await relations.follow(facts, fresh))) if (found && !found.tombstone && !crates.has(found.ark)) await add(found);
-    if (members.size + outside.size > config.SCORE_MAX_RECORDS) throw tooLarge(record.ark, config.SCORE_MAX_RECORDS);
+    assertBounded();
 
     async function add(sub: StoredRecord): Promise<void> {
       crates.set(sub.ark, await stateOf(deps, sub));
@@ -84,8 +88,6 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
   for (const { source, target } of relations.dangling) facts.references.lacking.push(await placeOf(deps, source, target));
   return { facts, grounds: { crates, outside: outside.states }, tables };
 }
-
-const tooLarge = (ark: string, most: number): ServiceError => new ServiceError("TOO_LARGE", `${ark}, with its sub-crates and what they refer to, has more than ${most} records (SCORE_MAX_RECORDS): it is not scored.`);
 
 /** Where a record's document refers to another. */
 async function placeOf({ records }: GatherDeps, source: string, target: string): Promise<string> {

@@ -7,6 +7,8 @@ import { isTable } from "./formats.js";
 
 /** What is kept of a record while the others are looked at. */
 export interface Member {
+  /** Identity key. */
+  key: string;
   ark: string;
   kind: KindName;
   /** Data that says itself where it comes from, or that a computation says it made. */

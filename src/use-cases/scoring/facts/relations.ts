@@ -81,8 +81,8 @@ export class Relations {
 
   /** @param kind that of the target, where it exists */
   private note(source: Member, key: string, { predicate, targetKey }: Pick<FoundLink, "predicate" | "targetKey">, kind: Member["kind"] | undefined): void {
-    if (predicate === "schema:hasPart") this.part(key, targetKey);
-    if (predicate === "schema:isPartOf") this.part(targetKey, key);
+    if (predicate === "schema:hasPart" && kind !== undefined) this.part(source.key, this.members.get(targetKey)?.key ?? targetKey);
+    if (predicate === "schema:isPartOf" && kind !== undefined) this.part(this.members.get(targetKey)?.key ?? targetKey, source.key);
     if (ORIGINS.has(predicate)) source.sourced = true;
     const exists = kind !== undefined;
     if (source.kind === "computation") {

@@ -8,7 +8,7 @@ import type { RootFacts } from "./crate-facts.js";
 import { Fields } from "./fields.js";
 import { Share } from "./share.js";
 
-/** References of the root that are followed, at the most. */
+/** References of the root that are followed, and actors of one role that are looked at, at the most. */
 const MOST_RELATED = 200;
 const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
 /** Keys that name entities which say what is asked of the root. */
@@ -25,7 +25,7 @@ export async function rootFacts(records: Pick<RecordStore, "findMany">, record: 
   const actors = new Share();
   for (const name of ACTORS) {
     const field = fields.first(name);
-    if (field) for (const actor of listOf(field.value)) actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
+    if (field) for (const actor of listOf(field.value).slice(0, MOST_RELATED)) actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
   }
   return {
     root: {

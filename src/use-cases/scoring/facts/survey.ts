@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { arkKey } from "../../../identifiers/ark.js";
 import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
 import { entityUrl } from "../../crates/export/crate-entity.js";
@@ -30,7 +31,7 @@ export function survey(facts: CrateFacts, record: StoredRecord, document: JsonOb
   const types = typeNames(document, document["@context"]);
   const url = entityUrl(record, document);
   const run = record.kind === "computation" ? runOf(types) : undefined;
-  const member: Member = { ark: record.ark, kind: record.kind, sourced: false, isData: role !== "other" && record.kind !== "software", isPart: role !== "other", ...(run ? { run } : {}), ...(hasEnvironment(fields) ? { environment: environmentPlace(fields) } : {}) };
+  const member: Member = { key: arkKey(record.ark), ark: record.ark, kind: record.kind, sourced: false, isData: role !== "other" && record.kind !== "software", isPart: role !== "other", ...(run ? { run } : {}), ...(hasEnvironment(fields) ? { environment: environmentPlace(fields) } : {}) };
   facts.entities++;
   surveyTerms(facts, record, document, tools.terms);
   // A preview or a descriptor is about the crate: that tells nothing of what the data mean.
@@ -69,7 +70,7 @@ function remember({ any }: CrateFacts, { kind }: StoredRecord, fields: Fields, i
 function surveyTerms(facts: CrateFacts, { ark, kind }: StoredRecord, document: JsonObject, terms: Terms): void {
   const said = kind === "schema" ? Object.fromEntries(Object.entries(document).filter(([key]) => !JSON_MEMBERS.includes(key))) : document;
   const lost = terms.lostIn(said);
-  for (const term of lost ?? []) if (facts.lostTerms.size < MOST_EVIDENCE) facts.lostTerms.add(term.slice(0, 100));
+  for (const term of lost ?? []) if (facts.lostTerms.size < MOST_EVIDENCE) facts.lostTerms.add(term.slice(0, 100).toWellFormed());
   const first = lost?.[0];
   facts.explained.add(lost?.length === 0, first !== undefined && Object.hasOwn(document, first) ? `${ark}#${step(first)}` : lost?.length === 0 ? `${ark}#` : `${ark}#/@context`);
 }
