@@ -29,7 +29,7 @@ By category and criterion:
 ## What is looked at
 
 - **The root** is the crate's own record. A field counts under its name with or without a prefix or IRI (\`rai:dataBiases\`, \`dataBiases\`), or as \`additionalProperty\` with that name and a \`value\`; people, licences and properties that are entities of their own are followed. Blanks and placeholders ("TBD", "N/A") say nothing.
-- **The graph** is the crate with its sub-crates: those that came with it, and those with an upload of their own that \`hasPart\` names. What has more records than SCORE_MAX_RECORDS, those that are referred to among them, is not scored (413 \`TOO_LARGE\`).
+- **The graph** is the crate with its sub-crates: those that came with it, and those with an upload of their own that \`hasPart\` names. What has more records and references than SCORE_MAX_RECORDS is not scored (413 \`TOO_LARGE\`).
 - **Files** are data downloads, and datasets and software that have content, an address, a checksum, a size or a format. A dataset that only lists parts is a folder.
 - **References** by identifier or by the URL of an entity are followed, from either end.
 
