@@ -7,7 +7,7 @@ import { CrateFacts } from "../../../src/use-cases/scoring/facts/crate-facts.js"
 import { Fields } from "../../../src/use-cases/scoring/facts/fields.js";
 import { Formats } from "../../../src/use-cases/scoring/facts/formats.js";
 import { isLicence } from "../../../src/use-cases/scoring/facts/licences.js";
-import { isPersistentName, rootFacts } from "../../../src/use-cases/scoring/facts/root.js";
+import { isPersistentName, relatedOf, rootFacts } from "../../../src/use-cases/scoring/facts/root.js";
 import { survey } from "../../../src/use-cases/scoring/facts/survey.js";
 import { Terms } from "../../../src/use-cases/scoring/facts/terms.js";
 import { urlLinks } from "../../../src/use-cases/scoring/facts/url-links.js";
@@ -33,7 +33,7 @@ describe("whatever the documents of a crate say", () => {
     const shapes = new Set<string>();
     await fc.assert(fc.asyncProperty(document, fc.array(fc.tuple(fc.constantFrom(...KINDS), document), { maxLength: 4 }), async (said, parts) => {
       const record = recordOf(ARK, "rocrate", said);
-      const { root } = await rootFacts({ findMany: async (arks) => arks.map((ark) => recordOf(ark, "entity", said)) }, record, "99999");
+      const root = await rootFacts({ findMany: async (arks) => arks.map((ark) => recordOf(ark, "entity", said)) }, record, relatedOf(record), "99999");
       const facts = new CrateFacts(root);
       survey(facts, record, said, undefined, tools);
       for (const [index, [kind, part]] of parts.entries()) {

@@ -6,6 +6,9 @@ import type { JsonObject, JsonValue } from "../../../src/model/field.js";
 import type { RecordStore } from "../../../src/stores/records/port.js";
 import { openSqliteRecordStore } from "../../../src/stores/records/sqlite/index.js";
 import { CATEGORIES, CATEGORY_NAMES, type CategoryName, type Status } from "../../../src/use-cases/scoring/index.js";
+import { gather } from "../../../src/use-cases/scoring/facts/gather.js";
+import { heldScore, keptScore } from "../../../src/use-cases/scoring/freshness.js";
+import { scoreOf } from "../../../src/use-cases/scoring/score.js";
 import { ScoredCrates, perfect, type Sketch } from "../../support/scored-crates.js";
 
 let folder: string;
@@ -167,4 +170,32 @@ it("a crate of a name alone gets nothing for free", async () => {
   expect(CATEGORY_NAMES.flatMap((category) => Object.entries(score[category]).filter(([, { legacy }]) => legacy).map(([name]) => name))).toEqual([
     "findable", "accessible", "interoperable", "semantics", "data_documentation_template", "persistent", "associated", "portable", "contextualized",
   ]);
+});
+
+it("a score that was overtaken by a change while it was made does not count for the crate after it", async () => {
+  const stored = await crates.store(perfect());
+  // The change comes when the crate's state was read, and before its records are.
+  let changed = false;
+  const overtaken: RecordStore = new Proxy(records, {
+    get: (target, name) => name !== "stateOfCrate" ? (target as never)[name] : async (crate: string) => {
+      const state = await target.stateOfCrate(crate);
+      if (!changed) {
+        changed = true;
+        await target.commit({ by: null, at: Date.now(), records: [{ op: "publish", ark: stored.ark, status: "ARCHIVED", embargoedUntil: null }] });
+      }
+      return state;
+    },
+  });
+  const deps = { config: crates.config, records: overtaken };
+  const { facts, grounds } = await gather(deps, stored, new AbortController().signal);
+  expect(facts.root.status).toBe("ARCHIVED");
+  const kept = keptScore(deps, scoreOf(stored, facts, 0), grounds, false);
+  expect(await heldScore(deps, stored, kept, new AbortController().signal)).toBeUndefined();
+  const again = await gather(deps, stored, new AbortController().signal);
+  expect(await heldScore(deps, stored, keptScore(deps, scoreOf(stored, again.facts, 0), again.grounds, false), new AbortController().signal)).toBeDefined();
+});
+
+it("a crate of more records than SCORE_MAX_RECORDS is refused", async () => {
+  const stored = await crates.store(perfect());
+  await expect(gather({ records, config: { ...crates.config, SCORE_MAX_RECORDS: 3 } }, stored, new AbortController().signal)).rejects.toMatchObject({ code: "TOO_LARGE", message: expect.stringContaining("SCORE_MAX_RECORDS") as string });
 });

@@ -5,6 +5,7 @@ import type { StoredRecord } from "../../../stores/records/port.js";
 import { crateRecords, stateOf } from "../../crates/export/crate-records.js";
 import { isObject, step } from "../../crates/json-path.js";
 import type { Deps } from "../../deps.js";
+import { gone } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
 import { Breather } from "./breather.js";
 import { CrateFacts } from "./crate-facts.js";
@@ -12,7 +13,7 @@ import { Formats } from "./formats.js";
 import type { Member } from "./member.js";
 import { Outside } from "./outside.js";
 import { Relations } from "./relations.js";
-import { rootFacts } from "./root.js";
+import { relatedOf, rootFacts } from "./root.js";
 import { survey, type SurveyTools } from "./survey.js";
 import { urlLinks, type UrlLink } from "./url-links.js";
 import { Terms } from "./terms.js";
@@ -34,14 +35,19 @@ const WITH_CONTENT: ReadonlySet<string> = new Set(["datadownload", "dataset", "s
  * Looks through a crate, its sub-crates, and what they refer to, in pages. What is kept meanwhile is a few hundred
  * bytes for each record.
  * @param report told how many records were looked at
- * @throws ServiceError `TOO_LARGE` past SCORE_MAX_RECORDS; the signal's reason
+ * @throws ServiceError `TOO_LARGE` past SCORE_MAX_RECORDS, `GONE`; the signal's reason
  */
-export async function gather(deps: GatherDeps, record: StoredRecord, signal: AbortSignal, report: (done: number) => void = () => {}): Promise<Gathered> {
+export async function gather(deps: GatherDeps, asked: StoredRecord, signal: AbortSignal, report: (done: number) => void = () => {}): Promise<Gathered> {
   const { records, config } = deps;
   const breather = new Breather(signal);
-  const crates = new Map([[record.ark, await stateOf(deps, record)]]);
+  // States first, then what they are of: a change in between makes the score one of before, never the other way round.
+  const crates = new Map([[asked.ark, await stateOf(deps, asked)]]);
+  const [record] = await records.findMany([asked.ark]);
+  if (!record || record.tombstone) throw gone(record ?? asked);
   const outside = new Outside(records, breather);
-  const { root, related } = await rootFacts(records, record, config.ARK_NAAN);
+  const related = relatedOf(record);
+  await outside.look(related);
+  const root = await rootFacts(records, record, related, config.ARK_NAAN);
   const facts = new CrateFacts(root);
   const members = new Map<string, Member>();
   const urls = new Map<string, string>();
@@ -82,7 +88,7 @@ export async function gather(deps: GatherDeps, record: StoredRecord, signal: Abo
     }
   }
   const tables = [...members.values()].flatMap(({ ark, table }): NamedTable[] => (table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }]));
-  await outside.look([...related, ...tables.map(({ schema }) => schema)].filter((ark) => !members.has(arkKey(ark))));
+  await outside.look(tables.map(({ schema }) => schema).filter((ark) => !members.has(arkKey(ark))));
   await relations.followUrls(byUrl, urls);
   await relations.conclude(facts, arkKey(record.ark));
   for (const { source, target } of relations.dangling) facts.references.lacking.push(await placeOf(deps, source, target));

@@ -14,10 +14,15 @@ const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
 /** Keys that name entities which say what is asked of the root. */
 const FOLLOWED = /(?:^|[:/#])(?:author|creator|publisher|principalInvestigator|license|additionalProperty)$/i;
 
-/** The root with the entities that speak for it: people, licences, properties. */
-export async function rootFacts(records: Pick<RecordStore, "findMany">, record: StoredRecord, naan: string): Promise<{ root: RootFacts; related: string[] }> {
+/** Identifiers of the entities that speak for a root: people, licences, properties. */
+export function relatedOf(record: StoredRecord): string[] {
+  const found = Object.entries(parseDocument(record.document)).flatMap(([key, value]) => (FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : []));
+  return [...new Set(found)].slice(0, MOST_RELATED);
+}
+
+/** The root with the entities that speak for it. @param related as {@link relatedOf} tells @param naan of this registry */
+export async function rootFacts(records: Pick<RecordStore, "findMany">, record: StoredRecord, related: readonly string[], naan: string): Promise<RootFacts> {
   const document = parseDocument(record.document);
-  const related = [...new Set(Object.entries(document).flatMap(([key, value]) => (FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : [])))].slice(0, MOST_RELATED);
   const found = related.length === 0 ? [] : await records.findMany(related);
   const entities = new Map<string, JsonObject>();
   for (const [index, entity] of found.entries()) if (entity && !entity.tombstone) entities.set(related[index]!, parseDocument(entity.document));
@@ -28,11 +33,8 @@ export async function rootFacts(records: Pick<RecordStore, "findMany">, record: 
     if (field) for (const actor of listOf(field.value).slice(0, MOST_RELATED)) actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
   }
   return {
-    root: {
-      name: record.name, revision: record.revision, status: record.publicationStatus, isOwn: record.ark.startsWith(`ark:${naan}/`), fields, actors, gaps: rootGaps(document, document["@context"]),
-      licences: listOf(fields.first("license")?.value).flatMap((licence) => namesOf(licence, entities)), hasContext: listOf(document["@context"]).length > 0,
-    },
-    related,
+    name: record.name, revision: record.revision, status: record.publicationStatus, isOwn: record.ark.startsWith(`ark:${naan}/`), fields, actors, gaps: rootGaps(document, document["@context"]),
+    licences: listOf(fields.first("license")?.value).flatMap((licence) => namesOf(licence, entities)), hasContext: listOf(document["@context"]).length > 0,
   };
 }
 
