@@ -126,6 +126,11 @@ export const SETTINGS = {
   S3_TIMEOUT: setting(duration, 30_000, "How long the S3 server may be silent."),
   S3_RETRIES: setting(whole(0, 20), 4, "How often a call to S3 is tried again, a little later each time."),
   S3_PRESIGNED: setting(lifetime(604_800_000, "7d"), 0, "How long an address at the S3 server is good that a download is redirected to; off to send the bytes through the registry."),
+  SCORE_MAX_RECORDS: setting(whole(1, 10_000_000), 500_000, "Most records and references by URL that one AI-readiness score looks at: those of the crate and its sub-crates, and those that they refer to."),
+  SCORES_AT_ONCE: setting(whole(1, 64), 1, "How many AI-readiness scores are worked out at a time, by each node; others wait for their turn."),
+  SCORE_TIMEOUT: setting(duration, 60_000, "Longest time that a request waits for an AI-readiness score; working one out in the background may take longer."),
+  SCORE_TABLE_BYTES: setting(size, 256 * 2 ** 20, "Most bytes of tables that one recomputation of a score checks against their schemas; tables beyond that are not looked at."),
+  SCORE_MAX_TABLES: setting(whole(0, 1_000_000), 1000, "Most tables that one recomputation of a score checks against their schemas."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 

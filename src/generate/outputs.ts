@@ -7,6 +7,7 @@ import { schemaText } from "../graphql/schema.js";
 import { cliPage } from "./cli-page.js";
 import { cratesPage } from "./crates-page.js";
 import { errorsPage } from "./errors-page.js";
+import { scoringPage } from "./scoring-page.js";
 import { settingsPage } from "./settings-page.js";
 
 /** A file of the repository that is printed from the code. */
@@ -27,6 +28,7 @@ export const OUTPUTS: readonly Output[] = [
   { file: "graphql/schema.graphql", render: schemaText },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
+  { file: "docs/scoring.md", render: scoringPage },
   { file: "docs/cli.md", render: cliPage },
   { file: "docs/crates.md", render: cratesPage },
 ];

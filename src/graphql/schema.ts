@@ -12,6 +12,7 @@ import { KIND_FIELDS } from "../resolvers/kind-resolver.js";
 import { PublicationResolver } from "../resolvers/publication-resolver.js";
 import { RecordResolver } from "../resolvers/record-resolver.js";
 import { SchemaResolver } from "../resolvers/schema-resolver.js";
+import { ScoreResolver } from "../resolvers/score-resolver.js";
 import { SearchResolver } from "../resolvers/search-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
 
@@ -22,7 +23,7 @@ import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
 export function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver, AccountResolver, CrateResolver, CratePlanResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver,
-    SearchResolver, SchemaResolver, ...KIND_FIELDS,
+    ScoreResolver, SearchResolver, SchemaResolver, ...KIND_FIELDS,
   ];
   return buildSchema({
     resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false, skipCheck: true,

@@ -39,6 +39,8 @@ export interface Deps {
   readonly shapeTurns: Turns;
   /** Tables that are checked by a schema. */
   readonly tableTurns: Turns;
+  /** Scores that requests ask for. */
+  readonly scoreTurns: Turns;
   readonly log: Log;
   /** Absent unless OTEL_EXPORTER_OTLP_ENDPOINT is set. */
   readonly tracing?: Tracing;

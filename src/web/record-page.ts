@@ -5,6 +5,7 @@ import type { Deps } from "../use-cases/deps.js";
 import { landmarksOf, type Landmarks } from "../use-cases/records/landmarks.js";
 import { parseDocument, type RecordView } from "../use-cases/records/view.js";
 import { escapeHtml, htmlPage } from "./html.js";
+import { scoreSection } from "./score-section.js";
 import { addressOf, contentAddress, landingLinks } from "./signposting.js";
 
 /** Links shown of each side; the rest is behind GraphQL and the evidence graph. */
@@ -27,6 +28,7 @@ export async function recordPage(deps: Deps, view: RecordView): Promise<string> 
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
 ${facts(base, landmarks)}
 ${contentSection(base, record, object)}
+${record.kind === "rocrate" ? await scoreSection(deps, record) : ""}
 ${linkSection("What it states", out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })), names, out!.next !== undefined)}
 ${linkSection("What points here", back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })), names, back!.next !== undefined)}
 <section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it rests on</a> · <a href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on it</a>, as JSON-LD.</p></section>

@@ -51,6 +51,28 @@ describe("arkgraph evidence", () => {
   });
 });
 
+describe("arkgraph score", () => {
+  it("shows every criterion, or what there is to do", async () => {
+    const server = rig.server();
+    await server.request("POST", "/rocrate/metadata", { token: rig.ada().token, json: {
+      "@context": "https://w3id.org/ro/crate/1.1/context",
+      "@graph": [
+        { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "ark:99999/rocrate-scored" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
+        { "@id": "ark:99999/rocrate-scored", "@type": "Dataset", name: "Sco\u001b[31mred", license: "MIT" },
+      ],
+    } });
+    await expect.poll(async () => (await tool("score ark:99999/rocrate-scored")).status).toBe(0);
+    const { stdout } = await tool("score ark:/99999/rocrate-scored");
+    expect(stdout).toMatch(/^AI-Ready Score for Sco\\x1b\[31mred: \d+ met and \d+ partly, of \d+\n\nfairness\n {2}partly {10}findable: /);
+    expect(stdout).toContain("  met             reusable: license: MIT\n");
+    const fixes = (await tool("score ark:99999/rocrate-scored --fixes")).stdout;
+    expect(fixes).toContain("  partly          findable: Add description and keywords to the root.\n");
+    expect(fixes).not.toContain("reusable");
+    expect(JSON.parse((await tool("score ark:99999/rocrate-scored --json")).stdout)).toMatchObject({ rocrateIdentifier: "ark:99999/rocrate-scored", fairness: { reusable: { status: "met" } } });
+    expect(await tool("score ark:99999/counts")).toEqual(failure(/ark:99999\/counts is a Dataset.*/));
+  });
+});
+
 describe("arkgraph search", () => {
   it("lists what was found", async () => {
     const { status, stdout } = await tool("search cell counts");

@@ -9,6 +9,7 @@ import { leavesOf, pathOf } from "../../src/generate/cli-page.js";
 import { packageRoot } from "../../src/package-root.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { RegistryProcess } from "../support/registry-process.js";
+import { RO_CRATE } from "../support/crates.js";
 import { sparqlServer } from "../support/servers/installed.js";
 import { OXIGRAPH } from "../support/servers/oxigraph.js";
 import { storeCells } from "../support/store-cells.js";
@@ -22,7 +23,7 @@ let env: Record<string, string>;
 
 /** The manual's examples in an order in which each finds what the ones before it made. */
 const STORY = [
-  "demo-crate", "login", "whoami", "upload", "status", "get", "evidence", "search", "publish", "download",
+  "demo-crate", "login", "whoami", "upload", "status", "get", "evidence", "score", "search", "publish", "download",
   "schema create-tabular", "schema add-property string", "schema add-property number", "schema add-property integer", "schema add-property array", "schema add-property boolean",
   "schema validate", "schema list", "schema show", "schema check", "schema push", "schema pull", "schema export", "schema import", "schema infer", "completion", "logout", "serve", "check", "migrate", "rebuild-index", "demo",
 ];
@@ -31,6 +32,14 @@ beforeAll(async () => {
   registry = await RegistryProcess.start();
   await registry.ask("/user", { body: { "@id": EXAMPLES.user["@id"], name: "Ada Example", email: "ada@example.org", password: "correct horse battery" } });
   await storeCells(registry, "ada@example.org", "correct horse battery");
+  const scored = await registry.ask("/rocrate/metadata", {
+    token: await registry.login("ada@example.org", "correct horse battery"),
+    body: { "@context": RO_CRATE, "@graph": [
+      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "ark:99999/rocrate-cells" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
+      { "@id": "ark:99999/rocrate-cells", "@type": "Dataset", name: "Cells" },
+    ] },
+  });
+  expect(scored.status).toBe(200);
   const bin = join(folder.path(), "bin");
   await mkdir(bin);
   await writeFile(join(bin, "arkgraph"), `#!/bin/sh\nexec ${process.execPath} ${join(packageRoot, "bin", "arkgraph.js")} "$@"\n`);

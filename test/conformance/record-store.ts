@@ -11,6 +11,7 @@ import { listsConform } from "./records/lists.js";
 import { modelConforms } from "./records/model.js";
 import { objectsConform } from "./records/objects.js";
 import { recordsConform } from "./records/records.js";
+import { scoresConform } from "./records/scores.js";
 import { searchConforms } from "./records/search.js";
 import { spellingConforms } from "./records/spelling.js";
 import { submissionsConform } from "./records/submissions.js";
@@ -28,6 +29,6 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
     });
     afterEach(() => opened.destroy());
     const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
-    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms, leasesConform]) part(setting);
+    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms, leasesConform, scoresConform]) part(setting);
   });
 }

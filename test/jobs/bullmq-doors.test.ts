@@ -81,6 +81,18 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     expect(await api.settled(id, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
   });
 
+  it("has a score worked out there that is asked for here, and answers it on both", async () => {
+    const uploaded = await api.upload(await largeCrate("scored", 20), ada.token);
+    const crate = (await api.settled(uploaded.body["submissionUUID"] as string, ada.token))["rocrateIdentifier"] as string;
+    const address = `/rocrate/ai-ready-score/${crate}`;
+    const before = (await api.ask(address)).body;
+    const asked = await api.ask(`${address}/rescore`, { method: "POST", token: ada.token });
+    await expect.poll(async () => (await api.ask(`/rocrate/ai-ready-score/status/${asked.body["submissionUUID"]}`, { token: ada.token })).body, { timeout: 10_000 }).toMatchObject({ status: "finished", scoredCrateIdentifier: crate });
+    const [here, there] = await Promise.all([api.ask(address), worker.ask(address)]);
+    expect(here.body).toEqual(there.body);
+    expect(Date.parse(here.body["computedAt"] as string)).toBeGreaterThan(Date.parse(before["computedAt"] as string));
+  });
+
   it("holds a limit over both nodes", async () => {
     const eve = await api.user("Eve");
     const statuses: number[] = [];

@@ -72,6 +72,14 @@ function addRecords(program: ToolCommand): void {
     .addOption(new Option("--format <format>", "form of the answer").choices(["tree", "json", "prov-json", "turtle", "dot", "mermaid"]).default("tree"))
     .example("arkgraph evidence ark:99999/dataset-cells")
     .action(async (ark, options) => (await import("./evidence.js")).evidenceCommand(ark, options));
+  program.command("score")
+    .description("show how ready a crate is for AI, criterion by criterion")
+    .argument("<ark>", "identifier of the crate, in any spelling")
+    .addOption(serverOption())
+    .option("--fixes", "only what is missing: what to add, and where")
+    .option("--json", "print JSON")
+    .example("arkgraph score ark:99999/rocrate-cells --fixes")
+    .action(async (ark, options) => (await import("./score.js")).scoreCommand(ark, options));
   program.command("search")
     .description("find records by their words")
     .argument("<words...>", "what to look for; a record must hold all of it")

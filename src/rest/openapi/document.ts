@@ -17,6 +17,7 @@ import { PUBLICATION } from "./publication.js";
 import { RECORDS } from "./records.js";
 import { errorResponses, refusalsOf } from "./responses.js";
 import { componentSchemas } from "./schemas.js";
+import { SCORES } from "./scores.js";
 import { SEARCH } from "./search.js";
 import { SERVICE } from "./service.js";
 import { SPARQL } from "./sparql.js";
@@ -28,7 +29,7 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly Operation[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SPARQL, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
+  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...SCORES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SPARQL, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
   ...SEARCH, ...TABLES,
 ];
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../model/field.js";
 import { DATE_PATTERN } from "../../model/json-schema.js";
+import { SCORE_SCHEMAS } from "./score-schemas.js";
 import { EVIDENCE_SCHEMAS } from "./evidence-schemas.js";
 import { nullable } from "./nullable.js";
 import { schemaRef } from "./operation.js";
@@ -74,6 +75,7 @@ export const SERVICE_SCHEMAS: JsonObject = {
       identifiersMinted: { type: "integer" },
       rocrateIdentifier: nullable("string", "ARK of the crate, once it is known."),
       evidenceGraphIdentifier: nullable("string", "ARK of the evidence graph that was built; only where one is."),
+      scoredCrateIdentifier: nullable("string", "ARK of the crate whose AI-readiness is worked out; only where it is."),
       sha256: nullable("string", "Of the archive, lower-case hex."),
     },
   },
@@ -212,4 +214,5 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   ...EVIDENCE_SCHEMAS,
+  ...SCORE_SCHEMAS,
 };

@@ -14,6 +14,7 @@ import { ontologyOperations } from "./ontology.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import { schemaOperations } from "./schemas.js";
+import { scoreOperations } from "./scores.js";
 import { searchOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
 import { sparqlOperations } from "./sparql.js";
@@ -30,6 +31,6 @@ export function operations(contract: object, streams: EventStreams): Operations 
     ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
     ...historyOperations, ...crateOperations, ...cratePlanOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
     ...sparqlOperations, ...validationOperations, ...ontologyOperations,
-    ...searchOperations, ...schemaOperations,
+    ...scoreOperations, ...searchOperations, ...schemaOperations,
   };
 }

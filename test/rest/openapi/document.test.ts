@@ -39,7 +39,7 @@ const EXPECTED = [
   "list_rocrate", "get_rocrate", "delete_rocrate", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "summarize_crate", "validate_crate", "create_crate_metadata", "download_archive", "download_crate",
   "get_datadownload", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content", "resolve_ark", "update_ark", "delete_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
   "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
-  "search_basic", "search_semantic", "validate_table",
+  "search_basic", "search_semantic", "validate_table", "ai_ready_score", "rescore", "rescore_status",
   "create_download", "register_download", "upload_datadownload", "update_datadownload", "delete_datadownload",
   "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status",
   "resolve_history", ...[...KIND, "rocrate", "datadownload"].map((kind) => `history_${kind}`),

@@ -19,7 +19,7 @@ const STORY = [
   "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "validate_crate", "create_crate_metadata",
   "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "summarize_crate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
   "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
-  "search_basic", "search_semantic", "validate_table",
+  "search_basic", "search_semantic", "validate_table", "ai_ready_score", "rescore", "rescore_status",
   "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
   "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
   "resolve_history", "history_user", ...KIND.map((kind) => `history_${kind}`), "history_rocrate", "history_datadownload",
@@ -113,6 +113,7 @@ async function remember(id: string, body: JsonObject): Promise<void> {
   if (id === "token") token = body["access_token"] as string;
   if (id === "create_user") await server.request("POST", "/user", { json: { "@id": MEMBER, name: "Grace Example", email: "grace@example.org", password: PASSWORD } });
   if (id === "build_evidence") told["evidence_build_status submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "rescore") told["rescore_status submissionUUID"] = body["submissionUUID"] as string;
   if (id === "upload_crate_async") told["upload_status submissionUUID"] = told["cancel_upload submissionUUID"] = body["submissionUUID"] as string;
   if (id === "create_software") {
     const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);

@@ -7,6 +7,7 @@ import { Feed } from "../feed.js";
 import type { LeaseStore } from "../lease-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { KeptScore } from "../scores-port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { unavailable } from "../unavailable.js";
@@ -20,6 +21,7 @@ import { ObjectReads } from "./reads/object-reads.js";
 import { RecordReads } from "./reads/record-reads.js";
 import { SubmissionReads } from "./reads/submission-reads.js";
 import { Registration } from "./registration.js";
+import { Scores } from "./scores.js";
 import { Analyzer } from "./search/analyzer.js";
 import { SearchReads } from "./search/search-reads.js";
 import { Database, type DatabaseOptions } from "./statement.js";
@@ -54,6 +56,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #uses;
   readonly #searches;
   readonly #leases;
+  readonly #scores;
 
   constructor(private readonly database: Database, private readonly writing: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly analyzer: Analyzer, private readonly registration: Registration) {
     this.#records = new RecordReads(database);
@@ -65,6 +68,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#uses = new CrateUseReads(database);
     this.#searches = new SearchReads(database, analyzer);
     this.#leases = new Leases(writing);
+    this.#scores = new Scores(database, writing);
   }
 
   find = (ark: string): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
@@ -113,6 +117,9 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
   lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.#ask(() => this.#leases.lease(name, holder, ttl));
   releaseLease = (name: string, holder: string): Promise<void> => this.#ask(() => this.#leases.releaseLease(name, holder));
+
+  keptScore = (crate: string): Promise<KeptScore | undefined> => this.#ask(() => this.#scores.keptScore(crate));
+  keepScore = (score: KeptScore): Promise<void> => this.#ask(() => this.#scores.keepScore(score));
 
   pools = (): PoolLoads => ({ database_reads: this.database.load(), database_writes: this.writing.load() });
 

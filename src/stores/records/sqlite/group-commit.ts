@@ -3,6 +3,7 @@ import type { Committer } from "./commit.js";
 import { unavailable } from "../unavailable.js";
 import { LeaseWrites } from "./lease-writes.js";
 import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
+import { ScoreWrites } from "./scores.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 
@@ -20,13 +21,14 @@ export class GroupCommit {
   readonly #handlers: Handlers;
   #apart = 0;
 
-  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection)) {
+  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), scores = new ScoreWrites(connection)) {
     const { accounts, submissions, objects } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
       lease: (name, holder, ttl) => this.leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.leases.release(name, holder),
+      keepScore: (score) => scores.keep(score),
       submit: (submission) => submissions.submit(submission),
       beginAttempt: (id, at) => submissions.beginAttempt(id, at),
       yieldAttempt: (id, attempt) => submissions.yieldAttempt(id, attempt),

@@ -4,6 +4,7 @@ import type { Account } from "../accounts-port.js";
 import type { CrateBookkeeping } from "../crates-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { KeptScore } from "../scores-port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { AccountReads } from "./account-reads.js";
@@ -18,6 +19,7 @@ import { RecordReads } from "./record-reads.js";
 import { unavailable } from "../unavailable.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
+import { ScoreReads } from "./scores.js";
 import { Search } from "./search/search.js";
 import { SubmissionReads } from "./submission-reads.js";
 import { Writer } from "./writer.js";
@@ -34,6 +36,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #submissions;
   readonly #objects;
   readonly #uses;
+  readonly #scores;
   /** Accounts read since one was last changed; only this process changes them. Every request with a token asks for one. */
   readonly #known = new Map<string, Account>();
 
@@ -45,6 +48,7 @@ class SqliteRecordStore implements RecordStore {
     this.#submissions = new SubmissionReads(connection);
     this.#objects = new ObjectReads(connection);
     this.#uses = new CrateUseReads(connection);
+    this.#scores = new ScoreReads(connection);
   }
 
   find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
@@ -106,6 +110,9 @@ class SqliteRecordStore implements RecordStore {
   usesOf = async (crate: string): Promise<string[]> => read(() => this.#uses.of(crate));
   usedElsewhere = async (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
   stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
+
+  keptScore = async (crate: string): Promise<KeptScore | undefined> => read(() => this.#scores.of(crate));
+  keepScore = async (score: KeptScore): Promise<void> => this.writer.call("keepScore", score);
 
   health = async (): Promise<void> => {
     this.writer.health();

@@ -1,4 +1,5 @@
 import { ServiceError, type ErrorCode } from "../../../errors.js";
+import type { ScoreStore } from "../scores-port.js";
 import type { ObjectBookkeeping } from "../objects-port.js";
 import type { LeaseStore } from "../lease-port.js";
 import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
@@ -13,6 +14,7 @@ export interface WriterCalls {
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
+  keepScore: { args: Parameters<ScoreStore["keepScore"]>; result: void };
   submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
   beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
   yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };

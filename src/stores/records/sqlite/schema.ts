@@ -147,8 +147,13 @@ const VERSION_3 = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/** What can be worked out again; not part of the truth. */
+const VERSION_4 = `
+CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+`;
+
 /** Each brings the schema one version further. Only ever add to the end. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks a file as ours in its header ("Arkg"), so that another program's database is not taken for an empty one. */

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { Findings, Place } from "../findings.js";
 import { listOf, referencesIn } from "../json-path.js";
 import { typeNames } from "../kinds.js";
@@ -48,14 +49,22 @@ const versionIn = (iris: readonly string[]): string | undefined => iris.map((iri
 function adviseOnRoot({ file, context, root: { id, value, pointer } }: CrateDescription, findings: Findings): void {
   const place: Place = { file, pointer };
   if (id !== "./" && !/^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(id)) findings.warn("ROOT_ID", `The crate's @id is ${JSON.stringify(id.slice(0, 200))}; call it "./".`, place);
-  const missing = [
-    ...(typeNames(value, context, value["@context"]).includes("Dataset") ? [] : ["the @type Dataset"]),
-    ...["name", "description", "license", "datePublished"].filter((name) => [name, `schema:${name}`].every((key) => isAbsent(value[key]))),
-  ];
+  const missing = rootGaps(value, context);
   if (missing.length > 0) findings.warn("ROOT_INCOMPLETE", `The crate lacks ${missing.join(", ")}.`, place);
   for (const date of listOf(value["datePublished"])) {
-    if (typeof date !== "object" && !DATE.test(String(date))) findings.warn("DATE_INVALID", `The datePublished ${JSON.stringify(String(date).slice(0, 100))} is no date of ISO 8601; write it like 2024-05-03.`, { file, pointer: `${pointer}/datePublished` });
+    if (typeof date !== "object" && !isDate(date)) findings.warn("DATE_INVALID", `The datePublished ${JSON.stringify(String(date).slice(0, 100))} is no date of ISO 8601; write it like 2024-05-03.`, { file, pointer: `${pointer}/datePublished` });
   }
 }
+
+/** What a root must have and this one lacks ("Root Data Entity", direct properties). @param context that of the crate */
+export function rootGaps(root: JsonObject, context: JsonValue | undefined): string[] {
+  return [
+    ...(typeNames(root, context, root["@context"]).includes("Dataset") ? [] : ["the @type Dataset"]),
+    ...["name", "description", "license", "datePublished"].filter((name) => [name, `schema:${name}`].every((key) => isAbsent(root[key]))),
+  ];
+}
+
+/** A date of ISO 8601, as precise as its author liked. */
+export const isDate = (value: JsonValue): boolean => DATE.test(String(value));
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);

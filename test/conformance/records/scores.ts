@@ -1,0 +1,28 @@
+import { describe, expect, test } from "vitest";
+import type { Setting } from "./fixtures.js";
+
+const A = "ark:99999/rocrate-a";
+const body = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
+
+export function scoresConform({ store }: Setting): void {
+  describe("a kept score", () => {
+    test("is answered as it was kept, and replaced by that of another state", async () => {
+      expect(await store().keptScore(A)).toBeUndefined();
+      await store().keepScore({ crate: A, state: "1", whole: true, body: body('{"é":1}') });
+      expect(await store().keptScore(A)).toMatchObject({ crate: A, state: "1", whole: true });
+      expect(text((await store().keptScore(A))?.body)).toBe('{"é":1}');
+      await store().keepScore({ crate: A, state: "2", whole: false, body: body("{}") });
+      expect(await store().keptScore(A)).toMatchObject({ state: "2", whole: false });
+    });
+
+    test("gives way to one of the same state unless that looked at less", async () => {
+      await store().keepScore({ crate: A, state: "1", whole: false, body: body("first") });
+      await store().keepScore({ crate: A, state: "1", whole: true, body: body("whole") });
+      await store().keepScore({ crate: A, state: "1", whole: false, body: body("less") });
+      expect(text((await store().keptScore(A))?.body)).toBe("whole");
+      await store().keepScore({ crate: A, state: "1", whole: true, body: body("again") });
+      expect(text((await store().keptScore(A))?.body)).toBe("again");
+    });
+  });
+}
