@@ -67,7 +67,7 @@ describe.skipIf(!podmanInstalled)("a Docker-compatible engine", () => {
       expect(log).not.toContain("of-the-image");
       expect(log.match(/Read-only file system/g)).toHaveLength(3);
       expect(log).toContain("x\ntool runs");
-      expect(await run.log(9)).toHaveLength(9);
+      expect(Buffer.byteLength(await run.log(9))).toBeLessThanOrEqual(9);
       const found = await left(run);
       // Which of two names of one file is the link depends on the folder's order.
       expect([found["copy.csv"], found["hard"]].sort()).toEqual(["1,2\n", "link"]);

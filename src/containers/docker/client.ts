@@ -21,7 +21,7 @@ const LONGEST_WORDS = 500;
 
 /** Speaks the Docker Engine API (docs.docker.com/reference/api/engine), in the newest version that the engine names. */
 export class DockerClient {
-  #version: Promise<string> | undefined;
+  #server: Promise<{ version: string; podman: boolean }> | undefined;
 
   /** @param timeout ms for which the engine may be silent, during any call */
   constructor(private readonly address: EngineAddress, private readonly timeout: number) {}
@@ -44,7 +44,7 @@ export class DockerClient {
 
   /** The answer as it comes. @throws EngineAway, EngineRefusal */
   async open(method: string, path: string, call: Call = {}): Promise<IncomingMessage> {
-    const answer = await this.#send(method, `/v${await this.#negotiated()}${path}`, call);
+    const answer = await this.#send(method, `/v${(await this.server()).version}${path}`, call);
     const { statusCode: status = 0 } = answer;
     if (status < 300 || status === 304) return answer;
     const text = (await gather(answer)).toString("utf8");
@@ -52,14 +52,14 @@ export class DockerClient {
   }
 
   /** An engine that takes no old version is spoken to as it likes: Docker 29 refuses 1.41, which is all that Podman knows. */
-  async #negotiated(): Promise<string> {
-    this.#version ??= this.#send("GET", "/_ping", {}).then(async (answer) => {
+  server(): Promise<{ version: string; podman: boolean }> {
+    this.#server ??= this.#send("GET", "/_ping", {}).then(async (answer) => {
       await gather(answer);
-      const version = answer.headers["api-version"];
-      return typeof version === "string" && /^1\.\d{1,3}$/.test(version) ? version : "1.41";
+      const { "api-version": version, "libpod-api-version": libpod } = answer.headers;
+      return { version: typeof version === "string" && /^1\.\d{1,3}$/.test(version) ? version : "1.41", podman: libpod !== undefined };
     });
-    return this.#version.catch((error: unknown) => {
-      this.#version = undefined;
+    return this.#server.catch((error: unknown) => {
+      this.#server = undefined;
       throw error;
     });
   }

@@ -10,7 +10,7 @@ const PROCESSES_OF_USER = 16_384;
 
 /** Names of what an attempt makes: nothing but the attempt is needed to find it again. */
 export const containerName = ({ submission, attempt }: RunOwner): string => `arkgraph-${submission}-${attempt}`;
-/** Of the container that is never started: archives are put into it, whose volumes are the run's. */
+/** Of the container that never runs: archives are put into it, whose volumes are the run's. */
 export const loaderName = (owner: RunOwner): string => `${containerName(owner)}-loader`;
 export const volumeName = (owner: RunOwner, place: Place): string => `${containerName(owner)}-${place}`;
 
@@ -33,14 +33,17 @@ const mounts = (owner: RunOwner, readOnly: boolean) => PLACES.map((place) => ({
   VolumeOptions: { NoCopy: true },
 }));
 
-/** The container that is never started. */
-export const loaderSpec = (registry: string, { owner, image }: RunSpec): object => ({
-  Image: image, Cmd: ["true"], Labels: labelsOf(registry, owner), NetworkDisabled: true, HostConfig: { NetworkMode: "none", Mounts: mounts(owner, false) },
+const bound = (name: string, value: number) => ({ Name: name, Soft: value, Hard: value });
+const ulimits = (limits: RunSpec["limits"]) => [bound("nofile", limits.openFiles), bound("nproc", PROCESSES_OF_USER), bound("fsize", limits.fileSize), bound("core", 0)];
+
+/** The container that never runs: its program is nowhere. */
+export const loaderSpec = (registry: string, { owner, image, user, limits }: RunSpec): object => ({
+  Image: image, Entrypoint: ["/.arkgraph-runs-nothing"], Cmd: [], Labels: labelsOf(registry, owner), User: user, NetworkDisabled: true, Healthcheck: { Test: ["NONE"] },
+  HostConfig: { NetworkMode: "none", CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], Ulimits: ulimits(limits), Mounts: mounts(owner, false) },
 });
 
 /** The container of a run: no network, nothing of the image can be written, no rights, and a bound on all that it uses. */
 export function runSpec(registry: string, { owner, image, entrypoint, command, user, limits }: RunSpec): object {
-  const bound = (name: string, value: number) => ({ Name: name, Soft: value, Hard: value });
   return {
     Image: image, ...(entrypoint ? { Entrypoint: entrypoint } : {}), ...(command ? { Cmd: command } : {}),
     User: user, WorkingDir: "/outputs", Env: ["HOME=/tmp", "TMPDIR=/tmp"], Labels: labelsOf(registry, owner),
@@ -49,7 +52,7 @@ export function runSpec(registry: string, { owner, image, entrypoint, command, u
       NetworkMode: "none", IpcMode: "private", ReadonlyRootfs: true, Privileged: false, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"],
       // Without swap: a run that needs more is ended, and does not make the host slow instead.
       Memory: limits.memory, MemorySwap: limits.memory, NanoCpus: limits.cpus * 1e9, PidsLimit: limits.pids,
-      Ulimits: [bound("nofile", limits.openFiles), bound("nproc", PROCESSES_OF_USER), bound("fsize", limits.fileSize), bound("core", 0)],
+      Ulimits: ulimits(limits),
       LogConfig: { Type: "json-file", Config: { "max-size": String(limits.log) } },
       RestartPolicy: { Name: "no" }, AutoRemove: false,
       Mounts: [...mounts(owner, true), { Type: "tmpfs", Target: "/tmp", TmpfsOptions: { SizeBytes: limits.temporary, Mode: 0o1777 } }],

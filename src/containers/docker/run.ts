@@ -24,6 +24,8 @@ export class DockerRun implements ContainerRun {
    * `./`. No volume stays empty: into an empty one Podman copies what the image has at its place.
    */
   async openFolders(): Promise<void> {
+    // At the first start with a volume Podman gives it owner and mode of the image's folder of that name, and never again.
+    if ((await this.client.server()).podman) await this.client.json("POST", `/containers/${loaderName(this.owner)}/start`).catch(ifRefused);
     const path = `/containers/${loaderName(this.owner)}/archive`;
     const put = (place: string, modes: Readonly<Record<string, number>>) => this.client.json("PUT", path, { query: { path: place }, body: folders(modes) });
     await put("/", { "outputs/": 0o777 });
@@ -83,6 +85,11 @@ async function unlessGone(call: Promise<unknown>): Promise<void> {
   await call.catch((error: unknown) => {
     if (!(error instanceof EngineRefusal) || error.status !== 404) throw error;
   });
+}
+
+/** The loader's program is nowhere: it is mounted, and does not run. */
+function ifRefused(error: unknown): void {
+  if (!(error instanceof EngineRefusal)) throw error;
 }
 
 const partsOf = (name: string): string[] => name.split("/").filter((part) => part !== "" && part !== ".");
