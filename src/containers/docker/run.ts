@@ -21,16 +21,17 @@ export class DockerRun implements ContainerRun {
 
   /**
    * Makes `/outputs` writable for the run's user: Docker takes the mode from the folder's entry in what lies above, Podman from
-   * `./`. No volume stays empty: into an empty one Podman copies what the image has at its place.
+   * `./`. Podman would also give a volume what the image has at its place: the content to one that is empty, owner and mode of the
+   * folder at the first start with it. So none stays empty, and the first start is over before.
    */
   async openFolders(): Promise<void> {
-    // At the first start with a volume Podman gives it owner and mode of the image's folder of that name, and never again.
-    if ((await this.client.server()).podman) await this.client.json("POST", `/containers/${loaderName(this.owner)}/start`).catch(ifRefused);
-    const path = `/containers/${loaderName(this.owner)}/archive`;
+    const loader = `/containers/${loaderName(this.owner)}`;
+    const path = `${loader}/archive`;
     const put = (place: string, modes: Readonly<Record<string, number>>) => this.client.json("PUT", path, { query: { path: place }, body: folders(modes) });
+    for (const place of PLACES) await put(`/${place}`, { [MARK]: 0o555 });
+    if ((await this.client.server()).podman) await this.client.json("POST", `${loader}/start`).catch(ifRefused);
     await put("/", { "outputs/": 0o777 });
-    await put("/outputs", { "./": 0o777, [MARK]: 0o555 });
-    for (const place of ["/inputs", "/software"]) await put(place, { [MARK]: 0o555 });
+    await put("/outputs", { "./": 0o777 });
     const answer = await this.client.open("HEAD", path, { query: { path: "/outputs" } });
     answer.resume();
     const { mode } = JSON.parse(Buffer.from(String(answer.headers["x-docker-container-path-stat"] ?? ""), "base64").toString("utf8") || "{}") as { mode?: number };
