@@ -34,6 +34,8 @@ export interface SubmissionView {
   rocrateIdentifier: string | null;
   /** In place of a crate, for a submission that builds one. */
   evidenceGraphIdentifier?: string | null;
+  /** In place of a crate, for a submission that runs one; what it generated is in its record. */
+  computationIdentifier?: string | null;
   sha256: string | null;
 }
 
@@ -49,9 +51,15 @@ export function submissionView(submission: Submission, progress: Progress | null
     timeStarted: time(submission.timeStarted ?? submission.timeCreated), timeFinished: time(submission.timeFinished),
     completed: status === "finished" || status === "failed", success: status === "finished",
     error: submission.error, warnings: submission.warnings, identifiersMinted: submission.identifiersMinted,
-    ...(submission.type === "evidence" ? { rocrateIdentifier: null, evidenceGraphIdentifier: submission.rocrateIdentifier } : { rocrateIdentifier: submission.rocrateIdentifier }),
+    ...madeBy(submission),
     sha256: submission.sha256,
   };
+}
+
+function madeBy({ type, rocrateIdentifier, input }: Submission): Pick<SubmissionView, "rocrateIdentifier" | "evidenceGraphIdentifier" | "computationIdentifier"> {
+  if (type === "evidence") return { rocrateIdentifier: null, evidenceGraphIdentifier: rocrateIdentifier };
+  if (type === "computation") return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
+  return { rocrateIdentifier };
 }
 
 /** A submission with how far it is now. */
