@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { readTar } from "../tar/read.js";
 import { folders, writeTar, type TarFile } from "../tar/write.js";
 import { EngineRefusal, type ContainerRun, type InputPlace, type OutputEntry, type RunOwner, type RunState } from "../port.js";
@@ -5,6 +6,9 @@ import { piecesOf, type DockerClient } from "./client.js";
 import { containerName, loaderName, volumeName, PLACES } from "./container-spec.js";
 import { logText } from "./log-text.js";
 
+/** How often a removal is tried, and the first pause between two, ms. */
+const REMOVALS = 6;
+const REMOVAL_PAUSE = 50;
 /** An empty folder in each volume. */
 const MARK = ".arkgraph/";
 
@@ -78,14 +82,22 @@ export class DockerRun implements ContainerRun {
 
 /** Removes whatever there is of an attempt. */
 export async function removeRun(client: DockerClient, owner: RunOwner): Promise<void> {
-  for (const name of [containerName(owner), loaderName(owner)]) await unlessGone(client.json("DELETE", `/containers/${name}`, { query: { force: "1", v: "1" } }));
-  for (const place of PLACES) await unlessGone(client.json("DELETE", `/volumes/${volumeName(owner, place)}`));
+  for (const name of [containerName(owner), loaderName(owner)]) await untilGone(() => client.json("DELETE", `/containers/${name}`, { query: { force: "1", v: "1" } }));
+  for (const place of PLACES) await untilGone(() => client.json("DELETE", `/volumes/${volumeName(owner, place)}`));
 }
 
-async function unlessGone(call: Promise<unknown>): Promise<void> {
-  await call.catch((error: unknown) => {
-    if (!(error instanceof EngineRefusal) || error.status !== 404) throw error;
-  });
+/** Engines refuse what somebody else is just removing, and a volume whose container is not quite gone. */
+async function untilGone(remove: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await remove();
+      return;
+    } catch (error) {
+      if (error instanceof EngineRefusal && error.status === 404) return;
+      if (!(error instanceof EngineRefusal) || attempt === REMOVALS) throw error;
+    }
+    await sleep(REMOVAL_PAUSE * attempt);
+  }
 }
 
 /** The loader's program is nowhere: it is mounted, and does not run. */
