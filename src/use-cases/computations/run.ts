@@ -44,7 +44,9 @@ export async function runContainer<T>(engine: ContainerEngine, deps: RunDeps, jo
     });
     const end = await untilEnded(run, job, config);
     if (end.exitCode !== 0 || end.outOfMemory) throw await failure(run, end, config);
-    return await use(run, { containerId: run.id, image: present.digest ?? present.id, began: instant(end.startedAt), ended: instant(end.finishedAt) });
+    const [began, ended] = [instant(end.startedAt), instant(end.finishedAt)];
+    // Engines take the two from different clocks: a short run may end a moment before it began.
+    return await use(run, { containerId: run.id, image: present.digest ?? present.id, began, ended: ended < began ? began : ended });
   } finally {
     // What stays behind is found by the sweep.
     await run.remove().catch((err: unknown) => deps.log.warn({ err, submission, attempt }, "a run could not be removed from the container engine"));
