@@ -4,6 +4,7 @@ import { crate } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
 import { RunWorld } from "../support/run-world.js";
+import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 import { IMAGE, PodmanServer, podmanInstalled } from "../support/servers/podman.js";
 
 const LIMITS = {
@@ -186,6 +187,26 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     await world.until(again, ({ stage }) => stage === "running");
     await registry.ask("/computation", { method: "PUT", token: ada.token, body: { ...document, command: "echo other" } });
     expect(await registry.settled(again, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CHANGED_MEANWHILE" }] });
+  });
+
+  it.skipIf(!redisInstalled)("runs over Redis as well, beside other work", async () => {
+    const redis = await RedisServer.start();
+    const node = await LiveRegistry.start({ CONTAINER_HOST: podman.host, REDIS_URL: redis.url, STALLED_INTERVAL: "200ms", RECONCILE_INTERVAL: "500ms", ...LIMITS, EXECUTION_CONCURRENCY: "1", EXECUTION_TIMEOUT: "30s" });
+    try {
+      const there = new RunWorld(node, await node.user());
+      const sleeper = (await there.execute(await there.computation("sleep 100"))).body["submissionUUID"] as string;
+      await there.until(sleeper, ({ stage }) => stage === "running");
+      const waiting = (await there.execute(await there.computation("echo x > y"))).body["submissionUUID"] as string;
+      expect(await node.take(await crate([]), there.user.token)).toMatchObject({ status: "finished" });
+      expect((await node.ask(`/computation/execute/status/${waiting}`, { token: there.user.token })).body).toMatchObject({ status: "queued" });
+      expect((await node.ask(`/rocrate/upload/status/${sleeper}`, { method: "DELETE", token: there.user.token })).status).toBe(200);
+      expect(await node.settled(sleeper, there.user.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await node.settled(waiting, there.user.token)).toMatchObject({ status: "finished", identifiersMinted: 2 });
+    } finally {
+      await node.stop();
+      await redis.stop();
+    }
+    expect(podman.left()).toEqual([]);
   });
 
   it("names its engine among what it needs", async () => {
