@@ -126,7 +126,7 @@ export const SETTINGS = {
   S3_RETRIES: setting(whole(0, 20), 4, "How often a call to S3 is tried again, a little later each time."),
   S3_PRESIGNED: setting(lifetime(604_800_000, "7d"), 0, "How long an address at the S3 server is good that a download is redirected to; off to send the bytes through the registry."),
   CONTAINER_HOST: setting<string | null>(containerHost, null, "Docker-compatible engine that runs computations, as unix:///run/podman/podman.sock, tcp://host:2375 or https://host:2376; the same on all nodes, and by default none are run."),
-  CONTAINER_CERTS: setting<string | null>(matching(/^[^\0]+$/, "a folder"), null, "Folder with ca.pem, cert.pem and key.pem, by which the registry and an engine on another host know each other."),
+  CONTAINER_CERTS: setting<string | null>(matching(/^\P{Cc}+$/u, "a folder"), null, "Folder with ca.pem, cert.pem and key.pem, by which the registry and an engine on another host know each other."),
   CONTAINER_TIMEOUT: setting(durationFrom(1000, "1s"), 60_000, "How long the container engine may be silent during a call."),
   CONTAINER_IMAGES: setting(imagePatterns, "*", "Images that computations may run, with commas and * for any text; whichever they are, they must be present on the engine."),
   EXECUTION_CONCURRENCY: setting(whole(1, 64), 1, "How many computations are run at a time, by each node that works."),
