@@ -33,6 +33,7 @@ export class DockerRun implements ContainerRun {
     const path = `${loader}/archive`;
     const put = (place: string, modes: Readonly<Record<string, number>>) => this.client.json("PUT", path, { query: { path: place }, body: folders(modes) });
     for (const place of PLACES) await put(`/${place}`, { [MARK]: 0o555 });
+    // Its program is nowhere: it is mounted, and does not run.
     if ((await this.client.server()).podman) await this.client.json("POST", `${loader}/start`).catch(ifRefused);
     await put("/", { "outputs/": 0o777 });
     await put("/outputs", { "./": 0o777 });
@@ -54,8 +55,9 @@ export class DockerRun implements ContainerRun {
   }
 
   async outputSize(): Promise<number | undefined> {
-    const { Volumes } = await this.client.json<Usage>("GET", "/system/df", { query: { type: "volume" } });
-    const size = Volumes?.find(({ Name }) => Name === volumeName(this.owner, "outputs"))?.UsageData?.Size;
+    // Docker refuses while it counts for somebody else: then it is the next look that tells.
+    const usage = await this.client.json<Usage>("GET", "/system/df", { query: { type: "volume" } }).catch(ifRefused);
+    const size = usage?.Volumes?.find(({ Name }) => Name === volumeName(this.owner, "outputs"))?.UsageData?.Size;
     return size === undefined || size < 0 ? undefined : size;
   }
 
@@ -100,8 +102,7 @@ async function untilGone(remove: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** The loader's program is nowhere: it is mounted, and does not run. */
-function ifRefused(error: unknown): void {
+function ifRefused(error: unknown): undefined {
   if (!(error instanceof EngineRefusal)) throw error;
 }
 

@@ -19,6 +19,7 @@ export const RUN_CODES = {
   TOO_MANY_OUTPUTS: "The files in /outputs are more than EXECUTION_OUTPUT_FILES.",
   OUTPUT_NOT_TAKEN: "Something in /outputs is no plain file, or has a name that is no text (a warning).",
   CHANGED_MEANWHILE: "The computation was deleted, or describes another run, since this one began.",
+  ENGINE_REFUSED: "The container engine refused something else than the command, as often as MAX_ATTEMPTS says.",
   ENGINE_AWAY: "The container engine could not be reached, as often as MAX_ATTEMPTS says.",
 } as const;
 export type RunCode = keyof typeof RUN_CODES;

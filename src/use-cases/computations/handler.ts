@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError } from "../../errors.js";
-import { EngineAway } from "../../containers/port.js";
+import { EngineAway, EngineRefusal } from "../../containers/port.js";
 import { countedAttempts } from "../../jobs/endings.js";
 import { reached } from "../../jobs/moments.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
@@ -59,7 +59,11 @@ async function isAnothers({ records }: Deps, { submission: { id, attempt } }: Jo
 
 function findingOf(error: unknown, { submission }: Job, { config }: Deps): Finding | undefined {
   if (error instanceof RunError) return error.finding;
-  if (error instanceof EngineAway) return countedAttempts(submission) >= config.MAX_ATTEMPTS ? runFinding("ENGINE_AWAY", "The container engine could not be reached, however often that was tried: ask for the run again once it is back.") : undefined;
+  if (error instanceof EngineAway || error instanceof EngineRefusal) {
+    if (countedAttempts(submission) < config.MAX_ATTEMPTS) return undefined;
+    return error instanceof EngineAway ? runFinding("ENGINE_AWAY", "The container engine could not be reached, however often that was tried: ask for the run again once it is back.")
+      : runFinding("ENGINE_REFUSED", `The container engine refused, however often that was tried: ${error.message}; the operator can tell why.`);
+  }
   if (!(error instanceof ServiceError)) return undefined;
   if (error.code === "GONE" || error.code === "NOT_FOUND") return runFinding("CHANGED_MEANWHILE", error.message);
   return error.code === "FORBIDDEN" ? runFinding("INPUT_REFUSED", error.message) : undefined;
