@@ -34,7 +34,7 @@ describe.skipIf(!podmanInstalled)("runs that are broken off", () => {
   it("begin again after a death, and the next attempt removes what the last one left", async () => {
     let world = await start();
     const data = await world.data({ "a.txt": "a" });
-    const ark = await world.computation("cat /inputs/a.txt > b.txt; sleep 3", { usedDataset: data });
+    const ark = await world.computation("cat /inputs/a.txt > b.txt; sleep 2", { usedDataset: data });
     const id = (await world.execute(ark)).body["submissionUUID"] as string;
     await world.until(id, ({ stage }) => stage === "running");
     expect(containers(id)).toEqual([`arkgraph-${id}-1`]);

@@ -70,7 +70,7 @@ export class DockerClient {
     const options: RequestOptions = {
       ...where, method, agent: false, path: query ? `${path}?${new URLSearchParams(query)}` : path, timeout: this.timeout,
       headers: {
-        Host: "engine", ...(payload === undefined ? { "Content-Length": 0 } : { "Content-Type": json === undefined ? "application/x-tar" : "application/json" }),
+        ...(payload === undefined ? { "Content-Length": 0 } : { "Content-Type": json === undefined ? "application/x-tar" : "application/json" }),
         ...(payload instanceof Uint8Array ? { "Content-Length": payload.byteLength } : {}),
       },
     };
