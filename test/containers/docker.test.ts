@@ -91,7 +91,7 @@ describe.skipIf(!podmanInstalled)("a Docker-compatible engine", () => {
     expect(log).toMatch(/No space left/);
     expect(log).toMatch(/can't fork|Resource temporarily unavailable/);
     await run.remove();
-    const greedy = await make(["x=aaaaaaaaaaaaaaaa; while true; do x=$x$x; done"]);
+    const greedy = await make(["dd if=/dev/zero of=/dev/null bs=100000000 count=1"]);
     await greedy.start();
     expect((await ended(greedy)).exitCode).toBe(137);
     await greedy.remove();

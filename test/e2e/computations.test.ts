@@ -109,7 +109,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     const long = await failed(await world.computation("seq 1 5000; sleep 100"), "RUN_TIMEOUT");
     expect(long).toMatch(/EXECUTION_TIMEOUT=2000.*4999\n5000$/s);
     expect(long.length).toBeLessThan(450);
-    expect(await failed(await world.computation("x=aaaaaaaaaaaaaaaa; while true; do x=$x$x; done"), "COMMAND_FAILED")).toContain("EXECUTION_MEMORY");
+    expect(await failed(await world.computation("dd if=/dev/zero of=/dev/null bs=100000000 count=1"), "COMMAND_FAILED")).toContain("EXECUTION_MEMORY");
     expect(await failed(await world.computation("true"), "NO_OUTPUTS")).toContain("/outputs");
     expect(await failed(await world.computation(["no-such-program"]), "NOT_STARTED")).toContain("no-such-program");
   });
@@ -167,9 +167,16 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     expect(started.body["data"].executeComputation.computationIdentifier).toBe(ark);
     await world.until(id, ({ stage, progress }) => stage === "running" && (progress as Json)["unit"] === "seconds");
     expect(await registry.take(await crate([]), ada.token)).toMatchObject({ status: "finished" });
+    const follow = (signal?: AbortSignal) => fetch(`${registry.url}/rocrate/upload/status/${id}`, { headers: { Accept: "text/event-stream", Authorization: `Bearer ${ada.token}` }, ...(signal && { signal }) });
+    // One goes away early, one stays to the end.
+    const gone = new AbortController();
+    await follow(gone.signal).then(({ body }) => body!.getReader().read());
+    gone.abort();
+    const told = follow().then((answer) => answer.text());
     const cancelled = await registry.graphql("mutation ($id: ID!) { cancelSubmission(id: $id) { status } }", { id }, ada.token);
     expect(cancelled.body["errors"]).toBeUndefined();
     expect(await registry.settled(id, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    expect(await told).toMatch(/"stage":"running"[^]*id: completed\n/);
     expect(podman.left()).toEqual([]);
   });
 

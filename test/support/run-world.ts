@@ -3,6 +3,9 @@ import type { Answer, Json, RegistryClient, User } from "./registry-client.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import { IMAGE } from "./servers/podman.js";
 
+/** Between two looks at a run, ms: a container takes its time. */
+const PAUSE = 80;
+
 /** Someone who has data, software and computations at a registry. */
 export class RunWorld {
   constructor(readonly registry: RegistryClient, readonly user: User) {}
@@ -37,11 +40,11 @@ export class RunWorld {
   async run(ark: string): Promise<Json> {
     const { status, text, body } = await this.execute(ark);
     if (status !== 200) throw new Error(text);
-    return this.registry.settled(body["submissionUUID"] as string, this.user.token);
+    return this.until(body["submissionUUID"] as string, ({ completed }) => completed === true);
   }
 
   async until(submission: string, holds: (view: Json) => boolean): Promise<Json> {
-    for (const begun = Date.now(); ; await sleep(20)) {
+    for (const begun = Date.now(); ; await sleep(PAUSE)) {
       const { body } = await this.registry.ask(`/computation/execute/status/${submission}`, { token: this.user.token });
       if (holds(body)) return body;
       if (body["completed"]) throw new Error(`it has ended: ${JSON.stringify(body)}`);
