@@ -14,7 +14,7 @@ describe.skipIf(!podmanInstalled)("runs that are broken off", () => {
   let registry: RegistryProcess;
   let ada: User;
   const start = async (): Promise<RunWorld> => {
-    registry = await RegistryProcess.start({ dataDir, env: { CONTAINER_HOST: podman.host, LOG_LEVEL: "info", JOB_BACKOFF: "100ms", MAX_ATTEMPTS: "2", SHUTDOWN_GRACE: "1s" } });
+    registry = await RegistryProcess.start({ dataDir, env: { CONTAINER_HOST: podman.host, LOG_LEVEL: "info", JOB_BACKOFF: "100ms", MAX_ATTEMPTS: "2", SHUTDOWN_GRACE: "1s", EXECUTION_CONCURRENCY: "2" } });
     ada ??= await registry.user();
     return new RunWorld(registry, ada);
   };
@@ -31,18 +31,23 @@ describe.skipIf(!podmanInstalled)("runs that are broken off", () => {
   /** Of runs only, for their submission. */
   const containers = (id: string): string[] => podman.left().filter((name) => name.startsWith(`arkgraph-${id}`) && !/-(loader|inputs|software|outputs)$/.test(name));
 
-  it("begin again after a death, and the next attempt removes what the last one left", async () => {
+  it("begin again after a death, and leave nothing on the engine, whether somebody goes on with them or not", async () => {
     let world = await start();
     const data = await world.data({ "a.txt": "a" });
-    const ark = await world.computation("cat /inputs/a.txt > b.txt; sleep 2", { usedDataset: data });
+    const ark = await world.computation("cat /inputs/a.txt > b.txt; sleep 3", { usedDataset: data });
     const id = (await world.execute(ark)).body["submissionUUID"] as string;
-    await world.until(id, ({ stage }) => stage === "running");
+    const other = (await world.execute(await world.computation("sleep 100"))).body["submissionUUID"] as string;
+    for (const one of [id, other]) await world.until(one, ({ stage }) => stage === "running");
     expect(containers(id)).toEqual([`arkgraph-${id}-1`]);
+    // Nobody goes on with the other: it ends as the process does.
+    await registry.ask(`/rocrate/upload/status/${other}`, { method: "DELETE", token: ada.token });
     await registry.kill();
     world = await start();
+    expect(await registry.settled(other, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
     await world.until(id, ({ stage, progress }) => stage === "running" && progress !== null && progress["unit"] === "seconds");
     expect(containers(id)).toEqual([`arkgraph-${id}-2`]);
     expect(await registry.settled(id, ada.token)).toMatchObject({ status: "finished", identifiersMinted: 2 });
+    for (const begun = Date.now(); podman.left().length > 0 && Date.now() - begun < 10_000; ) await sleep(100);
     expect(podman.left()).toEqual([]);
 
     // A stop takes the container along, and does not count as an attempt.
@@ -52,20 +57,6 @@ describe.skipIf(!podmanInstalled)("runs that are broken off", () => {
     expect(podman.left()).toEqual([]);
     world = await start();
     expect(await registry.settled(second, ada.token)).toMatchObject({ status: "finished" });
-  }, 60_000);
-
-  it("leave nothing on the engine when nobody goes on with them", async () => {
-    const world = new RunWorld(registry, ada);
-    const ark = await world.computation("sleep 100");
-    const id = (await world.execute(ark)).body["submissionUUID"] as string;
-    await world.until(id, ({ stage }) => stage === "running");
-    // Ended while the process is held: what it left is found at the next start.
-    await registry.ask(`/rocrate/upload/status/${id}`, { method: "DELETE", token: ada.token });
-    await registry.kill();
-    await start();
-    expect((await registry.settled(id, ada.token))["status"]).toBe("failed");
-    for (const begun = Date.now(); podman.left().length > 0 && Date.now() - begun < 10_000; ) await sleep(100);
-    expect(podman.left()).toEqual([]);
   }, 60_000);
 
   it("are tried again while the engine is away, and fail clearly when it stays away", async () => {
