@@ -1,4 +1,4 @@
-import { databaseUrl, duration, durationFrom, headerList, host, lifetime, matching, milliseconds, networks, oneOf, origin, portOrOff, rate, redisUrl, secret, sentinelList, share, size, sizeBetween, sizeFrom, url, whole, type Reader } from "./setting-values.js";
+import { containerHost, databaseUrl, imagePatterns, duration, durationFrom, headerList, host, lifetime, matching, milliseconds, networks, oneOf, origin, portOrOff, rate, redisUrl, secret, sentinelList, share, size, sizeBetween, sizeFrom, url, whole, type Reader } from "./setting-values.js";
 
 interface Setting<T> { read: Reader<T>; default: T; about: string; secret?: true }
 
@@ -44,7 +44,7 @@ export const SETTINGS = {
   PLAN_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are validated without being taken in at a time; others wait for their turn."),
   PLAN_LIST_LIMIT: setting(whole(1, 100_000), 1000, "Most entries in each list of identifiers that a validation answers."),
   MAX_ATTEMPTS: setting(whole(1, 100), 3, "How often background work is begun before it fails."),
-  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in at a time, by each node."),
+  JOB_CONCURRENCY: setting(whole(1, 64), 1, "How many crates are taken in, evidence graphs built and scores worked out anew at a time, by each node."),
   JOB_BACKOFF: setting(durationFrom(10, "10ms"), 1_000, "Pause after the first attempt at background work that failed; doubled with each further one."),
   JOB_BACKOFF_MAX: setting(durationFrom(10, "10ms"), 30_000, "Longest pause between two attempts at background work."),
   OUTAGE_PATIENCE: setting(durationFrom(0, "0"), 24 * 3_600_000, "How long after it came in background work waits for a store that is away; attempts that such an outage ends do not count against MAX_ATTEMPTS until then."),
@@ -131,6 +131,24 @@ export const SETTINGS = {
   SCORE_TIMEOUT: setting(duration, 60_000, "Longest time that a request waits for an AI-readiness score; working one out in the background may take longer."),
   SCORE_TABLE_BYTES: setting(size, 256 * 2 ** 20, "Most bytes of tables that one recomputation of a score checks against their schemas; tables beyond that are not looked at."),
   SCORE_MAX_TABLES: setting(whole(0, 1_000_000), 1000, "Most tables that one recomputation of a score checks against their schemas."),
+  CONTAINER_HOST: setting<string | null>(containerHost, null, "Docker-compatible engine that runs computations, as unix:///run/podman/podman.sock, tcp://host:2375 or https://host:2376; the same on all nodes, and by default none are run."),
+  CONTAINER_CERTS: setting<string | null>(matching(/^\P{Cc}+$/u, "a folder"), null, "Folder with ca.pem, cert.pem and key.pem, by which the registry and an engine on another host know each other."),
+  CONTAINER_TIMEOUT: setting(durationFrom(1000, "1s"), 60_000, "How long the container engine may be silent during a call."),
+  CONTAINER_IMAGES: setting(imagePatterns, "*", "Images that computations may run, with commas and * for any text; whichever they are, they must be present on the engine."),
+  EXECUTION_CONCURRENCY: setting(whole(1, 64), 1, "How many computations are run at a time, by each node that works."),
+  EXECUTION_TIMEOUT: setting(durationFrom(100, "100ms"), 3_600_000, "Longest time that a computation may run."),
+  EXECUTION_MEMORY: setting(sizeFrom(2 ** 24, "16MiB"), 2 * 2 ** 30, "Memory of a computation, its files in /tmp included."),
+  EXECUTION_CPUS: setting(whole(1, 1024), 1, "Processors that a computation may use."),
+  EXECUTION_PIDS: setting(whole(1, 16_384), 256, "Most processes and threads of a computation."),
+  EXECUTION_OPEN_FILES: setting(whole(16, 1_000_000), 1024, "Most files that one process of a computation may have open."),
+  EXECUTION_TMP_BYTES: setting(size, 256 * 2 ** 20, "Most bytes that a computation may keep in /tmp, which is in memory."),
+  EXECUTION_USER: setting(matching(/^[1-9]\d{0,8}:[1-9]\d{0,8}$/, "numbers as 65534:65534, neither of them 0"), "65534:65534", "User and group that computations run as."),
+  EXECUTION_INPUT_FILES: setting(whole(1, 1_000_000), 10_000, "Most files that a computation is given."),
+  EXECUTION_INPUT_BYTES: setting(size, 50 * 2 ** 30, "Most bytes of all files together that a computation is given."),
+  EXECUTION_OUTPUT_FILES: setting(whole(1, 10_000), 1000, "Most files that a computation may leave."),
+  EXECUTION_OUTPUT_BYTES: setting(size, 5 * 2 ** 30, "Most bytes that a computation may leave, and that one file may have while it runs."),
+  EXECUTION_OUTPUT_CHECK: setting(durationFrom(100, "100ms"), 10_000, "How often it is looked how much a computation that runs has left so far."),
+  EXECUTION_LOG_BYTES: setting(sizeFrom(256, "256"), 8 * 2 ** 10, "How much of the end of what a computation printed is told when it fails."),
   SHUTDOWN_GRACE: setting(duration, 8_000, "How long a stop waits for requests and work in progress."),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -166,6 +184,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 const TOGETHER: readonly SettingName[][] = [["S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET"]];
 
 function assertTogether(config: Readonly<Record<string, unknown>>): void {
+  if (config["CONTAINER_CERTS"] !== null && !/^(tcp|https):/.test(String(config["CONTAINER_HOST"]))) throw new ConfigError("CONTAINER_CERTS is for an engine on another host: set CONTAINER_HOST to https://host:2376, or take CONTAINER_CERTS away");
   if (config["REDIS_SENTINELS"] !== null && config["REDIS_URL"] === null) throw new ConfigError("REDIS_URL is missing: with REDIS_SENTINELS it names the master, as redis://:password@mymaster");
   for (const names of TOGETHER) {
     const missing = names.filter((name) => config[name] === null);

@@ -67,6 +67,15 @@ export const origin: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw) || new URL(raw).origin !== raw.replace(/\/$/, "").toLowerCase()) throw new Error("an http or https URL without a path");
   return new URL(raw).origin;
 };
+export const containerHost: Reader<string> = (raw) => {
+  if (/^unix:\/\/\/[^\0]+$/.test(raw)) return raw;
+  if (!/^(tcp|https?):\/\/(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?\/?$/.test(raw) || !URL.canParse(raw)) throw new Error("unix:///path/of/the/socket, tcp://host:port or https://host:port");
+  return raw.replace(/\/$/, "");
+};
+export const imagePatterns: Reader<string> = (raw) => {
+  if (!/^[A-Za-z0-9._/:@*-]+(\s*,\s*[A-Za-z0-9._/:@*-]+)*$/.test(raw)) throw new Error("a list such as localhost/*,registry.example.org/lab/*");
+  return raw;
+};
 export const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;

@@ -6,12 +6,14 @@ import { openObjects, prepareObjects } from "../stores/objects/location.js";
 import { intakeHandler } from "../use-cases/crates/intake.js";
 import type { JobHandler } from "../jobs/port.js";
 import type { Deps, Log } from "../use-cases/deps.js";
+import { executionHandler } from "../use-cases/computations/handler.js";
 import { buildHandler } from "../use-cases/evidence/stored/build.js";
 import { scoreHandler } from "../use-cases/scoring/index.js";
 import { tracingOf } from "../telemetry/open.js";
 import { tracedDeps } from "../telemetry/stores.js";
 import { Penalties } from "../use-cases/sparql/index.js";
 import { Turns } from "../use-cases/turns.js";
+import { containersOf } from "./containers.js";
 import { endpointAddress } from "./endpoint.js";
 import { graphIndex } from "./graph-index.js";
 import { queueOf, told } from "./jobs.js";
@@ -43,13 +45,14 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     openRecords(config, (message) => log.error({}, message)),
   ]);
   const { queries, openQueries, guard } = await graphIndex(config, records, log);
+  const containers = await containersOf(config, records);
   const { jobs, shared } = await queueOf(config, records, log);
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);
   const scoreTurns = new Turns(config.SCORES_AT_ONCE, 16 * config.SCORES_AT_ONCE);
   const penalties = new Penalties(config.SPARQL_PENALTY, shared);
-  const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, shared, planTurns, shapeTurns, tableTurns, scoreTurns, log, baseUrl, jwtSecret };
+  const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, ...(containers && { containers }), shared, planTurns, shapeTurns, tableTurns, scoreTurns, log, baseUrl, jwtSecret };
   const deps: Deps = tracing ? { ...tracedDeps(untraced, tracing), tracing } : untraced;
   const sweeper = new Sweeper(deps);
   return {
@@ -58,7 +61,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       // Not before the doors are open: its threads would take the cores that the start needs.
       queries.start();
       if (config.ROLE === "api") return;
-      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps), score: scoreHandler(deps) };
+      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps), score: scoreHandler(deps), computation: executionHandler(deps) };
       const handler: JobHandler = (job) => handlers[job.submission.type](job);
       await jobs.start(told(tracing ? tracing.job(handler, async (id) => (await records.submission(id))?.status) : handler, log));
       sweeper.start();

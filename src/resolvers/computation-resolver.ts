@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from "type-graphql";
 import { executeComputation } from "../use-cases/computations/execute.js";
-import type { SubmissionView } from "../use-cases/crates/submissions.js";
-import type { Context } from "./context.js";
+import { viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
+import { requestOf, type Context } from "./context.js";
 import { SubmissionType } from "./types/submission.js";
 import { countWrite } from "./write-rate.js";
 
@@ -9,12 +9,12 @@ import { countWrite } from "./write-rate.js";
 @Resolver()
 export class ComputationResolver {
   /** @throws as `executeComputation` */
-  async execute(id: string, context: Context): Promise<never> {
+  async execute(id: string, context: Context): Promise<SubmissionView> {
     await countWrite(context);
-    return executeComputation(context.deps, id, context.caller);
+    return viewNow(context.deps, await executeComputation(context.deps, id, context.caller, requestOf(context)));
   }
 
-  @Mutation(() => SubmissionType, { description: "Runs the computation's container in the background." })
+  @Mutation(() => SubmissionType, { description: "Runs the computation's container in the background; what it leaves in /outputs becomes a dataset and its files. While a run of yours waits or runs, that is answered." })
   executeComputation(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
     return this.execute(id, context);
   }

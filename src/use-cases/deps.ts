@@ -1,4 +1,5 @@
 import type { Config } from "../config.js";
+import type { ContainerEngine } from "../containers/port.js";
 import type { JobQueue } from "../jobs/port.js";
 import type { ObjectsLocation } from "../stores/objects/location.js";
 import type { ObjectStore } from "../stores/objects/port.js";
@@ -31,6 +32,8 @@ export interface Deps {
   /** Where {@link objects} is, for threads. */
   readonly objectsLocation: ObjectsLocation;
   readonly jobs: JobQueue;
+  /** Runs computations; absent unless CONTAINER_HOST is set. */
+  readonly containers?: ContainerEngine;
   /** What limits go by, over all nodes. */
   readonly shared: SharedMemory;
   /** Crates that are looked at without being taken in wait here for their turn. */

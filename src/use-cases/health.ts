@@ -2,7 +2,7 @@ import type { Deps } from "./deps.js";
 
 /** What every answer about the state of a node tells. */
 interface State {
-  checks: { records: string; index: string; objects: string; jobs: string };
+  checks: { records: string; index: string; objects: string; jobs: string; /** Where this node runs computations. */ containers?: string };
   /** Commits that the graph index has yet to apply; null when the records cannot be asked. */
   lag: number | null;
 }
@@ -28,10 +28,12 @@ async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Pro
 }
 
 async function stateOf(deps: Deps): Promise<State> {
-  const { records, queries, objects, jobs } = deps;
+  const { records, queries, objects, jobs, config } = deps;
+  // A node that only answers requests never asks the engine, and may not even reach it.
+  const containers = config.ROLE === "api" ? undefined : deps.containers;
   const applied = queries.state();
   let latest: number | undefined;
-  const [recordsCheck, index, objectsCheck, jobsCheck] = await Promise.all([
+  const [recordsCheck, index, objectsCheck, jobsCheck, containersCheck] = await Promise.all([
     check(deps, "records", async () => {
       await records.health();
       latest = await records.sequence();
@@ -40,14 +42,18 @@ async function stateOf(deps: Deps): Promise<State> {
     check(deps, "index", () => queries.health()).then((answer) => (answer === "ok" && applied.state === "loading" ? "loading" : answer)),
     check(deps, "objects", () => objects.health()),
     check(deps, "jobs", () => jobs.health()),
+    containers && check(deps, "containers", () => containers.health()),
   ]);
-  return { checks: { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck }, lag: latest === undefined ? null : Math.max(0, latest - applied.sequence) };
+  return { checks: { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck, ...(containersCheck !== undefined && { containers: containersCheck }) }, lag: latest === undefined ? null : Math.max(0, latest - applied.sequence) };
 }
 
-/** Asks every store whether it works. A loading index is healthy: records are served meanwhile. */
+/**
+ * Asks every store whether it works. A loading index is healthy: records are served meanwhile; and so is a node whose container
+ * engine is away: computations wait for it, and nothing else does.
+ */
 export async function health(deps: Deps): Promise<Health> {
   const state = await stateOf(deps);
-  return { status: Object.values(state.checks).every((check) => check === "ok" || check === "loading") ? "healthy" : "unhealthy", ...state };
+  return { status: Object.entries(state.checks).every(([name, check]) => check === "ok" || check === "loading" || name === "containers") ? "healthy" : "unhealthy", ...state };
 }
 
 /**

@@ -53,6 +53,7 @@ export const computation: Kind = {
     usedSoftware: text("evi:usedSoftware", "Software that was run.", { required: true, link: true }),
     usedDataset: text("evi:usedDataset", "Dataset that was read.", { required: true, link: true }),
     containerId: text("schema:containerId", "Identifier of the container of the run.", { required: true, nullable: true }),
+    containerDigest: text("evi:containerDigest", "Digest of the image that ran here; the registry fills it in."),
     generated: custom("stringList", "evi:generated", "Datasets that the run wrote.", { required: true, link: true }),
   },
 };

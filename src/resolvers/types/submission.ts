@@ -16,7 +16,7 @@ export class ProgressType {
   @Field(() => Number, { nullable: true }) total!: number | null;
   @Field() unit!: string;
 }
-@ObjectType("Submission", { description: "Work in the background: an upload on its way to becoming records, an evidence graph being built, a score being worked out.", simpleResolvers: true })
+@ObjectType("Submission", { description: "Work in the background: an upload on its way to becoming records, an evidence graph being built, a score being worked out, a computation being run.", simpleResolvers: true })
 export class SubmissionType {
   @Field(() => ID) submissionUUID!: string;
   @Field({ description: "queued, running, finished or failed." }) status!: string;
@@ -32,6 +32,7 @@ export class SubmissionType {
   @Field(() => ID, { nullable: true }) rocrateIdentifier!: string | null;
   @Field(() => ID, { nullable: true, description: "For a submission that builds an evidence graph." }) evidenceGraphIdentifier?: string | null;
   @Field(() => ID, { nullable: true, description: "For a submission that works out the AI-readiness score of a crate." }) scoredCrateIdentifier?: string | null;
+  @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." }) computationIdentifier?: string | null;
   @Field(() => String, { nullable: true }) sha256!: string | null;
 }
 

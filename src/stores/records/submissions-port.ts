@@ -18,7 +18,7 @@ export interface Submission {
   error: Finding[] | null;
   warnings: Finding[];
   identifiersMinted: number;
-  /** The record that the work made: a crate, for `evidence` an evidence graph, or the crate that was scored. */
+  /** The record that the work made: a crate, for `evidence` an evidence graph, for `computation` the dataset of its results; for `score` the crate that was scored. */
   rocrateIdentifier: string | null;
   /** SHA-256 of the archive, lower-case hex. */
   sha256: string | null;
@@ -27,8 +27,8 @@ export interface Submission {
   /** True once somebody asked to cancel. */
   cancelled: boolean;
 }
-/** `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness of a crate to work out. */
-export type SubmissionType = "crate" | "evidence" | "score";
+/** `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness of a crate to work out; `computation`: a container to run. */
+export type SubmissionType = "crate" | "evidence" | "score" | "computation";
 
 /** Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored unless running with this attempt. */
 export interface SubmissionClose {

@@ -1,17 +1,41 @@
+import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../errors.js";
+import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
 import { assertMayChange } from "../access/rules.js";
+import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
+import { gatherInputs } from "./inputs.js";
+import { RunError } from "./findings.js";
+
+/** Input of a submission of type `computation`. */
+export interface RunSubmissionInput {
+  /** Stored form of the computation's ARK. */
+  ark: string;
+  /** Name of the request that asked, for logs. */
+  request?: string;
+  /** The span of that request, as W3C Trace Context writes it. */
+  trace?: string;
+}
 
 /**
- * Asks for a run of a computation's container. No container engine can be configured yet, so after all other
- * rules this one refuses, and nothing is changed.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `NO_CONTAINER_ENGINE`
+ * Queues a run of a computation's container. While the caller's last one waits or runs, that is answered.
+ * What the computation says of itself is looked at by the run, and ends that as failed.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for content that it used), `NO_CONTAINER_ENGINE`
  */
-export async function executeComputation(deps: Deps, id: string, caller: Caller | null): Promise<never> {
+export async function executeComputation(deps: Deps, id: string, caller: Caller | null, origin: { request?: string; trace?: string } = {}): Promise<Submission> {
   const who = authenticated(caller);
   const record = await findLive(deps, id, "computation");
   await assertMayChange(deps.records, who, record);
-  throw new ServiceError("NO_CONTAINER_ENGINE", `${record.ark} cannot be run: this registry has no container engine; nothing was changed.`, {}, { "Retry-After": "3600" });
+  if (!deps.containers) throw new ServiceError("NO_CONTAINER_ENGINE", `${record.ark} cannot be run: this registry has no container engine (CONTAINER_HOST); nothing was changed.`, {}, { "Retry-After": "3600" });
+  // Who may not read what it used is told now; limits are for the run to tell.
+  await gatherInputs(deps, record, who).catch((error: unknown) => {
+    if (!(error instanceof RunError)) throw error;
+  });
+  const { ark } = record;
+  const again = (await deps.records.unfinished()).find(({ type, user, input, cancelled }) => type === "computation" && user === who.user && !cancelled && input["ark"] === ark);
+  if (again) return again;
+  const { submission } = await deps.records.submit({ id: randomUUID(), type: "computation", user: who.user, sha256: null, input: { ark, ...origin } satisfies RunSubmissionInput, at: Date.now() });
+  return queued(deps, submission);
 }

@@ -36,6 +36,8 @@ export interface SubmissionView {
   evidenceGraphIdentifier?: string | null;
   /** The crate whose score a submission works out. */
   scoredCrateIdentifier?: string | null;
+  /** In place of a crate, for a submission that runs one; what it generated is in its record. */
+  computationIdentifier?: string | null;
   sha256: string | null;
 }
 
@@ -57,9 +59,10 @@ export function submissionView(submission: Submission, progress: Progress | null
 }
 
 /** The record that a submission made, by what it does; a score makes none. */
-function madeBy({ type, rocrateIdentifier, input }: Submission): Pick<SubmissionView, "rocrateIdentifier" | "evidenceGraphIdentifier" | "scoredCrateIdentifier"> {
+function madeBy({ type, rocrateIdentifier, input }: Submission): Pick<SubmissionView, "rocrateIdentifier" | "evidenceGraphIdentifier" | "scoredCrateIdentifier" | "computationIdentifier"> {
   if (type === "evidence") return { rocrateIdentifier: null, evidenceGraphIdentifier: rocrateIdentifier };
   if (type === "score") return { rocrateIdentifier: null, scoredCrateIdentifier: input["crate"] as string };
+  if (type === "computation") return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
   return { rocrateIdentifier };
 }
 

@@ -41,7 +41,7 @@ const EXPECTED = [
   "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
   "search_basic", "search_semantic", "validate_table", "ai_ready_score", "rescore", "rescore_status",
   "create_download", "register_download", "upload_datadownload", "update_datadownload", "delete_datadownload",
-  "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status",
+  "add_group_user", "remove_group_user", "execute_computation", "execution_status", "publish", "publication_status",
   "resolve_history", ...[...KIND, "rocrate", "datadownload"].map((kind) => `history_${kind}`),
 ];
 

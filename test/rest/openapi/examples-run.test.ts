@@ -21,7 +21,7 @@ const STORY = [
   "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
   "search_basic", "search_semantic", "validate_table", "ai_ready_score", "rescore", "rescore_status",
   "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
-  "add_group_user", "remove_group_user", "execute_computation", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
+  "add_group_user", "remove_group_user", "execute_computation", "execution_status", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
   "resolve_history", "history_user", ...KIND.map((kind) => `history_${kind}`), "history_rocrate", "history_datadownload",
   "delete_datadownload", "delete_ark", ...of("delete"), "delete_rocrate", "delete_user",
 ];
@@ -114,7 +114,7 @@ async function remember(id: string, body: JsonObject): Promise<void> {
   if (id === "create_user") await server.request("POST", "/user", { json: { "@id": MEMBER, name: "Grace Example", email: "grace@example.org", password: PASSWORD } });
   if (id === "build_evidence") told["evidence_build_status submissionUUID"] = body["submissionUUID"] as string;
   if (id === "rescore") told["rescore_status submissionUUID"] = body["submissionUUID"] as string;
-  if (id === "upload_crate_async") told["upload_status submissionUUID"] = told["cancel_upload submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "upload_crate_async") told["upload_status submissionUUID"] = told["execution_status submissionUUID"] = told["cancel_upload submissionUUID"] = body["submissionUUID"] as string;
   if (id === "create_software") {
     const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);
     await storeContent(server.deps, record!, "print('segment')");

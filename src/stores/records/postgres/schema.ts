@@ -176,7 +176,7 @@ CREATE TABLE schema_needs (id smallint PRIMARY KEY, version integer NOT NULL);
 INSERT INTO schema_needs (id, version) VALUES (1, 2);
 `;
 
-/** What can be worked out again; not part of the truth. */
+/** What can be worked out again; not part of the truth. Older programs cannot read quads with short terms, which come with this version. */
 const VERSION_4 = `
 CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL, whole boolean NOT NULL, body bytea NOT NULL);
 `;
@@ -185,4 +185,4 @@ CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" N
 export interface Migration { readonly sql: string; readonly needs: number }
 
 /** Each brings the schema one version further. Only ever add to the end; `needs` is lower than the version only where older programs may read and write as before. */
-export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 2 }];
+export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 4 }];

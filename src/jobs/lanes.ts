@@ -1,0 +1,68 @@
+import type { Submission, SubmissionType } from "../stores/records/submissions-port.js";
+import type { JobStore } from "./attempt.js";
+import type { JobHandler, JobQueue, Progress } from "./port.js";
+
+/** Work of some types, with turns of its own. */
+export interface Lane { takes(type: SubmissionType): boolean; queue: JobQueue }
+
+/** The truth as a queue sees it that works on some types only. */
+export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
+  return {
+    submission: (id) => store.submission(id),
+    unfinished: async () => (await store.unfinished()).filter(({ type }) => takes(type)),
+    beginAttempt: (id, at) => store.beginAttempt(id, at),
+    yieldAttempt: (id, attempt) => store.yieldAttempt(id, attempt),
+    setStage: (id, attempt, stage) => store.setStage(id, attempt, stage),
+    closeSubmission: (close, at) => store.closeSubmission(close, at),
+    cancelSubmission: (id, at) => store.cancelSubmission(id, at),
+  };
+}
+
+/** Several queues as one: work that may take hours never keeps other work waiting for its turn. */
+export class LanedJobQueue implements JobQueue {
+  /** @param lanes each type of work belongs to exactly one of them */
+  constructor(private readonly store: { submission(id: string): Promise<Submission | undefined> }, private readonly lanes: readonly [Lane, ...Lane[]]) {}
+
+  async start(handler: JobHandler): Promise<void> {
+    for (const { queue } of this.lanes) await queue.start(handler);
+  }
+
+  async enqueue(id: string): Promise<boolean> {
+    return (await this.laneOf(id)).enqueue(id);
+  }
+
+  async cancel(id: string): Promise<void> {
+    await (await this.laneOf(id)).cancel(id);
+  }
+
+  async progress(id: string): Promise<Progress | null> {
+    return (await this.laneOf(id)).progress(id);
+  }
+
+  /** Not a generator: ending it must not wait for the next change. */
+  watch(id: string): AsyncIterable<void> {
+    const changes = this.laneOf(id).then((queue) => queue.watch(id)[Symbol.asyncIterator]());
+    changes.catch(() => {});
+    const iterator: AsyncIterator<void> = {
+      next: async () => (await changes).next(),
+      return: async () => {
+        await (await changes).return?.();
+        return { done: true, value: undefined };
+      },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  async close(grace: number): Promise<void> {
+    await Promise.all(this.lanes.map(({ queue }) => queue.close(grace)));
+  }
+
+  async health(): Promise<void> {
+    for (const { queue } of this.lanes) await queue.health();
+  }
+
+  private async laneOf(id: string): Promise<JobQueue> {
+    const type = (await this.store.submission(id))?.type;
+    return (this.lanes.find(({ takes }) => type !== undefined && takes(type)) ?? this.lanes[0]).queue;
+  }
+}
