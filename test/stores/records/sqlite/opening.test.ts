@@ -32,6 +32,20 @@ describe("opening the file of records", () => {
     await refused(/newer version/);
   });
 
+  test("brings one that an older version wrote up to date, with all that is in it", async () => {
+    const before = await openSqliteRecordStore({ file });
+    await write(before, create("ark:99999/before"));
+    await before.close();
+    const connection = new Connection(file);
+    connection.exec("DROP TABLE score; DROP TABLE lease; PRAGMA user_version = 2");
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    expect(await after.find("ark:99999/before")).toMatchObject({ record: { name: "A table", revision: 1 } });
+    await after.keepScore({ crate: "ark:99999/before", state: "1", whole: true, body: new Uint8Array([1]) });
+    expect(await after.keptScore("ark:99999/before")).toMatchObject({ state: "1" });
+    await after.close();
+  });
+
   test("refuses one that is not a database, or another program's", async () => {
     writeFileSync(file, "just some text, and enough of it to be read as a header of a database file. ".repeat(50));
     await refused(/is not a database/);
