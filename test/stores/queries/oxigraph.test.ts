@@ -154,7 +154,9 @@ describe("The Oxigraph engine", () => {
         last = sequence;
       }
     })();
-    for (let round = 0; round < 40; round++) {
+    // A fresh thread takes its time to start where the machine is busy.
+    let round = 0;
+    for (; round < 40 || (feed.opened < 2 && round < 1000); round++) {
       await index.reach(feed.commit({ "ark:99999/r0": quadsOf("r0", { name: `round ${round}` }) }), 5000);
       await pause(15);
     }
@@ -162,7 +164,7 @@ describe("The Oxigraph engine", () => {
     await asking;
     expect(feed.opened).toBeGreaterThan(1);
     expect(asked).toBeGreaterThan(40);
-    expect(await names(index)).toContain("round 39");
+    expect(await names(index)).toContain(`round ${round - 1}`);
   });
 
   it("goes on with the successor when the worn thread is lost while that loads", async () => {
