@@ -40,6 +40,8 @@ export interface ThreadEvents {
 export class ThreadHandle {
   loaded = false;
   sequence = 0;
+  /** Highest sequence that somebody was told by this thread: answers may be ahead of the news that it was reached. */
+  told = 0;
   rewrites = 0;
   done = 0;
   total = 0;
@@ -103,6 +105,7 @@ export class ThreadHandle {
     } else if (reply.op === "reached") {
       this.loaded = true;
       this.sequence = reply.sequence;
+      this.told = Math.max(this.told, reply.sequence);
       this.rewrites = reply.rewrites;
       this.events.onReached(this);
     } else {
@@ -124,6 +127,7 @@ export class ThreadHandle {
       }
     }
     if (this.#retiring && this.#jobs.size === 0) void this.end();
+    if (reply.op !== "refused") this.told = Math.max(this.told, reply.sequence);
     if (reply.op === "refused") job.reject(new ServiceError(reply.code ?? "BAD_REQUEST", reply.code ? reply.message : `The query was refused: ${reply.message}`, reply.extra));
     else job.resolve(reply);
   }

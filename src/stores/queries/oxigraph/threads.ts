@@ -17,6 +17,8 @@ export class Threads {
   #successor: ThreadHandle | undefined;
   /** The last one replaced; it may still be answering. */
   #retired: ThreadHandle | undefined;
+  /** Highest sequence that anybody was told by a thread that was replaced or lost. */
+  #told = 0;
   #rebuildAt: number;
   #backoff = 0;
   #restart: NodeJS.Timeout | undefined;
@@ -44,9 +46,9 @@ export class Threads {
 
   run(job: Job): void {
     if (this.#closed) return job.reject(this.unavailable());
-    if (this.#current?.loaded) return this.#current.send(job);
+    if (this.#current?.loaded && !this.#isBehind(this.#current)) return this.#current.send(job);
     if (!this.everLoaded) return job.reject(this.unavailable());
-    // It is coming back: most loads are shorter than a caller's patience.
+    // It is coming back, or a commit behind: most loads are shorter than a caller's patience.
     this.#waiting.set(job, setTimeout(() => {
       this.#waiting.delete(job);
       job.reject(this.unavailable());
@@ -96,18 +98,28 @@ export class Threads {
   }
 
   #reached(handle: ThreadHandle): void {
-    if (handle === this.#successor && handle.sequence >= (this.#current?.sequence ?? 0)) this.#takeOver(handle);
+    if (handle === this.#successor && handle.sequence >= (this.#current?.told ?? 0)) this.#takeOver(handle);
     if (handle !== this.#current) return;
     this.#backoff = 0;
     if (!this.everLoaded) this.options.log.info({ records: handle.done, sequence: handle.sequence }, "graph index loaded");
     this.everLoaded = true;
-    for (const [job, clock] of this.#waiting) {
-      clearTimeout(clock);
-      handle.send(job);
+    if (!this.#isBehind(handle)) {
+      for (const [job, clock] of this.#waiting) {
+        clearTimeout(clock);
+        handle.send(job);
+      }
+      this.#waiting.clear();
     }
-    this.#waiting.clear();
     this.onSequence(handle.sequence);
     if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
+  }
+
+  /** What was asked of the thread before may be answered by it after another took its place; nobody is to be told less afterwards. */
+  #isBehind(handle: ThreadHandle): boolean {
+    this.#told = Math.max(this.#told, this.#retired?.told ?? 0);
+    if (handle.told >= this.#told) return false;
+    handle.advance(this.#told);
+    return true;
   }
 
   #rebuild(worn: ThreadHandle): void {
@@ -136,6 +148,7 @@ export class Threads {
       return;
     }
     if (handle === this.#current) {
+      this.#told = Math.max(this.#told, handle.told);
       // A successor that is loading already is further than a new thread would be.
       this.#current = this.#successor;
       this.#successor = undefined;
