@@ -115,7 +115,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
     expect(podman.left()).toEqual([]);
 
-    registry.configure({ OUTAGE_PATIENCE: "0" });
+    registry.configure({ OUTAGE_PATIENCE: "0s" });
     await whole();
     expect(await finished(id)).toMatchObject({ identifiersMinted: 2 });
     expect((await at.ask(`/computation/${ark}/history`)).body["revisions"]).toMatchObject([{ revision: 2, action: "update" }, { revision: 1 }]);
