@@ -73,7 +73,11 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
     if (reason === "stopping") return { end: "left" };
     if (reason === "superseded") return { end: "over" };
     if (submission && !reason && isWaitedFor(host, submission, error)) {
-      await host.store.yieldAttempt(id, submission.attempt);
+      if (!(await host.store.yieldAttempt(id, submission.attempt))) {
+        // Cancelled, and word of that not here yet; of another attempt it ends nothing.
+        await endFailed(host, submission, cancelled);
+        return { end: "over" };
+      }
       host.changed(id, await host.store.submission(id));
       return { end: "again", attempt: submission.attempt };
     }

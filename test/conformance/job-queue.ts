@@ -139,6 +139,27 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
     });
 
+    it("ends what was cancelled in the moment that a store went away, or the service stopped", async () => {
+      const queue = await openQueue();
+      let begun = () => {};
+      const waits = new Promise<void>((resolve) => (begun = resolve));
+      await queue.start(async ({ submission: { id }, signal }) => {
+        // As another node does it; word of that does not arrive.
+        await store.cancelSubmission(id, 2);
+        if (id === "a") throw new Outage("away");
+        begun();
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      });
+      await queue.enqueue(await submit("a"));
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      await queue.enqueue(await submit("b"));
+      await waits;
+      await queue.close(0);
+      const next = await openQueue();
+      await next.start(async () => expect.unreachable());
+      expect(await until(next, "b")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    });
+
     it("fails a submission at the start that brought earlier processes down", async () => {
       await submit("a");
       for (let n = 0; n < 3; n++) await store.beginAttempt("a", 1);
