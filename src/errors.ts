@@ -64,6 +64,12 @@ export class ServiceError extends Error {
   }
 }
 
+/** Something that work needs and that is no store of the registry's cannot be reached, and is expected back. */
+export class Outage extends Error {}
+
+/** Whether work failed because of what is expected back: once accepted, it waits for that. */
+export const isOutage = (error: unknown): boolean => error instanceof Outage || (error instanceof ServiceError && error.code === "STORE_UNAVAILABLE");
+
 /** One broken rule, in the vocabulary of pydantic 2 that existing clients know; never echoes the input. */
 export interface ValidationItem {
   /** Where: `body`, `query`, `path` or `header` first; array indexes are integers. */

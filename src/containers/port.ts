@@ -1,7 +1,8 @@
+import { Outage } from "../errors.js";
 import type { TarFile } from "./tar/write.js";
 
-/** The engine cannot be reached or does not answer: trying again later may help. */
-export class EngineAway extends Error {
+/** The engine cannot be reached or does not answer: work that was accepted waits for it. */
+export class EngineAway extends Outage {
   override readonly name = "EngineAway";
 }
 

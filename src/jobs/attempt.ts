@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.js";
+import { isOutage } from "../errors.js";
 import type { Finding } from "../model/finding.js";
 import type { Submission, SubmissionStore } from "../stores/records/submissions-port.js";
 import { JobAborted, cancelled, countedAttempts, crashed } from "./endings.js";
@@ -44,10 +44,11 @@ export async function attempt(host: AttemptHost, id: string, handler: JobHandler
       await endFailed(host, submission, crashed(host.maxAttempts));
       return { end: "over" };
     }
-    host.begun?.(submission);
+    const begun = submission;
+    host.begun?.(begun);
     reached({ submission: id, moment: "attempt begun" });
     host.changed(id, submission);
-    await handler({ submission, signal: abort.signal, report: reporter(host, submission, abort) });
+    await handler({ submission, signal: abort.signal, report: reporter(host, submission, abort), isLastWith: (fault) => isLast(host, begun, fault) });
     const after = await host.store.submission(id);
     if (after?.status === "running" && after.attempt === submission.attempt) throw new Error("the handler returned and left its submission running");
     host.changed(id, after);
@@ -71,13 +72,16 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
     if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
     if (reason === "stopping") return { end: "left" };
     if (reason === "superseded") return { end: "over" };
-    // Nor is a store that is away: what was accepted waits for it, as long as that is to be expected.
-    if (submission && !reason && isOutage(error) && host.now() - submission.timeCreated < host.outagePatience) {
-      await host.store.yieldAttempt(id, submission.attempt);
+    if (submission && !reason && isWaitedFor(host, submission, error)) {
+      if (!(await host.store.yieldAttempt(id, submission.attempt))) {
+        // Cancelled, and word of that not here yet; of another attempt it ends nothing.
+        await endFailed(host, submission, cancelled);
+        return { end: "over" };
+      }
       host.changed(id, await host.store.submission(id));
       return { end: "again", attempt: submission.attempt };
     }
-    const finding = !submission ? undefined : reason === "cancelled" ? cancelled : countedAttempts(submission) >= host.maxAttempts ? crashed(host.maxAttempts) : undefined;
+    const finding = !submission ? undefined : reason === "cancelled" ? cancelled : isLast(host, submission, error) ? crashed(host.maxAttempts) : undefined;
     if (submission && finding) {
       await endFailed(host, submission, finding);
       return { end: "over" };
@@ -90,7 +94,9 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
   return { end: "again", attempt: submission?.attempt ?? 1 };
 }
 
-const isOutage = (error: unknown): boolean => error instanceof ServiceError && error.code === "STORE_UNAVAILABLE";
+/** What is away is not the submission's fault either: what was accepted waits for it, as long as that is to be expected. */
+const isWaitedFor = ({ now, outagePatience }: AttemptHost, { timeCreated }: Submission, fault: unknown): boolean => isOutage(fault) && now() - timeCreated < outagePatience;
+const isLast = (host: AttemptHost, submission: Submission, fault: unknown): boolean => !isWaitedFor(host, submission, fault) && countedAttempts(submission) >= host.maxAttempts;
 
 function reporter(host: AttemptHost, submission: Submission, abort: AbortController): (progress: Progress) => void {
   let stage = submission.attempt > 1 ? null : submission.stage;

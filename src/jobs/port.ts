@@ -9,6 +9,8 @@ export interface Job {
   signal: AbortSignal;
   /** Tells how far the work is; a change of stage is stored, the rest is kept in memory only. */
   report(progress: Progress): void;
+  /** Whether an attempt that ends with this fault is the last one: then the queue ends the submission, unless the handler does and can say more. */
+  isLastWith(fault: unknown): boolean;
 }
 /** Does the work and ends the submission itself (by commit or close); throwing means: try again. */
 export type JobHandler = (job: Job) => Promise<void>;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ServiceError } from "../../src/errors.js";
+import { Outage, ServiceError } from "../../src/errors.js";
 import type { Job, JobQueue } from "../../src/jobs/port.js";
 import type { SubmissionStore } from "../../src/stores/records/submissions-port.js";
 import { MemorySubmissions } from "../support/memory-submissions.js";
@@ -108,15 +108,20 @@ export function jobQueueConformance(name: string, open: Open): void {
       let time = 1;
       const queue = await openQueue({ now: () => time });
       let runs = 0;
+      const last: boolean[] = [];
       await queue.start(async (job) => {
         if (job.submission.id === "b") time = 5000;
         else if (++runs > 7) return finish(job);
-        throw new ServiceError("STORE_UNAVAILABLE", "no space left");
+        const fault = runs % 2 === 0 ? new ServiceError("STORE_UNAVAILABLE", "no space left") : new Outage("the engine is away");
+        last.push(job.isLastWith(fault));
+        throw fault;
       });
       await queue.enqueue(await submit("a"));
       expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 8, interrupted: 7 });
       await queue.enqueue(await submit("b"));
       expect(await until(queue, "b")).toMatchObject({ status: "failed", attempt: 3, interrupted: 0, error: [{ code: "CRASHED_REPEATEDLY" }] });
+      // Known to the handler, which may have more to say.
+      expect(last).toEqual([...Array<boolean>(9).fill(false), true]);
     });
 
     it("cancels what waits for a store that is away", async () => {
@@ -132,6 +137,27 @@ export function jobQueueConformance(name: string, open: Open): void {
       while ((await store.submission("a"))!.status === "running") await pause(2);
       await queue.cancel("a");
       expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    });
+
+    it("ends what was cancelled in the moment that a store went away, or the service stopped", async () => {
+      const queue = await openQueue();
+      let begun = () => {};
+      const waits = new Promise<void>((resolve) => (begun = resolve));
+      await queue.start(async ({ submission: { id }, signal }) => {
+        // As another node does it; word of that does not arrive.
+        await store.cancelSubmission(id, 2);
+        if (id === "a") throw new Outage("away");
+        begun();
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      });
+      await queue.enqueue(await submit("a"));
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      await queue.enqueue(await submit("b"));
+      await waits;
+      await queue.close(0);
+      const next = await openQueue();
+      await next.start(async () => expect.unreachable());
+      expect(await until(next, "b")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
     });
 
     it("fails a submission at the start that brought earlier processes down", async () => {

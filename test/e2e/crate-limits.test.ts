@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { zip } from "../support/crates.js";
 import { largeCrate } from "../support/large-crate.js";
 import type { User } from "../support/registry-client.js";
+import { RunWorld } from "../support/run-world.js";
+import { PodmanServer, podmanInstalled } from "../support/servers/podman.js";
 import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
 const ENV = { MAX_METADATA_BYTES: "6M", MAX_ENTITY_BYTES: "1M", MAX_CRATE_ENTITIES: "10000", MAX_CRATE_RATIO: "100000" };
@@ -55,13 +57,29 @@ describe("metadata beyond a limit", () => {
   });
 });
 
-describe("a crate whose commit would take longer than COMMIT_LIMIT", () => {
-  beforeAll(() => started({ COMMIT_LIMIT: "1ms" }));
-  afterAll(stopped);
+describe("what would take longer to commit than COMMIT_LIMIT", () => {
+  let podman: PodmanServer | undefined;
+  beforeAll(async () => {
+    podman = podmanInstalled ? await PodmanServer.start() : undefined;
+    await started({ COMMIT_LIMIT: "1ms", ...(podman && { CONTAINER_HOST: podman.host }) });
+  });
+  afterAll(async () => {
+    await stopped();
+    await podman?.stop();
+  });
 
-  test("is refused with 413, and writes of others go on", async () => {
+  test("is refused with 413 when it is a crate, and writes of others go on", async () => {
     expect(await refusal(await largeCrate("long", 1500))).toMatchObject({ status: 413, findings: [{ code: "COMMIT_TOO_LONG", message: expect.stringContaining("COMMIT_LIMIT=1 ms") }] });
     const dataset = { "@type": "evi:Dataset", name: "Images", description: "Some images.", owner: ada.ark };
     expect((await registry!.ask("/dataset", { token: ada.token, body: dataset })).status).toBe(200);
+  });
+
+  test.skipIf(!podmanInstalled)("ends a run, at once, when it is what that left", async () => {
+    const world = new RunWorld(registry!, ada);
+    const ark = await world.computation("for n in $(seq 100); do echo $n > $n; done");
+    expect(await world.run(ark)).toMatchObject({ status: "failed", error: [{ code: "COMMIT_TOO_LONG", message: expect.stringMatching(/100 files.*COMMIT_LIMIT=1 ms/) }] });
+    expect((await registry!.ask(`/computation/${ark}/history`)).body["revisions"]).toHaveLength(1);
+    expect(registry!.log).not.toContain("an attempt at a submission failed");
+    expect(podman!.left()).toEqual([]);
   });
 });

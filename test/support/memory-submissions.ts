@@ -42,7 +42,7 @@ export class MemorySubmissions implements SubmissionStore {
 
   async yieldAttempt(id: string, attempt: number): Promise<boolean> {
     const row = this.running(id, attempt);
-    if (!row) return false;
+    if (!row || row.cancelled) return false;
     row.status = "queued";
     row.interrupted++;
     return true;

@@ -16,7 +16,7 @@ export class MortalCluster implements Mortal {
   readonly survivors: RegistryClient;
   readonly #ends = new WeakMap<RegistryProcess, Promise<void>>();
 
-  private constructor(private readonly cluster: Topology, private readonly env: Readonly<Record<string, string>>) {
+  private constructor(private readonly cluster: Topology, private env: Readonly<Record<string, string>>) {
     this.stores = cluster.servers.env;
     this.survivors = cluster;
   }
@@ -42,6 +42,10 @@ export class MortalCluster implements Mortal {
     return this.#alive().map(({ announced }) => announced).join("");
   }
 
+  get log(): string {
+    return this.#alive().map(({ log }) => log).join("");
+  }
+
   async whole(): Promise<RegistryClient> {
     await Promise.all(([["api", this.cluster.apis], ["worker", this.cluster.workers]] as const).flatMap(([role, nodes]) =>
       Array.from({ length: NODES_OF_A_ROLE }, async (_, at) => {
@@ -50,6 +54,10 @@ export class MortalCluster implements Mortal {
         nodes[at] = await RegistryProcess.start({ env: { ...this.besides(role) } });
       })));
     return this.cluster;
+  }
+
+  configure(env: Readonly<Record<string, string>>): void {
+    this.env = { ...this.env, ...env };
   }
 
   death(): Promise<void> {
@@ -61,9 +69,11 @@ export class MortalCluster implements Mortal {
     }));
   }
 
-  async kill(): Promise<void> {
+  async kill(at?: string): Promise<void> {
     const one = (nodes: readonly RegistryProcess[]) => nodes[Math.floor(Math.random() * nodes.length)]!;
-    await Promise.all([one(this.cluster.apis).kill(), one(this.cluster.workers).kill()]);
+    const worker = at === undefined ? one(this.cluster.workers) : this.cluster.workers.find(({ alive, log }) => alive && log.includes(at));
+    if (!worker) throw new Error(`no worker works on ${at}`);
+    await Promise.all([one(this.cluster.apis).kill(), worker.kill()]);
   }
 
   terminate(): Promise<(number | null)[]> {

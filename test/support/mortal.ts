@@ -16,18 +16,22 @@ export interface Mortal {
   running(role: Role): RegistryProcess;
   /** What those that run have written to standard output. */
   readonly announced: string;
+  /** What those that run have written to standard error. */
+  readonly log: string;
   /** Where it is spoken to while something of it is dead; `undefined` when that was all of it. */
   readonly survivors: RegistryClient | undefined;
   /** Starts what does not run; answers where it is spoken to now. @param at address of before that it is to have again; that of a cluster stays */
   whole(at?: string): Promise<RegistryClient>;
+  /** Further settings of what is started from now on, besides or in place of those of before; empty: not set. */
+  configure(env: Readonly<Record<string, string>>): void;
   /** Names of half-received uploads; where others cannot see them, none. */
   staging: (() => Promise<string[]>) | undefined;
   /** The same of one that was started {@link besides}, as soon as they are more than a first part. */
   stagingOf(besides: RegistryProcess): Promise<string[]>;
   /** Resolves when a process has died that ran when this was asked. */
   death(): Promise<void>;
-  /** Ends processes as a power cut would: the one that there is, or one of those that take requests and one of those that work. */
-  kill(): Promise<void>;
+  /** Ends processes as a power cut would: the one that there is, or one of those that take requests and one of those that work. @param at the submission that the latter works on, as its log says (LOG_LEVEL=info) */
+  kill(at?: string): Promise<void>;
   /** Ends every process as an operator would; the stores stay. Answers their exit statuses. */
   terminate(): Promise<(number | null)[]>;
   /** Kills what still runs and removes the stores. */
@@ -43,7 +47,7 @@ class MortalProcess implements Mortal {
   readonly stores: Readonly<Record<string, string>>;
   readonly staging = (): Promise<string[]> => this.#running!.staging();
 
-  private constructor(private readonly dataDir: string, private readonly env: Readonly<Record<string, string>>) {
+  private constructor(private readonly dataDir: string, private env: Readonly<Record<string, string>>) {
     this.stores = { DATA_DIR: dataDir };
   }
 
@@ -63,6 +67,10 @@ class MortalProcess implements Mortal {
     return this.#running!.announced;
   }
 
+  get log(): string {
+    return this.#running!.log;
+  }
+
   stagingOf(besides: RegistryProcess): Promise<string[]> {
     return besides.staging();
   }
@@ -70,6 +78,10 @@ class MortalProcess implements Mortal {
   async whole(at?: string): Promise<RegistryClient> {
     const env = { ...this.env, ...(at !== undefined && { PORT: new URL(at).port }) };
     return (this.#running = this.#running?.alive ? this.#running : await RegistryProcess.start({ dataDir: this.dataDir, env }));
+  }
+
+  configure(env: Readonly<Record<string, string>>): void {
+    this.env = { ...this.env, ...env };
   }
 
   death(): Promise<void> {

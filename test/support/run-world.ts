@@ -6,6 +6,9 @@ import { IMAGE } from "./servers/podman.js";
 /** Between two looks at a run, ms: a container takes its time. */
 const PAUSE = 80;
 
+/** Whether a run is so far that its command has begun. */
+export const inContainer = ({ stage, progress }: Json): boolean => stage === "running" && (progress as Json | null)?.["unit"] === "seconds";
+
 /** Someone who has data, software and computations at a registry. */
 export class RunWorld {
   constructor(readonly registry: RegistryClient, readonly user: User) {}
@@ -34,6 +37,13 @@ export class RunWorld {
 
   execute(ark: string, user: User = this.user): Promise<Answer> {
     return this.registry.ask(`/computation/execute/${ark}`, { method: "PUT", token: user.token });
+  }
+
+  /** Executes a new computation; answers the submission. */
+  async asked(command: string, more: Json = {}): Promise<string> {
+    const { status, text, body } = await this.execute(await this.computation(command, more));
+    if (status !== 200) throw new Error(text);
+    return body["submissionUUID"] as string;
   }
 
   /** Executes and waits for the end. */

@@ -58,7 +58,7 @@ export interface SubmissionStore {
   unfinished(): Promise<Submission[]>;
   /** Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled meanwhile. */
   beginAttempt(id: string, at: number): Promise<Submission | undefined>;
-  /** Queues an attempt again that a stop of the service cut short; false when it is no longer the one. */
+  /** Queues an attempt again that a stop of the service or an outage cut short; false when it is no longer the one, or was cancelled: nobody would end it then. */
   yieldAttempt(id: string, attempt: number): Promise<boolean>;
   /** Stores a change of stage; false when this attempt is no longer the one. */
   setStage(id: string, attempt: number, stage: string): Promise<boolean>;

@@ -17,10 +17,11 @@ export const RUN_CODES = {
   NO_OUTPUTS: "The command ended well and left no file in /outputs.",
   OUTPUTS_TOO_LARGE: "The files in /outputs are more than EXECUTION_OUTPUT_BYTES.",
   TOO_MANY_OUTPUTS: "The files in /outputs are more than EXECUTION_OUTPUT_FILES.",
+  COMMIT_TOO_LONG: "Making the results visible in one step took longer than COMMIT_LIMIT.",
   OUTPUT_NOT_TAKEN: "Something in /outputs is no plain file, or has a name that is no text (a warning).",
   CHANGED_MEANWHILE: "The computation was deleted, or describes another run, since this one began.",
   ENGINE_REFUSED: "The container engine refused something else than the command, as often as MAX_ATTEMPTS says.",
-  ENGINE_AWAY: "The container engine could not be reached, as often as MAX_ATTEMPTS says.",
+  ENGINE_AWAY: "The container engine could not be reached until OUTAGE_PATIENCE after the run was asked for.",
 } as const;
 export type RunCode = keyof typeof RUN_CODES;
 

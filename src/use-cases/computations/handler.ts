@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError } from "../../errors.js";
 import { EngineAway, EngineRefusal } from "../../containers/port.js";
-import { countedAttempts } from "../../jobs/endings.js";
 import { reached } from "../../jobs/moments.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
@@ -42,7 +41,7 @@ export function executionHandler(deps: Deps): JobHandler {
         throw error;
       }
       if (await isAnothers(deps, job)) return;
-      const found = findingOf(error, job, deps);
+      const found = findingOf(error, job);
       if (!found) throw error;
       await deps.records.closeSubmission({ id, attempt, status: "failed", error: [found], warnings }, Date.now());
       // What was stored is swept once nobody announces it any more.
@@ -57,11 +56,11 @@ async function isAnothers({ records }: Deps, { submission: { id, attempt } }: Jo
   return now !== undefined && (now.status !== "running" || now.attempt !== attempt);
 }
 
-function findingOf(error: unknown, { submission }: Job, { config }: Deps): Finding | undefined {
+function findingOf(error: unknown, job: Job): Finding | undefined {
   if (error instanceof RunError) return error.finding;
   if (error instanceof EngineAway || error instanceof EngineRefusal) {
-    if (countedAttempts(submission) < config.MAX_ATTEMPTS) return undefined;
-    return error instanceof EngineAway ? runFinding("ENGINE_AWAY", "The container engine could not be reached, however often that was tried: ask for the run again once it is back.")
+    if (!job.isLastWith(error)) return undefined;
+    return error instanceof EngineAway ? runFinding("ENGINE_AWAY", "The container engine could not be reached, for as long as the registry waits for it (OUTAGE_PATIENCE): ask for the run again once it is back.")
       : runFinding("ENGINE_REFUSED", `The container engine refused, however often that was tried: ${error.message}; the operator can tell why.`);
   }
   if (!(error instanceof ServiceError)) return undefined;
@@ -130,6 +129,8 @@ async function commit(deps: Deps, { submission, signal }: Job, asked: unknown, o
       return;
     } catch (error) {
       // Somebody else wrote the computation, or a name that was minted is taken: both are looked at anew.
+      if (error instanceof ServiceError && error.code === "TOO_LARGE")
+        throw new RunError("COMMIT_TOO_LONG", `Making the ${outputs.length} files that the run left visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms: pack them into fewer, or ask for the setting to be raised.`);
       const again = error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || error.code === "DUPLICATE");
       if (!again || attempt === COMMIT_ATTEMPTS) throw error;
     }

@@ -14,6 +14,8 @@ if (!podmanInstalled) process.stderr.write("SKIPPED: no Podman for root here; in
 
 /** What the containers of the tests run: a shell and its tools, put together without any registry. */
 export const IMAGE = "localhost/arkgraph-test:1";
+/** For a shell: waits until {@link PodmanServer.letGo}. */
+export const WAIT = "until [ -e /tmp/go ]; do sleep 0.1; done";
 const TOOLS = ["sh", "cat", "ls", "id", "ln", "mkdir", "sleep", "touch", "wc", "seq", "dd", "sort", "true", "false", "env", "head", "tr", "tail", "ping", "mount", "stat"];
 
 /** A container engine of its own, with storage of its own; it and its containers end with {@link stop}. */
@@ -53,6 +55,11 @@ export class PodmanServer {
   /** Names of all containers and volumes that are there. */
   left(): string[] {
     return [...this.podman("ps", "--all", "--format", "{{.Names}}").split("\n"), ...this.podman("volume", "ls", "--format", "{{.Name}}").split("\n")].filter((name) => name !== "");
+  }
+
+  /** Tells a run to go on that waits for `/tmp/go`, see {@link WAIT}. */
+  letGo(container: string): void {
+    this.podman("exec", container, "touch", "/tmp/go");
   }
 
   /** The service goes away; what runs goes on. */

@@ -23,7 +23,7 @@ export class SubmissionWrites {
     this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled, updates)
       VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0, ?)`);
     this.#begin = connection.prepare("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, ?2) WHERE id = ?1 AND status IN ('queued', 'running') AND cancelled = 0");
-    this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = ? AND attempt = ? AND status = 'running'");
+    this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = ? AND attempt = ? AND status = 'running' AND cancelled = 0");
     this.#stage = connection.prepare("UPDATE submission SET stage = ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running'");
     this.#close = connection.prepare(`UPDATE submission SET status = ?3, time_finished = ?4, error = ?5, warnings = ?6, minted = ?7, rocrate = ?8
       WHERE id = ?1 AND attempt = ?2 AND status = 'running'`);

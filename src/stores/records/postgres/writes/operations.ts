@@ -19,7 +19,7 @@ const SAME = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submiss
 const ADD = statement(`INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created, warnings, minted, sha256, input, cancelled, updates)
   VALUES ($1, $2, $3, $4, 'queued', 0, 0, $5, '[]', 0, $6, $7, false, $8)`);
 const BEGIN = statement<[id: string]>("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, $2) WHERE id = $1 AND status IN ('queued', 'running') AND cancelled = false RETURNING id");
-const YIELD = statement<[id: string]>("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING id");
+const YIELD = statement<[id: string]>("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = $1 AND attempt = $2 AND status = 'running' AND cancelled = false RETURNING id");
 const STAGE = statement<[id: string]>("UPDATE submission SET stage = $3 WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING id");
 // A running one is ended by its handler, which sees the mark.
 const CANCEL = statement(`UPDATE submission SET cancelled = true,
