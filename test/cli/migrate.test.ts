@@ -13,7 +13,7 @@ import type { User } from "../support/registry-client.js";
 import { newBucket } from "../support/servers/s3-makes.js";
 import { clusterInstalled, SharedServers } from "../support/topology.js";
 
-interface Ended { status: number | null; stdout: string; stderr: string }
+interface Ended { status: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 /** @param onStart may end the process */
 function migrate(args: string[], env: Record<string, string> = {}, onStart: (kill: (signal: NodeJS.Signals) => void) => void = () => {}): Promise<Ended> {
@@ -22,7 +22,7 @@ function migrate(args: string[], env: Record<string, string> = {}, onStart: (kil
   child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
   onStart((signal) => child.kill(signal));
-  return new Promise((resolve) => child.on("close", (status) => resolve({ status, ...output })));
+  return new Promise((resolve) => child.on("close", (status, signal) => resolve({ status, signal, ...output })));
 }
 
 const filesOf = async (folder: string): Promise<string[]> =>
@@ -172,7 +172,7 @@ describe("arkgraph migrate", () => {
       const ended = await migrate(["--from", "cluster", "--to", join(folder, "late")], cluster);
       writing = false;
       await writer;
-      expect([ended.status, ended.stderr]).toEqual([1, expect.stringContaining("was written to meanwhile")]);
+      expect([ended.status, ended.signal, ended.stderr]).toEqual([1, null, expect.stringContaining("was written to meanwhile")]);
       expect(ended.stdout).toContain("Result: the source changed meanwhile");
     }, 60_000);
 
