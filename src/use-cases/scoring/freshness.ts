@@ -8,7 +8,6 @@ import type { Grounds } from "./facts/gather.js";
 import { statesOf } from "./facts/outside.js";
 import type { AiReadyScore } from "./score.js";
 
-
 /** Raise it with every change of a criterion: scores that were kept before are worked out again. */
 const RULES = 1;
 /** A score that rests on more records beside its crates is not kept: asking whether it holds would take as long as working it out. */
