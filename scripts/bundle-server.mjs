@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** What `threadModule` is asked for. */
 const THREADS = [
   "src/stores/records/sqlite/writer-thread", "src/stores/records/sqlite/feed-thread", "src/stores/records/sqlite/search/search-thread", "src/stores/records/postgres/feed-thread",
+  "src/stores/records/postgres/search/near-thread",
   "src/stores/queries/oxigraph/thread", "src/stores/queries/oxigraph/open/thread", "src/stores/queries/oxigraph/truth-thread",
   "src/stores/queries/endpoint/projector/thread", "src/stores/queries/endpoint/scratch-thread",
   "src/use-cases/crates/intake-thread", "src/use-cases/schemas/check-thread", "src/use-cases/sparql/guard/thread", "src/use-cases/validation/thread",

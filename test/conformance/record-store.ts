@@ -15,6 +15,7 @@ import { scoresConform } from "./records/scores.js";
 import { searchConforms } from "./records/search.js";
 import { spellingConforms } from "./records/spelling.js";
 import { submissionsConform } from "./records/submissions.js";
+import { vectorsConform } from "./records/vectors.js";
 
 export type { Opened } from "./records/fixtures.js";
 
@@ -29,6 +30,6 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
     });
     afterEach(() => opened.destroy());
     const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
-    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms, leasesConform, scoresConform]) part(setting);
+    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms, leasesConform, scoresConform, vectorsConform]) part(setting);
   });
 }

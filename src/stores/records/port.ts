@@ -8,6 +8,7 @@ import type { ObjectReference, ObjectBookkeeping } from "./objects-port.js";
 import type { ScoreStore } from "./scores-port.js";
 import type { SearchStore } from "./search-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
+import type { VectorStore } from "./vectors-port.js";
 import type { PoolLoads } from "../pool-load.js";
 
 export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
@@ -129,7 +130,7 @@ export interface CommittedRecord {
  * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
  * {@link import("./fence.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
  */
-export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, CrateBookkeeping, SearchStore, LeaseStore, ScoreStore {
+export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, CrateBookkeeping, SearchStore, LeaseStore, ScoreStore, VectorStore {
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */

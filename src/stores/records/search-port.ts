@@ -14,6 +14,12 @@ export interface SearchQuery {
    */
   match: "all" | "related";
   kind?: KindName;
+  /**
+   * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand out, at most
+   * {@link import("./vectors/matrix.js").NEAREST}. Any length will do. A record's score is then its score by words as a part of
+   * the best one, plus how much its vector stands out, 0.5 to 1; without vectors of that model and dimension all is as without it.
+   */
+  near?: { model: string; vector: Float32Array };
   offset: number;
   limit: number;
 }
@@ -24,9 +30,9 @@ export interface FragmentPart { text: string; found: boolean }
 export interface SearchHit {
   /** Stored form. */
   ark: string;
-  /** BM25 over the weighted fields, or what orders as it does; above 0, comparable within one answer only. */
+  /** BM25 over the weighted fields, or what orders as it does, or with {@link SearchQuery.near} what that makes of it; above 0, comparable within one answer only. */
   score: number;
-  /** Where it was found: name and keywords, whole unless they are long, a stretch of the description. */
+  /** Where words were found: name and keywords, whole unless they are long, a stretch of the description. */
   fragments: Partial<Record<SearchedField, FragmentPart[]>>;
 }
 
@@ -35,6 +41,9 @@ export interface SearchPage { total: number; hits: SearchHit[] }
 
 /** Search in what anyone may see of live records. */
 export interface SearchStore {
-  /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
+  /**
+   * @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown
+   * @throws {import("../../errors.js").ServiceError} `QUERY_MEMORY`: {@link SearchQuery.near} needs more memory than VECTORS_MEMORY; without it the same search is answered
+   */
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>;
 }

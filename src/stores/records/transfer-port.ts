@@ -8,7 +8,7 @@ export type TransferType = "integer" | "text" | "boolean" | "bytes";
  * Times are ms since 1970 UTC; numbers of rows stay what they are, since lists and positions go by them.
  *
  * Not here is what a store makes itself: the index of search and what it is looked up by, names without case, tallies,
- * marks of a sweep that is under way, and kept scores. Of leases only how far their fences have come.
+ * marks of a sweep that is under way, kept scores, and vectors. Of leases only how far their fences have come.
  */
 export const TRANSFER = {
   setting: { key: ["name"], columns: { name: "text", value: "text" } },

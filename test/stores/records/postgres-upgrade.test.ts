@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)("a database that a newer version upgrades while no
   test("of the version before is brought up while its nodes write", async () => {
     const [node, url] = await running(50);
     // As version 2 left it; its nodes know nothing of what older ones need.
-    await server.sql("DROP TABLE schema_needs; DROP TABLE score; UPDATE arkgraph_schema SET version = 2", url);
+    await server.sql("DROP TABLE schema_needs; DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; UPDATE arkgraph_schema SET version = 2", url);
     const next = await nodes.open(url);
     await Promise.all([write(node, create("ark:99999/old")), write(next, create("ark:99999/new"))]);
     expect(await server.sql("SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n", url)).toBe(`${OURS}|${Math.max(...MIGRATIONS.map(({ needs }) => needs))}`);

@@ -3,6 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { PoolLoads } from "../../pool-load.js";
 import type { Account } from "../accounts-port.js";
 import type { CrateBookkeeping } from "../crates-port.js";
+import { AskedThread } from "../asked-thread.js";
 import { Feed } from "../feed.js";
 import type { LeaseStore } from "../lease-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
@@ -11,6 +12,9 @@ import type { KeptScore } from "../scores-port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
 import { unavailable } from "../unavailable.js";
+import type { VectorStep, VectorStore } from "../vectors-port.js";
+import { VECTORS_MEMORY } from "../vectors/held.js";
+import type { Near } from "../vectors/matrix.js";
 import { Leases } from "./leases.js";
 import { migrate } from "./migrate.js";
 import { AccountReads } from "./reads/account-reads.js";
@@ -23,9 +27,11 @@ import { SubmissionReads } from "./reads/submission-reads.js";
 import { Registration } from "./registration.js";
 import { Scores } from "./scores.js";
 import { Analyzer } from "./search/analyzer.js";
+import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
 import { Database, type DatabaseOptions } from "./statement.js";
 import { isOutage, StatementError } from "./statement-error.js";
+import { Vectors } from "./vectors.js";
 import { Watch } from "./watch.js";
 import { Group } from "./writes/group.js";
 import { Mark } from "./writes/mark.js";
@@ -36,6 +42,8 @@ import { Writer } from "./writes/writer.js";
 export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
   /** ms between two looks for commits of other nodes. */
   poll: number;
+  /** Bytes that vectors may have which searches look at. */
+  vectorsMemory?: number;
   /** Told what goes wrong in the background. */
   log?(message: string): void;
   /** This node's clock, in ms since 1970. */
@@ -57,8 +65,9 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #searches;
   readonly #leases;
   readonly #scores;
+  readonly #vectors;
 
-  constructor(private readonly database: Database, private readonly writing: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly analyzer: Analyzer, private readonly registration: Registration) {
+  constructor(private readonly database: Database, private readonly writing: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly near: AskedThread<NearQuestion, Near[]>, private readonly analyzer: Analyzer, private readonly registration: Registration) {
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
     this.#links = new LinkReads(database);
@@ -66,9 +75,10 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#submissions = new SubmissionReads(database);
     this.#objects = new ObjectReads(database);
     this.#uses = new CrateUseReads(database);
-    this.#searches = new SearchReads(database, analyzer);
+    this.#searches = new SearchReads(database, analyzer, near);
     this.#leases = new Leases(writing);
     this.#scores = new Scores(database, writing);
+    this.#vectors = new Vectors(database, writing);
   }
 
   find = (ark: string): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
@@ -121,6 +131,11 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   keptScore = (crate: string): Promise<KeptScore | undefined> => this.#ask(() => this.#scores.keptScore(crate));
   keepScore = (score: KeptScore): Promise<void> => this.#ask(() => this.#scores.keepScore(score));
 
+  vectorsReach = (model: string): Promise<string> => this.#ask(() => this.#vectors.vectorsReach(model));
+  changedTexts = (...args: Parameters<VectorStore["changedTexts"]>): ReturnType<VectorStore["changedTexts"]> => this.#ask(() => this.#vectors.changedTexts(...args));
+  keepVectors = (model: string, step: VectorStep): Promise<boolean> => this.#ask(() => this.#vectors.keepVectors(model, step));
+  forgetVectors = (exceptModel: string, limit: number): Promise<number> => this.#ask(() => this.#vectors.forgetVectors(exceptModel, limit));
+
   pools = (): PoolLoads => ({ database_reads: this.database.load(), database_writes: this.writing.load() });
 
   health = async (): Promise<void> => {
@@ -128,7 +143,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   };
 
   close = async (): Promise<void> => {
-    await Promise.all([this.feed.close(), this.writer.close()]);
+    await Promise.all([this.feed.close(), this.near.close(), this.writer.close()]);
     await this.watch.close();
     await this.registration.end();
     await Promise.all([this.database.close(), this.writing.close()]);
@@ -160,7 +175,7 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
  * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of a newer version
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore & LeaseStore> {
-  const { url, pool, timeout, connectTimeout, poll, log = () => {}, clock = Date.now } = options;
+  const { url, pool, timeout, connectTimeout, poll, vectorsMemory = VECTORS_MEMORY, log = () => {}, clock = Date.now } = options;
   const [database, writing] = [Math.max(1, pool - FOR_WRITES), FOR_WRITES].map((size) => new Database({ url, pool: size, timeout, connectTimeout, log })) as [Database, Database];
   const node = randomUUID();
   const [small, large] = [`${node}/small`, `${node}/large`];
@@ -182,5 +197,6 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
   const group = (name: string): Group => new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
   const writer: Writer = new Writer(group(small), group(large), (sequence) => watch.hear(sequence));
   const feed = new Feed("src/stores/records/postgres/feed-thread", { url, timeout, connectTimeout }, log);
-  return new PostgresRecordStore(database, writing, writer, watch, feed, analyzer, registration);
+  const near = new AskedThread<NearQuestion, Near[]>("vectors", "src/stores/records/postgres/search/near-thread", { url, timeout, connectTimeout, vectorsMemory }, log);
+  return new PostgresRecordStore(database, writing, writer, watch, feed, near, analyzer, registration);
 }

@@ -181,8 +181,19 @@ const VERSION_4 = `
 CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL, whole boolean NOT NULL, body bytea NOT NULL);
 `;
 
+/**
+ * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises with each transaction that keeps
+ * vectors of the model, under the lock of the row in `vector_reach`: who has read rows up to one reads on behind it. `era` is another
+ * one after the vectors were forgotten. Where a vector was removed its row stays, so that readers learn of it.
+ */
+const VERSION_5 = `
+CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea, PRIMARY KEY (model, record));
+CREATE INDEX vector_step ON vector (model, step, record);
+CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, era text COLLATE "C" NOT NULL, step bigint NOT NULL);
+`;
+
 /** One version of the schema: what brings the one before to it, and the least version that a program must know to use it. */
 export interface Migration { readonly sql: string; readonly needs: number }
 
 /** Each brings the schema one version further. Only ever add to the end; `needs` is lower than the version only where older programs may read and write as before. */
-export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 4 }];
+export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 4 }, { sql: VERSION_5, needs: 4 }];

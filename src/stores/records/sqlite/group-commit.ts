@@ -6,6 +6,7 @@ import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type W
 import { ScoreWrites } from "./scores.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
+import { VectorWrites } from "./vectors.js";
 
 type Handlers = { [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"] };
 
@@ -21,7 +22,7 @@ export class GroupCommit {
   readonly #handlers: Handlers;
   #apart = 0;
 
-  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), scores = new ScoreWrites(connection)) {
+  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), scores = new ScoreWrites(connection), vectors = new VectorWrites(connection)) {
     const { accounts, submissions, objects } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
@@ -29,6 +30,8 @@ export class GroupCommit {
       lease: (name, holder, ttl) => this.leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.leases.release(name, holder),
       keepScore: (score) => scores.keep(score),
+      keepVectors: (model, step) => vectors.keep(model, step),
+      forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
       submit: (submission) => submissions.submit(submission),
       beginAttempt: (id, at) => submissions.beginAttempt(id, at),
       yieldAttempt: (id, attempt) => submissions.yieldAttempt(id, attempt),

@@ -6,7 +6,11 @@ import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
 import type { KeptScore } from "../scores-port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
+import type { VectorStep, VectorStore } from "../vectors-port.js";
+import { VECTORS_MEMORY } from "../vectors/held.js";
+import { exactVector, packVectors } from "../vectors/packed.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
+import { AskedThread } from "../asked-thread.js";
 import { AccountReads } from "./account-reads.js";
 import { openForReading } from "./connection.js";
 import { CrateUseReads } from "./crate-uses.js";
@@ -20,8 +24,8 @@ import { unavailable } from "../unavailable.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 import { ScoreReads } from "./scores.js";
-import { Search } from "./search/search.js";
 import { SubmissionReads } from "./submission-reads.js";
+import { VectorReads } from "./vectors.js";
 import { Writer } from "./writer.js";
 
 /** Accounts that are remembered; a few hundred bytes each. */
@@ -37,10 +41,11 @@ class SqliteRecordStore implements RecordStore {
   readonly #objects;
   readonly #uses;
   readonly #scores;
+  readonly #vectors;
   /** Accounts read since one was last changed; only this process changes them. Every request with a token asks for one. */
   readonly #known = new Map<string, Account>();
 
-  constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly searches: Search, private readonly unlock: () => void) {
+  constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly searches: AskedThread<SearchQuery, SearchPage>, private readonly unlock: () => void) {
     this.#records = new RecordReads(connection);
     this.#lists = new ListReads(connection);
     this.#links = new LinkReads(connection);
@@ -49,6 +54,7 @@ class SqliteRecordStore implements RecordStore {
     this.#objects = new ObjectReads(connection);
     this.#uses = new CrateUseReads(connection);
     this.#scores = new ScoreReads(connection);
+    this.#vectors = new VectorReads(connection);
   }
 
   find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
@@ -59,7 +65,8 @@ class SqliteRecordStore implements RecordStore {
   history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
   linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
   linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
-  search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => this.searches.ask(query, signal);
+  search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
+    this.searches.ask(query.near ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } } : query, signal);
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
   commit = async (commit: Commit): Promise<Committed> => {
@@ -114,6 +121,11 @@ class SqliteRecordStore implements RecordStore {
   keptScore = async (crate: string): Promise<KeptScore | undefined> => read(() => this.#scores.of(crate));
   keepScore = async (score: KeptScore): Promise<void> => this.writer.call("keepScore", score);
 
+  vectorsReach = async (model: string): Promise<string> => read(() => this.#vectors.reach(model));
+  changedTexts = async (...args: Parameters<VectorStore["changedTexts"]>): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
+  keepVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> => this.writer.call("keepVectors", model, { after, to, vectors: packVectors(vectors) });
+  forgetVectors = async (exceptModel: string, limit: number): Promise<number> => this.writer.call("forgetVectors", exceptModel, limit);
+
   health = async (): Promise<void> => {
     this.writer.health();
     read(() => this.#accounts.count());
@@ -142,13 +154,16 @@ function read<T>(work: () => T): T {
  *
  * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
  * @param options.log told what goes wrong in the background
+ * @param options.vectorsMemory bytes that vectors may have which searches look at
  * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another program's, or of a newer version
  */
-export async function openSqliteRecordStore({ file, log = () => {} }: { file: string; log?: (message: string) => void }): Promise<RecordStore> {
+export async function openSqliteRecordStore({ file, log = () => {}, vectorsMemory = VECTORS_MEMORY }: { file: string; log?: (message: string) => void; vectorsMemory?: number }): Promise<RecordStore> {
   const unlock = lockFile(file);
   try {
     const writer = await Writer.open(file);
-    return new SqliteRecordStore(openForReading(file), writer, new Feed("src/stores/records/sqlite/feed-thread", { file }, log), new Search(file, log), unlock);
+    const feed = new Feed("src/stores/records/sqlite/feed-thread", { file }, log);
+    const searches = new AskedThread<SearchQuery, SearchPage>("search", "src/stores/records/sqlite/search/search-thread", { file, vectorsMemory }, log);
+    return new SqliteRecordStore(openForReading(file), writer, feed, searches, unlock);
   } catch (error) {
     unlock();
     throw error;

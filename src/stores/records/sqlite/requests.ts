@@ -1,11 +1,11 @@
-import { ServiceError, type ErrorCode } from "../../../errors.js";
 import type { ScoreStore } from "../scores-port.js";
 import type { ObjectBookkeeping } from "../objects-port.js";
 import type { LeaseStore } from "../lease-port.js";
 import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
-import { FenceLost } from "../fence.js";
-import { unavailable } from "../unavailable.js";
+import { asSent, type SentError } from "../sent-error.js";
+import type { VectorStore } from "../vectors-port.js";
+import type { PackedVector } from "../vectors/packed.js";
 import { isOutage } from "./statement-error.js";
 
 /** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
@@ -15,6 +15,8 @@ export interface WriterCalls {
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   keepScore: { args: Parameters<ScoreStore["keepScore"]>; result: void };
+  keepVectors: { args: [model: string, step: { after: string; to: string; vectors: readonly PackedVector[] }]; result: boolean };
+  forgetVectors: { args: Parameters<VectorStore["forgetVectors"]>; result: number };
   submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
   beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
   yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
@@ -42,27 +44,5 @@ export type WriterMessage =
   | { closed: true };
 export type WriterAnswer = { id: number; result: unknown } | { id: number; error: SentError };
 
-/** An error on its way between threads, where classes are lost. */
-export type SentError =
-  | { type: "service"; code: ErrorCode; message: string; extra: Record<string, unknown>; headers: Record<string, string> }
-  | { type: "fence"; submission: string; attempt: number; message: string }
-  | { type: "fault"; message: string; stack: string | undefined };
-
-export function sendError(error: unknown): SentError {
-  if (error instanceof ServiceError) return { type: "service", code: error.code, message: error.message, extra: { ...error.extra }, headers: { ...error.headers } };
-  if (error instanceof FenceLost) return { type: "fence", submission: error.submission, attempt: error.attempt, message: error.message };
-  if (isOutage(error)) return sendError(unavailable((error as Error).message));
-  return { type: "fault", message: (error as Error)?.message ?? String(error), stack: (error as Error)?.stack };
-}
-
-export function receiveError(sent: SentError): Error {
-  if (sent.type === "service") return new ServiceError(sent.code, sent.message, sent.extra, sent.headers);
-  if (sent.type === "fence") {
-    const lost = new FenceLost(sent.submission, sent.attempt, "");
-    lost.message = sent.message;
-    return lost;
-  }
-  const fault = new Error(sent.message);
-  if (sent.stack !== undefined) fault.stack = sent.stack;
-  return fault;
-}
+/** An error as another thread is told of it. */
+export const sendError = (error: unknown): SentError => asSent(error, isOutage);

@@ -152,8 +152,19 @@ const VERSION_4 = `
 CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 `;
 
+/**
+ * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises with each transaction that keeps
+ * vectors of the model: who has read rows up to one reads on behind it. `era` is another one after the vectors were forgotten.
+ * Where a vector was removed its row stays, so that readers learn of it.
+ */
+const VERSION_5 = `
+CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, step INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT;
+CREATE INDEX vector_step ON vector (model, step, record);
+CREATE TABLE vector_reach (model TEXT PRIMARY KEY, sequence INTEGER NOT NULL, record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL) STRICT;
+`;
+
 /** Each brings the schema one version further. Only ever add to the end. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks a file as ours in its header ("Arkg"), so that another program's database is not taken for an empty one. */

@@ -3,7 +3,8 @@ import { Worker } from "node:worker_threads";
 import type { Commit, Committed } from "../port.js";
 import { exactWrite } from "./exact-bytes.js";
 import { threadModule } from "../../../package-root.js";
-import { receiveError, type WriterCall, type WriterCalls, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
+import { receiveError } from "../sent-error.js";
+import type { WriterCall, WriterCalls, WriterMessage, WriterRequest, WriterTask } from "./requests.js";
 import { unavailable } from "../unavailable.js";
 
 /** Records of one message; copying them takes a few ms. */

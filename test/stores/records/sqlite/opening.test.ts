@@ -37,7 +37,7 @@ describe("opening the file of records", () => {
     await write(before, create("ark:99999/before"));
     await before.close();
     const connection = new Connection(file);
-    connection.exec("DROP TABLE score; DROP TABLE lease; PRAGMA user_version = 2");
+    connection.exec("DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; DROP TABLE lease; PRAGMA user_version = 2");
     connection.close();
     const after = await openSqliteRecordStore({ file });
     expect(await after.find("ark:99999/before")).toMatchObject({ record: { name: "A table", revision: 1 } });

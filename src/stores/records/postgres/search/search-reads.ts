@@ -1,10 +1,14 @@
 import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../search-port.js";
+import type { AskedThread } from "../../asked-thread.js";
+import { exactVector } from "../../vectors/packed.js";
+import type { Near } from "../../vectors/matrix.js";
 import { RECORDS_LOOKED_AT } from "../../search/related.js";
 import { oneLetterOff } from "../../search/spelling.js";
 import { wordsOf } from "../../search/words.js";
 import { type Database, type Session, type Statement, statement } from "../statement.js";
 import { type Analyzer, lexeme } from "./analyzer.js";
 import { fragmentOf } from "./fragment.js";
+import type { NearQuestion } from "./near-thread.js";
 import { relatedStems } from "./related-stems.js";
 import { type AskedStem, Commonness, spellings } from "./vocabulary.js";
 
@@ -37,15 +41,34 @@ function pageStatement(words: number): Statement<Found> {
     JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
 }
 
+/** Records near a vector that are live, and of the kind that is asked for; `at` is the number of the parameter with their identifiers. */
+const nearSql = (at: number): string => `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share) JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)`;
+
+/** The same with what is near: the best score by words counts 1, as does the nearest vector. */
+function nearPageStatement(words: number): Statement<Found> {
+  const ranks = Array.from({ length: words }, (_, index) => `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, $${6 + 2 * index}::tsquery, ${BY_LENGTH})`);
+  const found = words === 0 ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE $1::text IS NULL" : `SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
+  return statement(`WITH words AS (${found}),
+    ranked AS (SELECT u.state, sum(u.part) AS score FROM (
+      SELECT state, coalesce(score / nullif((SELECT max(score) FROM words), 0), 0) AS part FROM words UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
+    SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+    FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
+    JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+}
+const COUNT_NEAR = statement<[number]>(`SELECT count(*) FROM (SELECT t.state FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace("SELECT r.state, n.share FROM", "SELECT r.state FROM"));
+
 /** Words a record must or may hold, by their stems, each with what it counts. */
 interface Asked { query: string; stems: Map<string, number> }
+
+const NO_WORDS: Asked = { query: "", stems: new Map() };
 
 /** Full text over the column `search`, which holds what anyone may see of live records. */
 export class SearchReads {
   readonly #commonness = new Commonness();
   readonly #pages = new Map<number, Statement<Found>>();
+  readonly #nearPages = new Map<number, Statement<Found>>();
 
-  constructor(private readonly database: Database, private readonly analyzer: Analyzer) {}
+  constructor(private readonly database: Database, private readonly analyzer: Analyzer, private readonly near: AskedThread<NearQuestion, Near[]>) {}
 
   /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
@@ -53,13 +76,18 @@ export class SearchReads {
     const byStem = new Map(this.analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]));
     const stems = [...byStem.keys()];
     const asAsked = (): AskedStem[] => [...byStem].map(([stem, word]) => ({ stem, meant: () => [...new Set(this.analyzer.stemsOf(oneLetterOff(word)))] }));
-    if (stems.length === 0) return { total: 0, hits: [] };
+    const near = await this.#nearest(query, signal);
+    if (stems.length === 0 && near.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
     return this.database.snapshot((session) => {
       signal?.throwIfAborted();
-      return query.match === "all" ? this.#all(session, stems, asAsked, query) : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, query);
+      return query.match === "all" ? this.#all(session, stems, asAsked, query) : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, near, query);
     });
+  }
+
+  async #nearest({ match, near, kind }: SearchQuery, signal: AbortSignal | undefined): Promise<Near[]> {
+    return match === "all" || near === undefined ? [] : this.near.ask({ near: { model: near.model, vector: exactVector(near.vector) }, kind }, signal);
   }
 
   /** Every word; near spellings of those that no record holds only when no record holds all of them. */
@@ -71,30 +99,39 @@ export class SearchReads {
     return groups === undefined ? exact : this.#page(session, { query: allOf(groups), stems: weighed(groups.flat()) }, query);
   }
 
-  async #related(session: Session, stems: readonly string[], asAsked: () => AskedStem[], query: SearchQuery): Promise<SearchPage> {
-    const [[known]] = await session.query(COUNT, [anyOf(stems), null]) as [[number]];
-    const asked = known > 0 ? stems : (await spellings(session, asAsked().slice(0, MOST_WORDS)) ?? []).flat();
-    if (asked.length === 0) return { total: 0, hits: [] };
+  async #related(session: Session, stems: readonly string[], asAsked: () => AskedStem[], near: readonly Near[], query: SearchQuery): Promise<SearchPage> {
+    const asked = await this.#meant(session, stems, asAsked);
+    if (asked.length === 0) return this.#page(session, NO_WORDS, query, near);
     const best = await this.#best(session, { query: anyOf(asked), stems: weighed(asked) }, { offset: 0, limit: RECORDS_LOOKED_AT });
-    if (best.total === 0) return { total: 0, hits: [] };
+    if (best.total === 0) return this.#page(session, NO_WORDS, query, near);
     const texts = best.found.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`);
     const related = await relatedStems(session, this.analyzer, this.#commonness, texts, asked, await this.#records(session));
-    return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]) }, query);
+    return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]) }, query, near);
   }
 
-  async #page(session: Session, asked: Asked, query: SearchQuery): Promise<SearchPage> {
-    const { total, found } = await this.#best(session, asked, query);
+  /** The stems themselves, or where no record holds any of them those spelt nearly so. */
+  async #meant(session: Session, stems: readonly string[], asAsked: () => AskedStem[]): Promise<readonly string[]> {
+    if (stems.length === 0) return [];
+    const [[known]] = await session.query(COUNT, [anyOf(stems), null]) as [[number]];
+    return known > 0 ? stems : (await spellings(session, asAsked().slice(0, MOST_WORDS)) ?? []).flat();
+  }
+
+  async #page(session: Session, asked: Asked, query: SearchQuery, near: readonly Near[] = []): Promise<SearchPage> {
+    if (asked.stems.size === 0 && near.length === 0) return { total: 0, hits: [] };
+    const { total, found } = await this.#best(session, asked, query, near);
     return { total, hits: found.map(([ark, score, name, keywords, description]) => ({ ark, score, fragments: this.#fragments(asked.stems, { name, keywords, description }) })) };
   }
 
-  async #best(session: Session, { query, stems }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">): Promise<{ total: number; found: Found[] }> {
+  async #best(session: Session, { query, stems }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">, near: readonly Near[] = []): Promise<{ total: number; found: Found[] }> {
     const [records, counts] = [await this.#records(session), await this.#commonness.of(session, [...stems.keys()])];
     const ranks = [...stems].flatMap(([stem, weight]) => [weight * rarity(counts.get(stem)!, records), lexeme(stem)]);
-    let page = this.#pages.get(stems.size);
-    if (!page) this.#pages.set(stems.size, page = pageStatement(stems.size));
-    const found = await session.query(page, [query, kind ?? null, limit, offset, ...ranks]);
+    const nearest = near.length === 0 ? [] : [near.map(({ id }) => id), near.map(({ share }) => share)];
+    const [pages, make] = near.length === 0 ? [this.#pages, pageStatement] : [this.#nearPages, nearPageStatement];
+    let page = pages.get(stems.size);
+    if (!page) pages.set(stems.size, page = make(stems.size));
+    const found = await session.query(page, [query, kind ?? null, limit, offset, ...ranks, ...nearest]);
     // Behind the last page, or where nothing is, no row tells.
-    return { total: found[0]?.[5] ?? (await session.query(COUNT, [query, kind ?? null]))[0]![0], found };
+    return { total: found[0]?.[5] ?? (await session.query(near.length === 0 ? COUNT : COUNT_NEAR, [query, kind ?? null, ...nearest]))[0]![0], found };
   }
 
   #fragments(stems: ReadonlyMap<string, number>, texts: Readonly<Record<SearchedField, string>>): Partial<Record<SearchedField, FragmentPart[]>> {

@@ -1,6 +1,8 @@
 import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../search-port.js";
 import type { Connection, Statement, Value } from "../statement.js";
 import { CLOSE, OPEN, partsOf } from "../../search/fragments.js";
+import type { Near } from "../../vectors/matrix.js";
+import { NearReads } from "./near-reads.js";
 import { RelatedWords } from "./related-words.js";
 import { Vocabulary } from "./vocabulary.js";
 import { allOf, anyOf, wordsOf } from "../../search/words.js";
@@ -16,16 +18,22 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
+/** Records near a vector that are live, and of the kind that is asked for. */
+const NEAR = (ofKind: boolean): string => `SELECT r.id, n.value ->> 1 AS part FROM json_each(?) AS n CROSS JOIN record AS r ON r.id = n.value ->> 0 WHERE r.deleted_at IS NULL${ofKind ? " AND r.kind = ?" : ""}`;
+
 type Found = [id: number, ark: string, score: number];
 
 /** Search over the FTS5 index `search`, which holds what anyone may see of live records. */
 export class SearchReads {
   readonly #vocabulary: Vocabulary;
   readonly #related: RelatedWords;
+  readonly #near: NearReads;
   readonly #prepared = new Map<string, Statement>();
   readonly #fragments;
 
-  constructor(private readonly connection: Connection) {
+  /** @param vectorsMemory bytes that vectors may have in memory */
+  constructor(private readonly connection: Connection, vectorsMemory: number) {
+    this.#near = new NearReads(connection, vectorsMemory);
     this.#vocabulary = new Vocabulary(connection);
     this.#related = new RelatedWords(connection, this.#vocabulary);
     const marked = COLUMNS.map(([field, column]) => `snippet(search, ${column}, '${OPEN}', '${CLOSE}', '…', ${SHOWN[field]})`);
@@ -34,7 +42,8 @@ export class SearchReads {
 
   search(query: SearchQuery): SearchPage {
     const words = wordsOf(query.text);
-    if (words.length === 0) return { total: 0, hits: [] };
+    const asksNear = query.match === "related" && query.near !== undefined;
+    if (words.length === 0 && !asksNear) return { total: 0, hits: [] };
     // One view of the file for all that is read.
     return this.connection.transaction(() => (query.match === "all" ? this.#all(words, query) : this.#relatedTo(words.slice(0, MOST_WORDS), query)), "DEFERRED");
   }
@@ -48,24 +57,50 @@ export class SearchReads {
   }
 
   #relatedTo(words: readonly string[], query: SearchQuery): SearchPage {
-    const known = this.#page([anyOf(words)], { ...query, offset: 0, limit: 1 }).total > 0;
-    const asked = known ? words : (this.#vocabulary.spellings(words) ?? []).flat();
-    if (asked.length === 0) return { total: 0, hits: [] };
+    const near = query.near ? this.#near.nearest(query.near, query.kind) : [];
+    const known = words.length > 0 && this.#page([anyOf(words)], { ...query, offset: 0, limit: 1 }).total > 0;
+    const asked = known ? words : words.length > 0 ? (this.#vocabulary.spellings(words) ?? []).flat() : [];
+    if (asked.length === 0) return this.#pageNear([], near, query);
     const related = this.#related.of(anyOf(asked), asked);
-    return this.#page([anyOf(asked), ...(related.length > 0 ? [anyOf(related)] : [])], query);
+    return this.#pageNear([anyOf(asked), ...(related.length > 0 ? [anyOf(related)] : [])], near, query);
   }
 
   /** @param matches FTS5 queries: the first counts fully, another at {@link RELATED_WEIGHT} */
-  #page(matches: readonly string[], { kind, offset, limit }: SearchQuery): SearchPage {
-    const each = matches.map((_, index) => `SELECT rowid AS id, ${RANK}${index === 0 ? "" : ` * ${RELATED_WEIGHT}`} AS score FROM search WHERE search MATCH ?`).join(" UNION ALL ");
-    const ids = matches.map(() => "SELECT rowid AS id FROM search WHERE search MATCH ?").join(" UNION ");
+  #page(matches: readonly string[], { kind, offset, limit }: Omit<SearchQuery, "text" | "match">): SearchPage {
     const where = kind === undefined ? "" : " WHERE r.kind = ?";
     const values: Value[] = [...matches, ...(kind === undefined ? [] : [kind])];
-    const [total] = this.#prepare<[number]>(kind === undefined ? `SELECT count(*) FROM (${ids})` : `SELECT count(*) FROM (${ids}) AS f CROSS JOIN record AS r ON r.id = f.id${where}`).get(values)!;
+    const [total] = this.#prepare<[number]>(kind === undefined ? `SELECT count(*) FROM (${idsOf(matches)})` : `SELECT count(*) FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r ON r.id = f.id${where}`).get(values)!;
     if (total <= offset) return { total, hits: [] };
     // Materialized: a rank is known only while the index is walked.
-    const rows = this.#prepare<Found>(`WITH f AS MATERIALIZED (${each}) SELECT r.id, r.ark, sum(f.score) AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id ORDER BY score DESC, r.id LIMIT ? OFFSET ?`).all([...values, limit, offset]);
-    return { total, hits: rows.map(([id, ark, score]) => ({ ark, score, fragments: this.#fragmentsOf(id, matches) })) };
+    const rows = this.#prepare<Found>(`WITH f AS MATERIALIZED (${ranksOf(matches)}) SELECT r.id, r.ark, sum(f.score) AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id ORDER BY score DESC, r.id LIMIT ? OFFSET ?`).all([...values, limit, offset]);
+    return this.#shown(total, rows, matches);
+  }
+
+  /** What the words find together with what is near: the best score by words counts 1, as does the nearest vector. */
+  #pageNear(matches: readonly string[], near: readonly Near[], query: SearchQuery): SearchPage {
+    if (near.length === 0) return matches.length === 0 ? { total: 0, hits: [] } : this.#page(matches, query);
+    const { kind, offset, limit } = query;
+    const ofKind = kind === undefined ? [] : [kind];
+    const nearest = [JSON.stringify(near.map(({ id, share }) => [id, share])), ...ofKind];
+    const where = kind === undefined ? "" : " WHERE r.kind = ?";
+    const words = matches.length === 0 ? "SELECT 0 AS id, 0.0 AS score WHERE 0" : `SELECT r.id, sum(f.score) AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id`;
+    const rows = this.#prepare<[...Found, total: number]>(`WITH ${matches.length === 0 ? "" : `f AS MATERIALIZED (${ranksOf(matches)}), `}w AS MATERIALIZED (${words}),
+      b AS MATERIALIZED (SELECT max(score) AS best FROM w),
+      u AS MATERIALIZED (SELECT id, sum(part) AS score FROM (SELECT w.id, w.score / b.best AS part FROM w CROSS JOIN b UNION ALL ${NEAR(kind !== undefined)}) GROUP BY id)
+      SELECT r.id, r.ark, u.score, (SELECT count(*) FROM u) FROM (SELECT id, score FROM u ORDER BY score DESC, id LIMIT ? OFFSET ?) AS u CROSS JOIN record AS r ON r.id = u.id ORDER BY u.score DESC, r.id`)
+      .all([...(matches.length === 0 ? [] : [...matches, ...ofKind]), ...nearest, limit, offset]);
+    return this.#shown(rows[0]?.[3] ?? this.#countNear(matches, nearest, kind), rows.map(([id, ark, score]) => [id, ark, score]), matches);
+  }
+
+  /** Behind the last page no row tells how many there are. */
+  #countNear(matches: readonly string[], nearest: readonly string[], kind: string | undefined): number {
+    const words = matches.length === 0 ? "" : kind === undefined ? `${idsOf(matches)} UNION ` : `SELECT r.id FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r ON r.id = f.id WHERE r.kind = ? UNION `;
+    const values = [...matches, ...(kind === undefined || matches.length === 0 ? [] : [kind]), ...nearest];
+    return this.#prepare<[number]>(`SELECT count(*) FROM (${words}SELECT id FROM (${NEAR(kind !== undefined)}))`).get(values)![0];
+  }
+
+  #shown(total: number, rows: readonly Found[], matches: readonly string[]): SearchPage {
+    return { total, hits: rows.map(([id, ark, score]) => ({ ark, score, fragments: matches.length === 0 ? {} : this.#fragmentsOf(id, matches) })) };
   }
 
   #fragmentsOf(id: number, matches: readonly string[]): Partial<Record<SearchedField, FragmentPart[]>> {
@@ -76,9 +111,13 @@ export class SearchReads {
     }));
   }
 
-  #prepare<R extends Found | [number]>(sql: string): Statement<R> {
+  #prepare<R extends Found | [...Found, number] | [number]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
     if (!statement) this.#prepared.set(sql, statement = this.connection.prepare(sql));
     return statement as unknown as Statement<R>;
   }
 }
+
+/** Ranks of what FTS5 queries find, a row for each of them that finds a record. */
+const ranksOf = (matches: readonly string[]): string => matches.map((_, index) => `SELECT rowid AS id, ${RANK}${index === 0 ? "" : ` * ${RELATED_WEIGHT}`} AS score FROM search WHERE search MATCH ?`).join(" UNION ALL ");
+const idsOf = (matches: readonly string[]): string => matches.map(() => "SELECT rowid AS id FROM search WHERE search MATCH ?").join(" UNION ");

@@ -1,25 +1,24 @@
-/** Searches beside the serving thread: ranking a word that every record holds takes its time. */
+/** Searches beside the serving thread: ranking a word that every record holds takes its time, and so does looking at all vectors. */
 import { parentPort, workerData } from "node:worker_threads";
+import type { AskedThreadAnswer, AskedThreadMessage } from "../../asked-thread.js";
 import type { SearchPage, SearchQuery } from "../../search-port.js";
 import { openForReading } from "../connection.js";
-import { sendError, type SentError } from "../requests.js";
+import { sendError } from "../requests.js";
 import { SearchReads } from "./search-reads.js";
 
-export type SearchRequest = { query: SearchQuery } | { close: true };
-export type SearchAnswer = { page: SearchPage } | { error: SentError };
+const { file, vectorsMemory } = workerData as { file: string; vectorsMemory: number };
+const connection = openForReading(file);
+const reads = new SearchReads(connection, vectorsMemory);
 
-const connection = openForReading((workerData as { file: string }).file);
-const reads = new SearchReads(connection);
-
-parentPort!.on("message", (message: SearchRequest) => {
+parentPort!.on("message", (message: AskedThreadMessage<SearchQuery>) => {
   if ("close" in message) {
     connection.close();
     parentPort!.close();
     return;
   }
   try {
-    parentPort!.postMessage({ page: reads.search(message.query) } satisfies SearchAnswer);
+    parentPort!.postMessage({ answer: reads.search(message.ask) } satisfies AskedThreadAnswer<SearchPage>);
   } catch (error) {
-    parentPort!.postMessage({ error: sendError(error) } satisfies SearchAnswer);
+    parentPort!.postMessage({ error: sendError(error) } satisfies AskedThreadAnswer<SearchPage>);
   }
 });
