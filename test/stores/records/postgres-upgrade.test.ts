@@ -100,6 +100,9 @@ describe.skipIf(!hasPostgres)("a database that a newer version upgrades while no
     await server.sql("DROP TABLE schema_needs; DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; UPDATE arkgraph_schema SET version = 2", url);
     const next = await nodes.open(url);
     await Promise.all([write(node, create("ark:99999/old")), write(next, create("ark:99999/new"))]);
+    const { texts, to } = await next.changedTexts("m", "", 9);
+    expect(texts).toHaveLength(3);
+    expect(await next.keepVectors("m", { after: "", to: to!, vectors: [{ ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) }] })).toBe(true);
     expect(await server.sql("SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n", url)).toBe(`${OURS}|${Math.max(...MIGRATIONS.map(({ needs }) => needs))}`);
   });
 });

@@ -142,14 +142,13 @@ export class Matrix {
   }
 }
 
-/** Four sums at a time: additions then do not wait for each other, which is a third less time. 100,000 rows of 384 numbers take some 50 ms. */
+/** Four sums at a time: additions then do not wait for each other. 100,000 rows of 384 numbers take 60 to 90 ms of a core. */
 function compareBlock(values: Float32Array, vector: Float32Array, rows: number, kinds: Uint8Array, code: number, similarities: Float64Array): void {
   const length = vector.length;
   const fours = length & ~3;
   for (let row = 0, at = 0; row < rows; row++, at += length) {
     if (code >= 0 && kinds[row] !== code) continue;
-    let [a, b, c, d] = [0, 0, 0, 0];
-    let i = 0;
+    let a = 0, b = 0, c = 0, d = 0, i = 0;
     for (; i < fours; i += 4) {
       const k = at + i;
       a += values[k]! * vector[i]!;

@@ -43,6 +43,9 @@ describe("opening the file of records", () => {
     expect(await after.find("ark:99999/before")).toMatchObject({ record: { name: "A table", revision: 1 } });
     await after.keepScore({ crate: "ark:99999/before", state: "1", whole: true, body: new Uint8Array([1]) });
     expect(await after.keptScore("ark:99999/before")).toMatchObject({ state: "1" });
+    const { to } = await after.changedTexts("m", "", 9);
+    expect(await after.keepVectors("m", { after: "", to: to!, vectors: [{ ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) }] })).toBe(true);
+    expect(await after.search({ text: "", match: "related", offset: 0, limit: 1, near: { model: "m", vector: Float32Array.of(1) } })).toMatchObject({ total: 1 });
     await after.close();
   });
 
