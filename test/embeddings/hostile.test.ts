@@ -1,10 +1,13 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { EmbeddingsRefused, type Embedder } from "../../src/embeddings/port.js";
 import { isOutage } from "../../src/errors.js";
+import { Certificate, opensslInstalled } from "../support/certificate.js";
 import { embedderWith, faultOf, nearness } from "./embedder.js";
 
 const KEY = "sk-quiet/7+7==";
@@ -137,6 +140,15 @@ describe("Vectors of a broken embeddings server", () => {
     expect(sent.at(-1)).toEqual([228]);
   });
 
+  it("that takes its time to refuse a long query has no more of it for the halves", async () => {
+    answer = (response) => void setTimeout(() => response.writeHead(400).end("too long"), 300);
+    const begun = performance.now();
+    const error = await faultOf((await withMore({ SEARCH_TIMEOUT: "700ms" })).query("q".repeat(4_000)));
+    expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within SEARCH_TIMEOUT=700 ms"]);
+    expect(performance.now() - begun).toBeLessThan(1_150);
+    expect(heard).toHaveLength(3);
+  });
+
   it("that hangs up is an outage, a kept connection that it closed is not", async () => {
     answer = (response) => void response.writeHead(200, { "Content-Length": "1000" }).write('{"data":[', () => response.destroy());
     const cut = await faultOf(embedder.query("whales"));
@@ -195,6 +207,23 @@ describe("Vectors of a broken embeddings server", () => {
     expect((await faultOf(ready.passages(["first", "second", "third"]))).message).toMatch(/vectors of 1 and of 2 dimensions for e5-passage$/);
   });
 
+  it.skipIf(!opensslInstalled)("behind TLS that nobody vouches for is away, and does not hear the key", async () => {
+    const certificate = new Certificate();
+    const secure = createSecureServer({ key: readFileSync(certificate.key), cert: readFileSync(certificate.file) }, (request, response) => {
+      heard.push({ path: request.url!, key: request.headers.authorization, texts: 0, port: 0 });
+      response.end();
+    });
+    try {
+      await once(secure.listen(0, "127.0.0.1"), "listening");
+      const error = await faultOf((await withMore({ EMBEDDINGS_URL: `https://127.0.0.1:${(secure.address() as AddressInfo).port}/v1`, EMBEDDINGS_KEY: KEY })).query("whales"));
+      expect([isOutage(error), error.message, heard]).toEqual([true, "the embeddings server cannot be reached (DEPTH_ZERO_SELF_SIGNED_CERT)", []]);
+    } finally {
+      secure.closeAllConnections();
+      secure.close();
+      certificate.remove();
+    }
+  });
+
   it("is well when it lists models or makes a vector, and is asked once for many who want to know", async () => {
     says(200, '{"data":[]}');
     const listing = await withMore({});
@@ -217,10 +246,10 @@ describe("Vectors of a broken embeddings server", () => {
 
   it("holds up a search no longer than SEARCH_TIMEOUT, with as many connections as EMBEDDINGS_POOL says", async () => {
     answer = () => {};
-    const searching = await withMore({ SEARCH_TIMEOUT: "500ms", EMBEDDINGS_POOL: "2" });
-    const errors = await Promise.all(Array.from({ length: 5 }, () => faultOf(searching.query("whales"))));
-    for (const error of errors) expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within SEARCH_TIMEOUT=500 ms"]);
-    await pause(50);
+    const searching = await withMore({ SEARCH_TIMEOUT: "1s", EMBEDDINGS_POOL: "2" });
+    const asked = Promise.all(Array.from({ length: 5 }, () => faultOf(searching.query("whales"))));
+    await pause(500);
     expect(heard).toHaveLength(2);
+    for (const error of await asked) expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within SEARCH_TIMEOUT=1000 ms"]);
   });
 });

@@ -16,6 +16,8 @@ export interface Call {
   longest: number;
   /** ms until the last byte. */
   timeout: number;
+  /** Since when, by `performance.now()`, where this call is one of several that have the time together; by default from now on. */
+  begun?: number;
   /** The setting it comes from, for the error. */
   setting: string;
   signal?: AbortSignal | undefined;
@@ -34,9 +36,9 @@ export class EmbeddingsHttp {
   }
 
   /** The text of a 2xx answer. @throws Outage, EmbeddingsRefused, the reason of the signal */
-  async text(path: string, { json, longest, timeout, setting, signal }: Call): Promise<string> {
+  async text(path: string, { json, longest, timeout, begun = performance.now(), setting, signal }: Call): Promise<string> {
     const ending = new AbortController();
-    const clock = setTimeout(() => ending.abort(late(timeout, setting)), timeout);
+    const clock = setTimeout(() => ending.abort(late(timeout, setting)), begun + timeout - performance.now());
     const signals = [this.#closing.signal, ...(signal ? [signal] : [])];
     const end = (): void => ending.abort(signals.find(({ aborted }) => aborted)!.reason);
     for (const one of signals) one.addEventListener("abort", end, { once: true });

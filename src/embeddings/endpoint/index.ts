@@ -31,7 +31,7 @@ export interface EmbeddingsOptions {
   healthTimeout: number;
 }
 
-type Limit = Pick<Call, "timeout" | "setting" | "signal">;
+type Limit = Pick<Call, "timeout" | "begun" | "setting" | "signal">;
 
 /** {@link Embedder} on a server that answers as OpenAI's API for embeddings does. */
 export class EndpointEmbedder implements Embedder {
@@ -58,7 +58,7 @@ export class EndpointEmbedder implements Embedder {
 
   async query(text: string, signal?: AbortSignal): Promise<Float32Array> {
     const { queryModel, queryPrefix, maxText, queryTimeout, timeout } = this.options;
-    const limit = queryTimeout < timeout ? { timeout: queryTimeout, setting: "SEARCH_TIMEOUT", signal } : { timeout, setting: "EMBEDDINGS_TIMEOUT", signal };
+    const limit = { ...(queryTimeout < timeout ? { timeout: queryTimeout, setting: "SEARCH_TIMEOUT" } : { timeout, setting: "EMBEDDINGS_TIMEOUT" }), begun: performance.now(), signal };
     return (await this.#taken([prepared(text, maxText)], (lot) => this.#embed(queryModel, queryPrefix, lot, limit)))[0]!;
   }
 
@@ -119,13 +119,12 @@ export class EndpointEmbedder implements Embedder {
   /** What lists its models is well; a server that does not, or not to us, is asked for a vector. */
   async #alive(): Promise<void> {
     const { healthTimeout: timeout, queryModel, queryPrefix } = this.options;
-    const setting = "HEALTH_TIMEOUT";
-    const begun = performance.now();
+    const limit = { timeout, begun: performance.now(), setting: "HEALTH_TIMEOUT" };
     try {
-      await this.#http.text("/models", { longest: LONGEST_LIST, timeout, setting });
+      await this.#http.text("/models", { longest: LONGEST_LIST, ...limit });
     } catch (error) {
       if (!(error instanceof EmbeddingsRefused)) throw error;
-      await this.#embed(queryModel, queryPrefix, ["well"], { timeout: Math.max(1, timeout - (performance.now() - begun)), setting });
+      await this.#embed(queryModel, queryPrefix, ["well"], limit);
     }
   }
 }
