@@ -1,6 +1,6 @@
-import { containerHost, databaseUrl, imagePatterns, duration, durationFrom, headerList, host, lifetime, matching, milliseconds, networks, oneOf, origin, portOrOff, rate, redisUrl, secret, sentinelList, share, size, sizeBetween, sizeFrom, url, whole, type Reader } from "./setting-values.js";
+import { baseUrl, containerHost, databaseUrl, imagePatterns, duration, durationFrom, headerList, host, lifetime, matching, milliseconds, networks, oneOf, origin, portOrOff, rate, redisUrl, secret, sentinelList, share, size, sizeBetween, sizeFrom, url, whole, type Reader } from "./setting-values.js";
 
-interface Setting<T> { read: Reader<T>; default: T; about: string; secret?: true }
+interface Setting<T> { read: Reader<T>; default: T; about: string; secret?: true; /** Spaces before and behind are part of it. */ whole?: true }
 
 const setting = <T>(read: Reader<T>, fallback: T, about: string): Setting<T> => ({ read, default: fallback, about });
 
@@ -132,6 +132,16 @@ export const SETTINGS = {
   SCORE_TIMEOUT: setting(duration, 60_000, "Longest time that a request waits for an AI-readiness score; working one out in the background may take longer."),
   SCORE_TABLE_BYTES: setting(size, 256 * 2 ** 20, "Most bytes of tables that one recomputation of a score checks against their schemas; tables beyond that are not looked at."),
   SCORE_MAX_TABLES: setting(whole(0, 1_000_000), 1000, "Most tables that one recomputation of a score checks against their schemas."),
+  EMBEDDINGS_URL: setting<string | null>(baseUrl, null, "Server that makes vectors of texts for semantic search, as http://127.0.0.1:8000/v1: /embeddings below it is asked as OpenAI's API has it; the same on all nodes, and by default searches go by words alone."),
+  EMBEDDINGS_MODEL: setting<string | null>(matching(/^[^\s\p{Cc}#]{1,200}$/u, "a name without spaces and #"), null, "Model that this server is asked for; with another one, all vectors are made anew."),
+  EMBEDDINGS_QUERY_MODEL: setting<string | null>(matching(/^[^\s\p{Cc}#]{1,200}$/u, "a name without spaces and #"), null, "Name by which it is asked for the vectors of queries, where a server tells them from those of records by the name; by default the same."),
+  EMBEDDINGS_QUERY_PREFIX: { ...setting(matching(/^(?:\P{Cc}|\n){1,1000}$/u, "text without control characters, of 1000 characters at the most"), "", "What is put before a query for the model; spaces at its end are kept."), whole: true },
+  EMBEDDINGS_PASSAGE_PREFIX: { ...setting(matching(/^(?:\P{Cc}|\n){1,1000}$/u, "text without control characters, of 1000 characters at the most"), "", "What is put before the text of a record for the model; spaces at its end are kept, and with another one all vectors are made anew."), whole: true },
+  EMBEDDINGS_KEY: { ...setting<string | null>(matching(/^[!-~]{1,4096}$/, "a key of ASCII characters without spaces"), null, "Key for that server, sent as a bearer token."), secret: true },
+  EMBEDDINGS_TIMEOUT: setting(durationFrom(100, "100ms"), 60_000, "Longest time of one call to the embeddings server; those for a query end with SEARCH_TIMEOUT, too."),
+  EMBEDDINGS_BATCH: setting(whole(1, 256), 32, "Most texts in one call to the embeddings server; where that is slow, fewer are sent."),
+  EMBEDDINGS_MAX_TEXT: setting(whole(16, 1_000_000), 4_000, "Most characters that are sent of one text; the rest is cut off, and with another value all vectors are made anew."),
+  EMBEDDINGS_POOL: setting(whole(1, 256), 4, "Most connections to the embeddings server."),
   CONTAINER_HOST: setting<string | null>(containerHost, null, "Docker-compatible engine that runs computations, as unix:///run/podman/podman.sock, tcp://host:2375 or https://host:2376; the same on all nodes, and by default none are run."),
   CONTAINER_CERTS: setting<string | null>(matching(/^\P{Cc}+$/u, "a folder"), null, "Folder with ca.pem, cert.pem and key.pem, by which the registry and an engine on another host know each other."),
   CONTAINER_TIMEOUT: setting(durationFrom(1000, "1s"), 60_000, "How long the container engine may be silent during a call."),
@@ -165,15 +175,17 @@ export class ConfigError extends Error {}
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const config: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
-    const raw = env[name]?.trim();
-    if (raw === undefined || raw === "") {
+    const given = env[name];
+    const raw = spec.whole ? given : given?.trim();
+    if (raw === undefined || raw.trim() === "") {
       config[name] = spec.default;
       continue;
     }
     try {
       config[name] = spec.read(raw);
     } catch (cause) {
-      const shown = spec.secret ? "" : ` "${raw.slice(0, 80)}"`;
+      // A password in an address is not shown either.
+      const shown = spec.secret ? "" : ` "${raw.replace(/\/\/[^/]*@/, "//…@").slice(0, 80)}"`;
       throw new ConfigError(`${name}${shown} is not valid: it takes ${(cause as Error).message}`);
     }
   }

@@ -50,6 +50,13 @@ export const url: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("an http or https URL");
   return raw.replace(/\/+$/, "");
 };
+/** An address that paths are put behind. */
+export const baseUrl: Reader<string> = (raw) => {
+  const read = url(raw);
+  const { username, password } = new URL(read);
+  if (/[?#]/.test(raw) || username !== "" || password !== "") throw new Error("an http or https URL without user, query and fragment");
+  return read;
+};
 export const redisUrl: Reader<string> = (raw) => {
   if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
   return raw;
