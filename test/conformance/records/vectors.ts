@@ -207,6 +207,17 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(hits[2]!.fragments).toEqual({});
     });
 
+    test("lets words count no more than they can answer: one of a question that every record holds says next to nothing", async () => {
+      await write(store(), holding("plants", "Pressed leaves"), ...Array.from({ length: 9 }, (_, i) => holding(`of${i}`, `Table of number ${i}`)));
+      await keep([kept("plants", EAST), kept("of3", unit(0.5, 0.5, 0, 0)), ...[0, 1, 2, 4, 5, 6, 7, 8].map((i) => kept(`of${i}`, NORTH))]);
+      const { hits, total } = await ask("botany of flowers", EAST);
+      expect(total).toBe(10);
+      expect(short(hits[0]!.ark)).toBe("plants");
+      for (const { score } of hits.slice(1)) expect(score).toBeLessThan(0.9);
+      // Of a question whose words are all known the best by words counts as much as the nearest.
+      expect((await ask("leaves", NORTH)).hits.map(({ score }) => score)[0]).toBeCloseTo(1, 5);
+    });
+
     test("counts all, gives pages of them in order, those alike by creation, and keeps to a kind", async () => {
       const names = Array.from({ length: 7 }, (_, i) => `d${i}`);
       await write(store(), ...names.map((name) => holding(name, name === "d3" ? "plate" : "cup")), holding("s", "cup", "software"), holding("t", "plate", "software"), holding("u", "fork", "software"));

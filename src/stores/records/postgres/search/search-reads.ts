@@ -2,6 +2,7 @@ import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../..
 import type { AskedThread } from "../../asked-thread.js";
 import { exactVector } from "../../vectors/packed.js";
 import type { Near } from "../../vectors/matrix.js";
+import { coverage, rarity } from "../../search/coverage.js";
 import { RECORDS_LOOKED_AT } from "../../search/related.js";
 import { oneLetterOff } from "../../search/spelling.js";
 import { wordsOf } from "../../search/words.js";
@@ -50,7 +51,7 @@ function nearPageStatement(words: number): Statement<Found> {
   const found = words === 0 ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE $1::text IS NULL" : `SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
   return statement(`WITH words AS (${found}),
     ranked AS (SELECT u.state, sum(u.part) AS score FROM (
-      SELECT state, coalesce(score / nullif((SELECT max(score) FROM words), 0), 0) AS part FROM words UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
+      SELECT state, coalesce(score / nullif((SELECT max(score) FROM words), 0), 0) * $${7 + 2 * words}::float8 AS part FROM words UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
     SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
     FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
     JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
@@ -58,7 +59,7 @@ function nearPageStatement(words: number): Statement<Found> {
 const COUNT_NEAR = statement<[number]>(`SELECT count(*) FROM (SELECT t.state FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace("SELECT r.state, n.share FROM", "SELECT r.state FROM"));
 
 /** Words a record must or may hold, by their stems, each with what it counts. */
-interface Asked { query: string; stems: Map<string, number> }
+interface Asked { query: string; stems: Map<string, number>; /** What they count beside nearness. */ covered?: number }
 
 const NO_WORDS: Asked = { query: "", stems: new Map() };
 
@@ -106,7 +107,8 @@ export class SearchReads {
     if (best.total === 0) return this.#page(session, NO_WORDS, query, near);
     const texts = best.found.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`);
     const related = await relatedStems(session, this.analyzer, this.#commonness, texts, asked, await this.#records(session));
-    return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]) }, query, near);
+    const covered = near.length === 0 ? 1 : coverage([...(await this.#commonness.of(session, stems)).values()], await this.#records(session));
+    return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]), covered }, query, near);
   }
 
   /** The stems themselves, or where no record holds any of them those spelt nearly so. */
@@ -122,14 +124,14 @@ export class SearchReads {
     return { total, hits: found.map(([ark, score, name, keywords, description]) => ({ ark, score, fragments: this.#fragments(asked.stems, { name, keywords, description }) })) };
   }
 
-  async #best(session: Session, { query, stems }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">, near: readonly Near[] = []): Promise<{ total: number; found: Found[] }> {
+  async #best(session: Session, { query, stems, covered = 1 }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">, near: readonly Near[] = []): Promise<{ total: number; found: Found[] }> {
     const [records, counts] = [await this.#records(session), await this.#commonness.of(session, [...stems.keys()])];
     const ranks = [...stems].flatMap(([stem, weight]) => [weight * rarity(counts.get(stem)!, records), lexeme(stem)]);
     const nearest = near.length === 0 ? [] : [near.map(({ id }) => id), near.map(({ share }) => share)];
     const [pages, make] = near.length === 0 ? [this.#pages, pageStatement] : [this.#nearPages, nearPageStatement];
     let page = pages.get(stems.size);
     if (!page) pages.set(stems.size, page = make(stems.size));
-    const found = await session.query(page, [query, kind ?? null, limit, offset, ...ranks, ...nearest]);
+    const found = await session.query(page, [query, kind ?? null, limit, offset, ...ranks, ...nearest, ...(near.length === 0 ? [] : [covered])]);
     // Behind the last page, or where nothing is, no row tells.
     return { total: found[0]?.[5] ?? (await session.query(near.length === 0 ? COUNT : COUNT_NEAR, [query, kind ?? null, ...nearest]))[0]![0], found };
   }
@@ -149,9 +151,6 @@ export class SearchReads {
 }
 
 const weighed = (stems: readonly string[], weight = 1): Map<string, number> => new Map(stems.map((stem) => [stem, weight]));
-
-/** Inverse document frequency as BM25 has it; above 0 also for a word that every record holds. */
-const rarity = (holding: number, records: number): number => Math.log(1 + (Math.max(0, records - holding) + 0.5) / (holding + 0.5));
 
 /** A tsquery that each group must meet by one of its stems. */
 const allOf = (groups: readonly (readonly string[])[]): string => groups.map((group) => `(${anyOf(group)})`).join(" & ");

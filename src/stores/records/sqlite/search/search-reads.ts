@@ -5,6 +5,7 @@ import type { Near } from "../../vectors/matrix.js";
 import { NearReads } from "./near-reads.js";
 import { RelatedWords } from "./related-words.js";
 import { Vocabulary } from "./vocabulary.js";
+import { coverage } from "../../search/coverage.js";
 import { allOf, anyOf, wordsOf } from "../../search/words.js";
 
 /** Weights of the columns of `search`, in its order: name, description, keywords, other. */
@@ -30,12 +31,14 @@ export class SearchReads {
   readonly #near: NearReads;
   readonly #prepared = new Map<string, Statement>();
   readonly #fragments;
+  readonly #records;
 
   /** @param vectorsMemory bytes that vectors may have in memory */
   constructor(private readonly connection: Connection, vectorsMemory: number) {
     this.#near = new NearReads(connection, vectorsMemory);
     this.#vocabulary = new Vocabulary(connection);
     this.#related = new RelatedWords(connection, this.#vocabulary);
+    this.#records = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
     const marked = COLUMNS.map(([field, column]) => `snippet(search, ${column}, '${OPEN}', '${CLOSE}', '…', ${SHOWN[field]})`);
     this.#fragments = connection.prepare<[string, string, string]>(`SELECT ${marked.join(", ")} FROM search WHERE search MATCH ? AND rowid = ?`);
   }
@@ -62,7 +65,7 @@ export class SearchReads {
     const asked = known ? words : words.length > 0 ? (this.#vocabulary.spellings(words) ?? []).flat() : [];
     if (asked.length === 0) return this.#pageNear([], near, query);
     const related = this.#related.of(anyOf(asked), asked);
-    return this.#pageNear([anyOf(asked), ...(related.length > 0 ? [anyOf(related)] : [])], near, query);
+    return this.#pageNear([anyOf(asked), ...(related.length > 0 ? [anyOf(related)] : [])], near, query, words);
   }
 
   /** @param matches FTS5 queries: the first counts fully, another at {@link RELATED_WEIGHT} */
@@ -76,20 +79,28 @@ export class SearchReads {
     return this.#shown(total, rows, matches);
   }
 
-  /** What the words find together with what is near: the best score by words counts 1, as does the nearest vector. */
-  #pageNear(matches: readonly string[], near: readonly Near[], query: SearchQuery): SearchPage {
+  /**
+   * What the words find together with what is near: the nearest vector counts 1, the best score by words as much as words can answer.
+   * @param words that were asked for
+   */
+  #pageNear(matches: readonly string[], near: readonly Near[], query: SearchQuery, words: readonly string[] = []): SearchPage {
     if (near.length === 0) return matches.length === 0 ? { total: 0, hits: [] } : this.#page(matches, query);
     const { kind, offset, limit } = query;
     const ofKind = kind === undefined ? [] : [kind];
     const nearest = [JSON.stringify(near.map(({ id, share }) => [id, share])), ...ofKind];
     const where = kind === undefined ? "" : " WHERE r.kind = ?";
-    const words = matches.length === 0 ? "SELECT 0 AS id, 0.0 AS score WHERE 0" : `SELECT r.id, sum(f.score) AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id`;
-    const rows = this.#prepare<[...Found, total: number]>(`WITH ${matches.length === 0 ? "" : `f AS MATERIALIZED (${ranksOf(matches)}), `}w AS MATERIALIZED (${words}),
+    const byWords = matches.length === 0 ? "SELECT 0 AS id, 0.0 AS score WHERE 0" : `SELECT r.id, sum(f.score) AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id`;
+    const rows = this.#prepare<[...Found, total: number]>(`WITH ${matches.length === 0 ? "" : `f AS MATERIALIZED (${ranksOf(matches)}), `}w AS MATERIALIZED (${byWords}),
       b AS MATERIALIZED (SELECT max(score) AS best FROM w),
-      u AS MATERIALIZED (SELECT id, sum(part) AS score FROM (SELECT w.id, w.score / b.best AS part FROM w CROSS JOIN b UNION ALL ${NEAR(kind !== undefined)}) GROUP BY id)
+      u AS MATERIALIZED (SELECT id, sum(part) AS score FROM (SELECT w.id, w.score / b.best * ? AS part FROM w CROSS JOIN b UNION ALL ${NEAR(kind !== undefined)}) GROUP BY id)
       SELECT r.id, r.ark, u.score, (SELECT count(*) FROM u) FROM (SELECT id, score FROM u ORDER BY score DESC, id LIMIT ? OFFSET ?) AS u CROSS JOIN record AS r ON r.id = u.id ORDER BY u.score DESC, r.id`)
-      .all([...(matches.length === 0 ? [] : [...matches, ...ofKind]), ...nearest, limit, offset]);
+      .all([...(matches.length === 0 ? [] : [...matches, ...ofKind]), this.#coverageOf(words), ...nearest, limit, offset]);
     return this.#shown(rows[0]?.[3] ?? this.#countNear(matches, nearest, kind), rows.map(([id, ark, score]) => [id, ark, score]), matches);
+  }
+
+  #coverageOf(words: readonly string[]): number {
+    const stems = new Set(this.#vocabulary.stemmer.stemsOf(words).filter((stem) => stem !== undefined));
+    return coverage([...stems].map((stem) => this.#vocabulary.records(stem)), this.#records.get()![0]);
   }
 
   /** Behind the last page no row tells how many there are. */
