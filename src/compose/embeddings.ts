@@ -15,6 +15,6 @@ export async function embedderOf(config: Config): Promise<Embedder | undefined> 
     url, model, queryModel: config.EMBEDDINGS_QUERY_MODEL ?? model, ...(key !== null && { key }),
     queryPrefix: config.EMBEDDINGS_QUERY_PREFIX, passagePrefix: config.EMBEDDINGS_PASSAGE_PREFIX, maxText: config.EMBEDDINGS_MAX_TEXT,
     batch: config.EMBEDDINGS_BATCH, pool: config.EMBEDDINGS_POOL,
-    timeout: config.EMBEDDINGS_TIMEOUT, queryTimeout: config.SEARCH_TIMEOUT, healthTimeout: config.HEALTH_TIMEOUT,
+    timeout: config.EMBEDDINGS_TIMEOUT, queryTimeout: config.EMBEDDINGS_QUERY_TIMEOUT, healthTimeout: config.HEALTH_TIMEOUT,
   });
 }

@@ -13,13 +13,16 @@ import { tracingOf } from "../telemetry/open.js";
 import { tracedDeps } from "../telemetry/stores.js";
 import { Penalties } from "../use-cases/sparql/index.js";
 import { Turns } from "../use-cases/turns.js";
+import { Nearness, vectorsHandler } from "../use-cases/vectors/index.js";
 import { containersOf } from "./containers.js";
+import { embedderOf } from "./embeddings.js";
 import { endpointAddress } from "./endpoint.js";
 import { graphIndex } from "./graph-index.js";
 import { queueOf, told } from "./jobs.js";
 import { objectsOf } from "./objects.js";
 import { openRecords } from "./records.js";
 import { Sweeper } from "./sweeper.js";
+import { VectorsKeeper } from "./vectors-keeper.js";
 
 /** A registry without doors: its stores, open, and what runs in the background. */
 export interface Registry {
@@ -46,35 +49,41 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   ]);
   const { queries, openQueries, guard } = await graphIndex(config, records, log);
   const containers = await containersOf(config, records);
+  const embedder = await embedderOf(config);
+  const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
   const planTurns = new Turns(config.PLAN_CONCURRENCY);
   const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);
   const scoreTurns = new Turns(config.SCORES_AT_ONCE, 16 * config.SCORES_AT_ONCE);
   const penalties = new Penalties(config.SPARQL_PENALTY, shared);
-  const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, ...(containers && { containers }), shared, planTurns, shapeTurns, tableTurns, scoreTurns, log, baseUrl, jwtSecret };
+  const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, jobs, ...(containers && { containers }), ...(embedder && nearness && { embedder, nearness }), shared, planTurns, shapeTurns, tableTurns, scoreTurns, log, baseUrl, jwtSecret };
   const deps: Deps = tracing ? { ...tracedDeps(untraced, tracing), tracing } : untraced;
   const sweeper = new Sweeper(deps);
+  const vectors = embedder && new VectorsKeeper(deps, embedder);
   return {
     deps,
     async start() {
       // Not before the doors are open: its threads would take the cores that the start needs.
       queries.start();
       if (config.ROLE === "api") return;
-      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps), score: scoreHandler(deps), computation: executionHandler(deps) };
+      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps), score: scoreHandler(deps), computation: executionHandler(deps), vectors: vectorsHandler(deps) };
       const handler: JobHandler = (job) => handlers[job.submission.type](job);
       await jobs.start(told(tracing ? tracing.job(handler, async (id) => (await records.submission(id))?.status) : handler, log));
       sweeper.start();
+      vectors?.start();
     },
     async close(grace) {
       planTurns.close();
       shapeTurns.close();
       tableTurns.close();
       scoreTurns.close();
+      await vectors?.close();
       await jobs.close(grace);
       // Uploads whose connections were closed: what was received of them is removed before the process ends.
       await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);
       await sweeper.close();
+      await embedder?.close();
       await guard.close();
       await openQueries.close();
       await queries.close();

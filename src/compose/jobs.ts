@@ -21,15 +21,26 @@ export const told = (handler: JobHandler, log: Log): JobHandler => async (job) =
   log.info({ ...workFields(job.submission), ms: Math.round(performance.now() - began) }, "work on a submission ended");
 };
 
-/** Computations may run for hours: where they are run at all, they have turns of their own. */
-const LANES = { work: (type: Submission["type"]) => type !== "computation", runs: (type: Submission["type"]) => type === "computation" };
+/** A kind of work that has turns of its own where it is done at all: it may take hours, and nothing else is to wait for it. */
+interface OwnLane { type: Submission["type"]; concurrency: number; name: string }
+
+function ownLanes(config: Config): OwnLane[] {
+  return [
+    ...(config.CONTAINER_HOST === null ? [] : [{ type: "computation" as const, concurrency: config.EXECUTION_CONCURRENCY, name: "runs" }]),
+    ...(config.EMBEDDINGS_URL === null ? [] : [{ type: "vectors" as const, concurrency: 1, name: "vectors" }]),
+  ];
+}
 
 /** The queue of background work, and what limits go by: both of this process alone, or of all nodes over Redis. */
 export async function queueOf(config: Config, records: RecordStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
-  if (config.CONTAINER_HOST === null) return oneQueue(config, records, log);
-  const lane = (takes: Lane["takes"], concurrency: number, prefix: string) => oneQueue({ ...config, JOB_CONCURRENCY: concurrency, REDIS_PREFIX: prefix }, storeOfLane(records, takes), log);
-  const [work, runs] = await Promise.all([lane(LANES.work, config.JOB_CONCURRENCY, config.REDIS_PREFIX), lane(LANES.runs, config.EXECUTION_CONCURRENCY, `${config.REDIS_PREFIX}:runs`)]);
-  return { jobs: new LanedJobQueue(records, [{ takes: LANES.work, queue: work.jobs }, { takes: LANES.runs, queue: runs.jobs }]), shared: work.shared };
+  const own = ownLanes(config);
+  if (own.length === 0) return oneQueue(config, records, log);
+  const lane = async (takes: Lane["takes"], settings: Partial<Config>) => ({ takes, ...(await oneQueue({ ...config, ...settings }, storeOfLane(records, takes), log)) });
+  const [work, ...others] = await Promise.all([
+    lane((type) => own.every((each) => each.type !== type), {}),
+    ...own.map(({ type, concurrency, name }) => lane((asked) => asked === type, { JOB_CONCURRENCY: concurrency, REDIS_PREFIX: `${config.REDIS_PREFIX}:${name}` })),
+  ]);
+  return { jobs: new LanedJobQueue(records, [work!, ...others].map(({ takes, jobs }) => ({ takes, queue: jobs })) as [Lane, ...Lane[]]), shared: work!.shared };
 }
 
 async function oneQueue(config: Config, store: JobStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {

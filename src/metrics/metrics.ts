@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import type { PoolLoads } from "../stores/pool-load.js";
 import type { Deps } from "../use-cases/deps.js";
 import { within } from "../use-cases/health.js";
+import { vectorsAreBehind } from "../use-cases/vectors/index.js";
 
 /** Told of every request that has been answered, or whose client has gone. */
 export interface RequestObserver {
@@ -26,7 +27,7 @@ export class Metrics implements RequestObserver {
   readonly #durations: Histogram<"operation">;
   #pools: PoolLoads = {};
 
-  constructor(private readonly deps: Pick<Deps, "config" | "records" | "queries" | "openQueries" | "planTurns" | "shapeTurns" | "tableTurns">) {
+  constructor(private readonly deps: Pick<Deps, "config" | "embedder" | "records" | "queries" | "openQueries" | "planTurns" | "shapeTurns" | "tableTurns">) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Counter({ name: "arkgraph_requests_total", help: "Requests by operation and status.", labelNames: ["operation", "status"], registers });
@@ -53,6 +54,8 @@ export class Metrics implements RequestObserver {
     gauge("arkgraph_commits", "Number of the last commit that changed records.", [], async (set) => set({}, await deps.records.sequence()));
     gauge("arkgraph_index_lag_commits", "Commits that the graph index has yet to apply.", [], async (set) => set({}, Math.max(0, (await deps.records.sequence()) - deps.queries.state().sequence)));
     gauge("arkgraph_index_ready", "1 when the graph index is loaded.", [], (set) => set({}, deps.queries.state().state === "ready" ? 1 : 0));
+    const { embedder } = deps;
+    if (embedder) gauge("arkgraph_vectors_behind", "1 while records wait for their vectors.", [], async (set) => set({}, Number(await vectorsAreBehind(deps, embedder))));
     gauge("arkgraph_turns", "Work of this node that is bounded: what runs, and what waits for its turn.", ["work", "state"], (set) => {
       for (const [work, turns] of [["plans", deps.planTurns], ["shapes", deps.shapeTurns], ["tables", deps.tableTurns]] as const)
         for (const [state, count] of Object.entries(turns.load())) set({ work, state }, count);

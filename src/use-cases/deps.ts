@@ -1,5 +1,6 @@
 import type { Config } from "../config.js";
 import type { ContainerEngine } from "../containers/port.js";
+import type { Embedder } from "../embeddings/port.js";
 import type { JobQueue } from "../jobs/port.js";
 import type { ObjectsLocation } from "../stores/objects/location.js";
 import type { ObjectStore } from "../stores/objects/port.js";
@@ -10,6 +11,7 @@ import type { SharedMemory } from "../stores/shared/port.js";
 import type { Tracing } from "../telemetry/port.js";
 import type { Penalties, QueryGuard } from "./sparql/index.js";
 import type { Turns } from "./turns.js";
+import type { Nearness } from "./vectors/nearness.js";
 
 /** What use cases log through: pino's shape, nothing more. */
 export interface Log {
@@ -34,6 +36,9 @@ export interface Deps {
   readonly jobs: JobQueue;
   /** Runs computations; absent unless CONTAINER_HOST is set. */
   readonly containers?: ContainerEngine;
+  /** Makes vectors of texts; absent unless EMBEDDINGS_URL is set, and so is what searches know of nearness. */
+  readonly embedder?: Embedder;
+  readonly nearness?: Nearness;
   /** What limits go by, over all nodes. */
   readonly shared: SharedMemory;
   /** Crates that are looked at without being taken in wait here for their turn. */

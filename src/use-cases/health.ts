@@ -2,12 +2,15 @@ import type { Deps } from "./deps.js";
 
 /** What every answer about the state of a node tells. */
 interface State {
-  checks: { records: string; index: string; objects: string; jobs: string; /** Where this node runs computations. */ containers?: string };
+  checks: { records: string; index: string; objects: string; jobs: string; /** Where this node runs computations. */ containers?: string; /** The server that makes vectors, where there is one. */ embeddings?: string };
   /** Commits that the graph index has yet to apply; null when the records cannot be asked. */
   lag: number | null;
 }
 export interface Health extends State { status: "healthy" | "unhealthy" }
 export interface Readiness extends State { status: "ready" | "not ready" }
+
+/** Parts that a healthy node can do without for a while. */
+const OPTIONAL: ReadonlySet<string> = new Set(["containers", "embeddings"]);
 
 /** What failed when it was last asked: probes come every few seconds, and an outage is told once. */
 const failing = new WeakMap<Deps, Set<string>>();
@@ -28,12 +31,12 @@ async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Pro
 }
 
 async function stateOf(deps: Deps): Promise<State> {
-  const { records, queries, objects, jobs, config } = deps;
+  const { records, queries, objects, jobs, embedder, config } = deps;
   // A node that only answers requests never asks the engine, and may not even reach it.
   const containers = config.ROLE === "api" ? undefined : deps.containers;
   const applied = queries.state();
   let latest: number | undefined;
-  const [recordsCheck, index, objectsCheck, jobsCheck, containersCheck] = await Promise.all([
+  const [recordsCheck, index, objectsCheck, jobsCheck, containersCheck, embeddingsCheck] = await Promise.all([
     check(deps, "records", async () => {
       await records.health();
       latest = await records.sequence();
@@ -43,17 +46,18 @@ async function stateOf(deps: Deps): Promise<State> {
     check(deps, "objects", () => objects.health()),
     check(deps, "jobs", () => jobs.health()),
     containers && check(deps, "containers", () => containers.health()),
+    embedder && check(deps, "embeddings", () => embedder.health()),
   ]);
-  return { checks: { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck, ...(containersCheck !== undefined && { containers: containersCheck }) }, lag: latest === undefined ? null : Math.max(0, latest - applied.sequence) };
+  return { checks: { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck, ...(containersCheck !== undefined && { containers: containersCheck }), ...(embeddingsCheck !== undefined && { embeddings: embeddingsCheck }) }, lag: latest === undefined ? null : Math.max(0, latest - applied.sequence) };
 }
 
 /**
  * Asks every store whether it works. A loading index is healthy: records are served meanwhile; and so is a node whose container
- * engine is away: computations wait for it, and nothing else does.
+ * engine or embeddings server is away: computations wait for the one, searches go by words without the other.
  */
 export async function health(deps: Deps): Promise<Health> {
   const state = await stateOf(deps);
-  return { status: Object.entries(state.checks).every(([name, check]) => check === "ok" || check === "loading" || name === "containers") ? "healthy" : "unhealthy", ...state };
+  return { status: Object.entries(state.checks).every(([name, check]) => check === "ok" || check === "loading" || OPTIONAL.has(name)) ? "healthy" : "unhealthy", ...state };
 }
 
 /**

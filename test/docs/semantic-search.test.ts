@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { embedderOf } from "../../src/compose/embeddings.js";
 import { SETTINGS, readConfig } from "../../src/config.js";
 import { packageRoot } from "../../src/package-root.js";
+import { VECTOR_CODES } from "../../src/use-cases/vectors/findings.js";
 import { EmbeddingsServer, embeddingsMissing } from "../support/servers/embeddings.js";
 
 const file = join(packageRoot, "docs/semantic-search.md");
@@ -15,9 +16,14 @@ const examples = blocks.filter(({ language }) => language === "sh settings").map
 const settingsOf = (text: string): Record<string, string> => JSON.parse(spawnSync("bash", ["-c", `set -a; ${text}\nexec "$0" -p 'JSON.stringify(process.env)'`, process.execPath], { encoding: "utf8", env: {} }).stdout) as Record<string, string>;
 
 describe("docs/semantic-search.md", () => {
+  test("lists every code with its meaning", () => {
+    const listed = Object.fromEntries([...page.matchAll(/^\| `([A-Z_]+)` \| ([^|]*) \|$/gm)].filter(([, code]) => !Object.hasOwn(SETTINGS, code!)).map(([, code, meaning]) => [code, meaning]));
+    expect(listed).toEqual(VECTOR_CODES);
+  });
+
   test("names settings that there are, and all of embeddings", () => {
     const named = [...page.matchAll(/`(EMBEDDINGS_\w+|SEARCH_\w+)/g)].map((match) => match[1]!);
-    expect(named.filter((name) => !(name in SETTINGS))).toEqual([]);
+    expect(named.filter((name) => !(name in SETTINGS || name in VECTOR_CODES))).toEqual([]);
     expect(Object.keys(SETTINGS).filter((name) => name.startsWith("EMBEDDINGS_") && !named.includes(name))).toEqual([]);
     for (const [, target] of page.matchAll(/\]\(([^)#]+)\)/g)) expect([target, existsSync(join(dirname(file), target!))]).toEqual([target, true]);
   });

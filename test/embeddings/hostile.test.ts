@@ -128,7 +128,7 @@ describe("Vectors of a broken embeddings server", () => {
       else if (input.some((text) => text.length > 600 || text.includes("bad"))) response.writeHead(400).end('{"error":"too long"}');
       else response.end(JSON.stringify({ data: input.map((text, index) => ({ index, embedding: [text.length, 1000] })) }));
     };
-    const taken = await withMore({ EMBEDDINGS_PASSAGE_PREFIX: "p: " });
+    const taken = await withMore({ EMBEDDINGS_PASSAGE_PREFIX: "p: ", EMBEDDINGS_MAX_TEXT: "4000" });
     const vectors = await taken.passages(["a", "bb", "c".repeat(9_000), "dd", "e", "ff", "g", "h", "i"]);
     expect(vectors.map((vector) => Math.round((vector[0]! / vector[1]!) * 1000))).toEqual([4, 5, 503, 5, 4, 5, 4, 4, 4]);
     // What is refused costs a few calls, not one for each text.
@@ -143,8 +143,8 @@ describe("Vectors of a broken embeddings server", () => {
   it("that takes its time to refuse a long query has no more of it for the halves", async () => {
     answer = (response) => void setTimeout(() => response.writeHead(400).end("too long"), 300);
     const begun = performance.now();
-    const error = await faultOf((await withMore({ SEARCH_TIMEOUT: "700ms" })).query("q".repeat(4_000)));
-    expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within SEARCH_TIMEOUT=700 ms"]);
+    const error = await faultOf((await withMore({ EMBEDDINGS_QUERY_TIMEOUT: "700ms" })).query("q".repeat(4_000)));
+    expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within EMBEDDINGS_QUERY_TIMEOUT=700 ms"]);
     expect(performance.now() - begun).toBeLessThan(1_150);
     expect(heard).toHaveLength(3);
   });
@@ -244,12 +244,12 @@ describe("Vectors of a broken embeddings server", () => {
     expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
-  it("holds up a search no longer than SEARCH_TIMEOUT, with as many connections as EMBEDDINGS_POOL says", async () => {
+  it("holds up a search no longer than EMBEDDINGS_QUERY_TIMEOUT, with as many connections as EMBEDDINGS_POOL says", async () => {
     answer = () => {};
-    const searching = await withMore({ SEARCH_TIMEOUT: "1s", EMBEDDINGS_POOL: "2" });
+    const searching = await withMore({ EMBEDDINGS_QUERY_TIMEOUT: "1s", EMBEDDINGS_POOL: "2" });
     const asked = Promise.all(Array.from({ length: 5 }, () => faultOf(searching.query("whales"))));
     await pause(500);
     expect(heard).toHaveLength(2);
-    for (const error of await asked) expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within SEARCH_TIMEOUT=1000 ms"]);
+    for (const error of await asked) expect([isOutage(error), error.message]).toEqual([true, "the embeddings server did not answer within EMBEDDINGS_QUERY_TIMEOUT=1000 ms"]);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LiveRegistry } from "../support/live-registry.js";
 import { crate } from "../support/crates.js";
+import { EmbeddingsServer, embeddingsMissing } from "../support/servers/embeddings.js";
 import { sparqlServer } from "../support/servers/installed.js";
 import { OXIGRAPH } from "../support/servers/oxigraph.js";
 import { hasPostgres, PostgresServer } from "../support/servers/postgres.js";
@@ -65,6 +66,25 @@ describe("GET /metrics, on a port of its own", () => {
     expect(quiet.running.metricsUrl).toBeUndefined();
     await quiet.stop();
   });
+});
+
+describe.skipIf(embeddingsMissing())("figures of a registry with an embeddings server", () => {
+  it("tell whether records wait for their vectors", async () => {
+    const server = await EmbeddingsServer.start();
+    const node = await LiveRegistry.start({ ...server.settings, METRICS_PORT: "0", VECTORS_INTERVAL: "100ms", JOB_BACKOFF: "50ms", JOB_BACKOFF_MAX: "100ms" });
+    const behind = async (): Promise<number> => value(await scrape(node), "arkgraph_vectors_behind");
+    try {
+      await server.kill();
+      await node.user("Ada");
+      expect(await behind()).toBe(1);
+      await server.restart();
+      await expect.poll(behind, { timeout: 20_000 }).toBe(0);
+      expect(value(await scrape(), "arkgraph_vectors_behind")).toBeNaN();
+    } finally {
+      await node.stop();
+      await server.stop();
+    }
+  }, 60_000);
 });
 
 const endpoint = sparqlServer(OXIGRAPH);

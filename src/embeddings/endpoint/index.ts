@@ -58,7 +58,7 @@ export class EndpointEmbedder implements Embedder {
 
   async query(text: string, signal?: AbortSignal): Promise<Float32Array> {
     const { queryModel, queryPrefix, maxText, queryTimeout, timeout } = this.options;
-    const limit = { ...(queryTimeout < timeout ? { timeout: queryTimeout, setting: "SEARCH_TIMEOUT" } : { timeout, setting: "EMBEDDINGS_TIMEOUT" }), begun: performance.now(), signal };
+    const limit = { ...(queryTimeout < timeout ? { timeout: queryTimeout, setting: "EMBEDDINGS_QUERY_TIMEOUT" } : { timeout, setting: "EMBEDDINGS_TIMEOUT" }), begun: performance.now(), signal };
     return (await this.#taken([prepared(text, maxText)], (lot) => this.#embed(queryModel, queryPrefix, lot, limit)))[0]!;
   }
 

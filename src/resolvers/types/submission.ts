@@ -33,6 +33,7 @@ export class SubmissionType {
   @Field(() => ID, { nullable: true, description: "For a submission that builds an evidence graph." }) evidenceGraphIdentifier?: string | null;
   @Field(() => ID, { nullable: true, description: "For a submission that works out the AI-readiness score of a crate." }) scoredCrateIdentifier?: string | null;
   @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." }) computationIdentifier?: string | null;
+  @Field(() => String, { nullable: true, description: "For a submission of the registry itself that makes vectors for search." }) embeddingsModel?: string | null;
   @Field(() => String, { nullable: true }) sha256!: string | null;
 }
 

@@ -13,7 +13,7 @@ const stateSchema = (...statuses: string[]): JsonObject => ({
   properties: {
     status: { type: "string", enum: statuses },
     checks: {
-      type: "object", description: "By part of the service: `ok`, `failed`, or `loading` for an index that is being filled, which is healthy. `containers` is there where this node runs computations; it failing leaves the node healthy.",
+      type: "object", description: "By part of the service: `ok`, `failed`, or `loading` for an index that is being filled, which is healthy. `containers` is there where this node runs computations, `embeddings` where searches go by vectors; either failing leaves the node healthy.",
       required: ["records", "index", "objects", "jobs"], additionalProperties: { type: "string", enum: ["ok", "failed", "loading"] },
     },
     lag: { type: ["integer", "null"], description: "Commits that the graph index has yet to apply; null when the records cannot be asked." },
@@ -77,6 +77,7 @@ export const SERVICE_SCHEMAS: JsonObject = {
       evidenceGraphIdentifier: nullable("string", "ARK of the evidence graph that was built; only where one is."),
       scoredCrateIdentifier: nullable("string", "ARK of the crate whose AI-readiness is worked out; only where it is."),
       computationIdentifier: nullable("string", "ARK of the computation that is run; only where one is."),
+      embeddingsModel: nullable("string", "Model by which the registry itself makes vectors for search; only where it does."),
       sha256: nullable("string", "Of the archive, lower-case hex."),
     },
   },

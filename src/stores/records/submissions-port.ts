@@ -27,8 +27,8 @@ export interface Submission {
   /** True once somebody asked to cancel. */
   cancelled: boolean;
 }
-/** `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness of a crate to work out; `computation`: a container to run. */
-export type SubmissionType = "crate" | "evidence" | "score" | "computation";
+/** `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness of a crate to work out; `computation`: a container to run; `vectors`: records to embed for search. */
+export type SubmissionType = "crate" | "evidence" | "score" | "computation" | "vectors";
 
 /** Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored unless running with this attempt. */
 export interface SubmissionClose {
@@ -49,8 +49,10 @@ export interface SubmissionStore {
    * Stores a new queued submission; when the same user has one for the same `sha256` and `type` that is
    * queued, running, or finished with its crate not deleted, answers that one instead and stores nothing.
    * An update is the same as an unfinished update only: what it would change depends on what is stored now.
+   *
+   * `inPlaceOfEnded` removes those of this user and type that have ended, for work that comes again and again by itself.
    */
-  submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; update?: boolean; at: number }): Promise<{ submission: Submission; existing: boolean }>;
+  submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; update?: boolean; inPlaceOfEnded?: boolean; at: number }): Promise<{ submission: Submission; existing: boolean }>;
   submission(id: string): Promise<Submission | undefined>;
   /** Newest first; everybody's for null. `positions[i]` is where to go on after `items[i]`. */
   submissionsOf(user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage>;

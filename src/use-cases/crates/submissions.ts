@@ -38,6 +38,8 @@ export interface SubmissionView {
   scoredCrateIdentifier?: string | null;
   /** In place of a crate, for a submission that runs one; what it generated is in its record. */
   computationIdentifier?: string | null;
+  /** The model by which a submission of the registry itself makes vectors. */
+  embeddingsModel?: string | null;
   sha256: string | null;
 }
 
@@ -59,10 +61,11 @@ export function submissionView(submission: Submission, progress: Progress | null
 }
 
 /** The record that a submission made, by what it does; a score makes none. */
-function madeBy({ type, rocrateIdentifier, input }: Submission): Pick<SubmissionView, "rocrateIdentifier" | "evidenceGraphIdentifier" | "scoredCrateIdentifier" | "computationIdentifier"> {
+function madeBy({ type, rocrateIdentifier, input }: Submission): Pick<SubmissionView, "rocrateIdentifier" | "evidenceGraphIdentifier" | "scoredCrateIdentifier" | "computationIdentifier" | "embeddingsModel"> {
   if (type === "evidence") return { rocrateIdentifier: null, evidenceGraphIdentifier: rocrateIdentifier };
   if (type === "score") return { rocrateIdentifier: null, scoredCrateIdentifier: input["crate"] as string };
   if (type === "computation") return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
+  if (type === "vectors") return { rocrateIdentifier: null, embeddingsModel: input["model"] as string };
   return { rocrateIdentifier };
 }
 

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
-import type { FragmentPart, SearchPage, SearchedField } from "../../stores/records/search-port.js";
+import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../stores/records/search-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Deps } from "../deps.js";
 import { keywordsOf } from "../records/state.js";
@@ -42,9 +42,16 @@ export async function find(deps: Deps, { query, mode, kind, limit, offset }: Sea
   problems.push(...range("limit", limit, 1, MOST_RESULTS), ...range("offset", offset, 0, LARGEST_OFFSET));
   if (problems.length > 0) throw new ValidationError(problems);
   const began = performance.now();
-  const page = await within(timeout, (signal) => deps.records.search({ text: query, match: mode === "basic" ? "all" : "related", offset, limit, ...(kind === undefined ? {} : { kind }) }, signal));
+  const asked: SearchQuery = { text: query, match: mode === "basic" ? "all" : "related", offset, limit, ...(kind === undefined ? {} : { kind }) };
+  const page = await within(timeout, (signal) => (mode === "basic" ? deps.records.search(asked, signal) : related(deps, asked, signal)));
   const found = page.hits.map(({ ark, score, fragments }) => ({ ark, score, highlight: Object.fromEntries(Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)])) }));
   return { total: page.total, found, ms: Math.round((performance.now() - began) * 1000) / 1000 };
+}
+
+/** By words and, where there is an embeddings server, by nearness of vectors. */
+async function related({ records, nearness }: Pick<Deps, "records" | "nearness">, asked: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
+  if (!nearness) return records.search(asked, signal);
+  return nearness.search(asked.text, (near) => records.search(near ? { ...asked, near } : asked, signal), signal);
 }
 
 /** The same with what a list of results shows of each record. @throws as {@link find} */

@@ -71,6 +71,20 @@ export function submissionsConform({ store, reopen }: Setting): void {
       expect(await store().submit(asked("s7"))).toMatchObject({ existing: false, submission: { id: "s7" } });
     });
 
+    test("in place of those that ended leaves one of its user and type, and none of an unfinished one", async () => {
+      const again = (id: string) => ({ ...asked(id), type: "vectors" as const, user: "registry", update: true, inPlaceOfEnded: true });
+      await store().submit({ ...asked("other", null), user: "registry" });
+      await store().submit({ ...again("mine"), user: OWNER });
+      for (const id of ["other", "mine"]) await store().cancelSubmission(id, 2);
+      expect(await store().submit(again("v1"))).toMatchObject({ existing: false, submission: { type: "vectors", user: "registry" } });
+      expect(await store().submit(again("v2"))).toMatchObject({ existing: true, submission: { id: "v1" } });
+      await store().beginAttempt("v1", 2);
+      expect(await store().submit(again("v3"))).toMatchObject({ existing: true, submission: { id: "v1", status: "running" } });
+      await store().closeSubmission({ id: "v1", attempt: 1, status: "finished" }, 3);
+      expect(await store().submit(again("v4"))).toMatchObject({ existing: false, submission: { id: "v4" } });
+      expect((await store().submissionsOf(null, { limit: 9 })).items.map(({ id }) => id)).toEqual(["v4", "mine", "other"]);
+    });
+
     test("whose attempt a stop cut short is queued again, and the attempt does not count", async () => {
       await store().submit(asked("s1"));
       await store().beginAttempt("s1", 2);

@@ -8,6 +8,7 @@ export class SubmissionWrites {
   readonly #byId;
   readonly #same;
   readonly #insert;
+  readonly #removeEnded;
   readonly #begin;
   readonly #yield;
   readonly #stage;
@@ -22,6 +23,7 @@ export class SubmissionWrites {
       OR (?4 = 0 AND status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
     this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled, updates)
       VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0, ?)`);
+    this.#removeEnded = connection.prepare("DELETE FROM submission WHERE user = ? AND type = ? AND status IN ('finished', 'failed')");
     this.#begin = connection.prepare("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, ?2) WHERE id = ?1 AND status IN ('queued', 'running') AND cancelled = 0");
     this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = ? AND attempt = ? AND status = 'running' AND cancelled = 0");
     this.#stage = connection.prepare("UPDATE submission SET stage = ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running'");
@@ -36,9 +38,10 @@ export class SubmissionWrites {
   }
 
   submit(submission: Parameters<SubmissionStore["submit"]>[0]): { submission: Submission; existing: boolean } {
-    const { id, type, user, sha256, input, update = false, at } = submission;
+    const { id, type, user, sha256, input, update = false, inPlaceOfEnded = false, at } = submission;
     const same = sha256 === null ? undefined : this.#same.get([sha256, user, type, update ? 1 : 0]);
     if (same) return { submission: submissionOf(same), existing: true };
+    if (inPlaceOfEnded) this.#removeEnded.run([user, type]);
     this.#insert.run([id, type, user, at, sha256, JSON.stringify(input), update ? 1 : 0]);
     return { submission: this.#get(id)!, existing: false };
   }

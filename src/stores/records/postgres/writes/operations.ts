@@ -18,6 +18,7 @@ const SAME = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submiss
   OR ($4 = false AND status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
 const ADD = statement(`INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created, warnings, minted, sha256, input, cancelled, updates)
   VALUES ($1, $2, $3, $4, 'queued', 0, 0, $5, '[]', 0, $6, $7, false, $8)`);
+const REMOVE_ENDED = statement("DELETE FROM submission WHERE person = $1 AND type = $2 AND status IN ('finished', 'failed')");
 const BEGIN = statement<[id: string]>("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, $2) WHERE id = $1 AND status IN ('queued', 'running') AND cancelled = false RETURNING id");
 const YIELD = statement<[id: string]>("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = $1 AND attempt = $2 AND status = 'running' AND cancelled = false RETURNING id");
 const STAGE = statement<[id: string]>("UPDATE submission SET stage = $3 WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING id");
@@ -56,9 +57,10 @@ export class Operations {
     return (await this.session.query(SETTING, [name]))[0]?.[0];
   }
 
-  async submit({ id, type, user, sha256, input, update = false, at }: Submitted): Promise<{ submission: Submission; existing: boolean }> {
+  async submit({ id, type, user, sha256, input, update = false, inPlaceOfEnded = false, at }: Submitted): Promise<{ submission: Submission; existing: boolean }> {
     const same = sha256 === null ? undefined : (await this.session.query(SAME, [sha256, user, type, update]))[0];
     if (same) return { submission: submissionOf(same), existing: true };
+    if (inPlaceOfEnded) await this.session.query(REMOVE_ENDED, [user, type]);
     await this.session.query(ADD, [this.counters.submission + 1, id, type, user, at, sha256, JSON.stringify(input), update]);
     this.counters.submission++;
     return { submission: (await this.#submission(id))!, existing: false };
