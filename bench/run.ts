@@ -29,6 +29,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   graphql: async () => (await import("./graphql.js")).graphql,
   sparql: async () => (await import("./sparql.js")).sparql,
   projection: async () => (await import("./projection.js")).projection,
+  vectors: async () => (await import("./vectors.js")).vectors,
   cluster: async () => (await import("./cluster.js")).cluster,
 };
 
