@@ -25,7 +25,7 @@ export const SIZES = {
   warmQueries: [40, 1, "SPARQL queries before the first measurement: after them an engine is as quick as it gets"],
   cartesian: [10, 1, "seconds that a query without an end may run"],
   projected: [10_000, 50, "records that a SPARQL endpoint is filled with"],
-  embedded: [300, 10, "records that an embeddings server makes vectors of"],
+  embedded: [60, 10, "records that an embeddings server makes vectors of"],
   vectors: [100_000, 50, "vectors among which the nearest are looked for"],
   clusterCrates: [24, 2, "crates that the workers of a cluster take in together"],
   clusterWorkers: [4, 2, "most workers of a cluster that take in crates"],

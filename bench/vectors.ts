@@ -11,8 +11,8 @@ import { inTurns, timed } from "./support/measure.js";
 
 /** Numbers of a vector, as small models make them. */
 const DIMENSION = 384;
-/** No record has it: what is found is near, and no word is ranked. */
-const UNKNOWN_WORD = "xyzzy";
+/** Holds no word: what is found is near, and neither words nor their spellings are looked up. */
+const WORDLESS = "…";
 
 /** Vectors of records: how fast they are made, and how fast the nearest is found among many. */
 export const vectors: Bench = async (surroundings) => [...(await made(surroundings)), ...(await found(surroundings))];
@@ -55,12 +55,12 @@ const found: Bench = async ({ sizes, stores, say }) => {
   try {
     const filled = await timed(() => fill(records, "random"));
     const query = unit();
-    const search = () => timed(() => records.search({ text: UNKNOWN_WORD, match: "related", near: { model: "random", vector: query }, offset: 0, limit: 10 }));
+    const search = () => timed(() => records.search({ text: WORDLESS, match: "related", near: { model: "random", vector: query }, offset: 0, limit: 10 }));
     const first = await search();
     say(`  ${sizes.vectors} vectors kept in ${(filled / 1000).toFixed(1)} s, read by the first search in ${(first / 1000).toFixed(1)} s`);
     const numbers = Float32Array.from({ length: sizes.vectors * DIMENSION }, () => Math.random());
     const times = await inTurns(2 * sizes.rounds + 1, { search, bare: () => timed(() => scan(numbers, query)) });
-    figures.push({ name: "the nearest of all records", value: times.search, unit: "ms", yardstick: { name: "a plain loop over their numbers", value: times.bare }, wanted: { atMost: 1.5 }, note: `${sizes.vectors} vectors of ${DIMENSION} numbers` });
+    figures.push({ name: "the nearest of all records", value: times.search, unit: "ms", yardstick: { name: "a plain loop over their numbers", value: times.bare }, wanted: { atMost: 2 }, note: `${sizes.vectors} vectors of ${DIMENSION} numbers` });
   } finally {
     await records.close();
   }
