@@ -6,7 +6,7 @@ import type { Context } from "./context.js";
 import { RecordNode } from "./types/record-node.js";
 
 enum SearchModeEnum { BASIC = "basic", SEMANTIC = "semantic" }
-registerEnumType(SearchModeEnum, { name: "SearchMode", description: "BASIC: every word must be there, by its stem. SEMANTIC: any word, and words that mark the best of what holds them." });
+registerEnumType(SearchModeEnum, { name: "SearchMode", description: "BASIC: every word must be there, by its stem. SEMANTIC: any word, words that mark the best of what holds them, and what is near in meaning where the registry has an embeddings server." });
 
 @ObjectType({ description: "A record that was found.", simpleResolvers: true })
 class SearchHit {
@@ -30,7 +30,7 @@ export class SearchResolver {
     return search(deps, request);
   }
 
-  @Query(() => SearchAnswerType, { name: "search", description: "Records by their words: name, keywords, description." })
+  @Query(() => SearchAnswerType, { name: "search", description: "Records by their name, keywords and description." })
   async find(
     @Arg("query", () => String) query: string, @Ctx() context: Context,
     @Arg("mode", () => SearchModeEnum, { defaultValue: SearchModeEnum.BASIC }) mode: SearchMode,

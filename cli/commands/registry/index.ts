@@ -84,7 +84,7 @@ function addRecords(program: ToolCommand): void {
     .description("find records by their words")
     .argument("<words...>", "what to look for; a record must hold all of it")
     .addOption(serverOption())
-    .option("--semantic", "also what holds some of the words, or is related")
+    .option("--semantic", "also what holds some of the words, or is related in meaning")
     .option("--type <type>", "only records of this kind, e.g. Dataset")
     .addOption(new Option("--limit <count>", "how many are shown, at most 100").argParser(positiveValue).default(10))
     .addOption(new Option("--offset <count>", "how many are passed over").argParser(countValue).default(0))

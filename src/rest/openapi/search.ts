@@ -24,5 +24,5 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
 
 export const SEARCH: readonly Operation[] = [
   searching("basic", "Records that hold all the words", "Words are compared by their stems, without case and accents. When no record holds all of them, words spelt nearly like those that none holds count as well."),
-  searching("semantic", "Records about the words", "Records that hold any of the words are found, and records that share words with the best of those: what is about the same may be named otherwise. No language model is asked: what goes together is learned from the records themselves."),
+  searching("semantic", "Records about the words", "Records that hold any of the words are found, and records that share words with the best of those: what is about the same may be named otherwise. Where the registry has an embeddings server, records are found as well that are near the query in meaning, and `score` adds both; without one no model is asked, and what goes together is learned from the records themselves."),
 ];
