@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync } from "node:fs";
-import { createServer as createPlain, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createPlain, type RequestListener } from "node:http";
 import { createServer as createSecure } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
@@ -19,8 +19,10 @@ afterEach(() => {
 });
 
 const PING = { "Api-Version": "1.44" };
-async function engine(answer: (req: IncomingMessage, res: ServerResponse) => void, make: (listener: RequestListener) => Server & { closeAllConnections(): void } = createPlain): Promise<number> {
-  const server = make((req, res) => (req.url === "/_ping" ? void res.writeHead(200, PING).end("OK") : answer(req, res)));
+const engine = (answer: RequestListener, make?: Parameters<typeof listening>[1]): Promise<number> =>
+  listening((req, res) => (req.url === "/_ping" ? void res.writeHead(200, PING).end("OK") : answer(req, res)), make);
+async function listening(answer: RequestListener, make: (listener: RequestListener) => Server & { closeAllConnections(): void } = createPlain): Promise<number> {
+  const server = make(answer);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
@@ -40,6 +42,22 @@ describe("the client of a container engine", () => {
     await expect(client(port, 200).json("GET", "/half")).rejects.toBeInstanceOf(EngineAway);
     const broken = await engine((_req, res) => void res.writeHead(200, { "Content-Length": 10 }).end("<html>"));
     await expect(client(broken).json("GET", "/info")).rejects.toBeInstanceOf(EngineAway);
+  });
+
+  it("takes what a proxy says before an engine that is away for that, and learns nothing from it", async () => {
+    let away = true;
+    const port = await listening((req, res) => {
+      if (away) res.writeHead(req.url === "/_ping" ? 502 : 503).end("<html>Bad gateway</html>");
+      else if (req.url === "/_ping") res.writeHead(200, { "Api-Version": "1.52" }).end("OK");
+      else res.writeHead(req.url === "/v1.52/info" ? 200 : 400).end("{}");
+    });
+    const speaker = client(port);
+    await expect(speaker.ping()).rejects.toBeInstanceOf(EngineAway);
+    await expect(speaker.json("GET", "/info")).rejects.toThrow(/answered 502 by what is in front/);
+    away = false;
+    expect(await speaker.json("GET", "/info")).toEqual({});
+    away = true;
+    await expect(speaker.json("GET", "/info")).rejects.toBeInstanceOf(EngineAway);
   });
 
   it("stops sending when the engine refuses meanwhile, and tells a fault of the bytes as what it is", async () => {

@@ -16,6 +16,8 @@ interface Call {
 
 /** Longest answer that is read whole: descriptions, lists and messages. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
+/** What proxies say in place of an engine that is away; of the calls made here none has an engine answer so. */
+const PROXIED: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Longest text of the engine that is passed on. */
 const LONGEST_WORDS = 500;
 
@@ -83,12 +85,16 @@ export class DockerClient {
     if (payload === undefined || payload instanceof Uint8Array) request.end(payload);
     // What goes wrong with the bytes themselves is told as that; an engine that hangs up, by its answer or its absence.
     else void pipeline(Readable.from(watched(payload, (error) => (fault = { error }))), request).catch(() => {});
+    let answer: IncomingMessage;
     try {
-      return await answered;
+      answer = await answered;
     } catch (error) {
       if (fault) throw fault.error;
       throw asAway(error, `${method} ${path}`);
     }
+    if (!PROXIED.has(answer.statusCode!)) return answer;
+    answer.destroy();
+    throw new EngineAway(`the container engine cannot be reached: ${method} ${path} was answered ${answer.statusCode} by what is in front of it`);
   }
 }
 
