@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { yamlDocuments } from "../support/deployment.js";
+import { freePort } from "../support/servers/program.js";
 
 const installed = spawnSync("redis-server", ["--version"]).status === 0;
 if (!installed) process.stderr.write("\n!! SKIPPED: no redis-server here; install the Debian package redis-server to run these tests.\n\n");
@@ -13,10 +13,7 @@ if (!installed) process.stderr.write("\n!! SKIPPED: no redis-server here; instal
 describe.skipIf(!installed)("Redis as docker-compose.yml starts it", () => {
   test("asks for the password, keeps what it is given, and refuses rather than forgets", async () => {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-redis-"));
-    const free = createServer().listen(0, "127.0.0.1");
-    await once(free, "listening");
-    const port = String((free.address() as AddressInfo).port);
-    free.close();
+    const port = String(await freePort());
     // Compose writes $$ for a dollar of the shell.
     const [program, flag, script] = (yamlDocuments("docker-compose.yml")[0]!["services"].redis.command as string[]).map((part) => part.replaceAll("$$", "$"));
     const here = script!.replace("dir /data\n", `dir ${folder}\nport ${port}\nbind 127.0.0.1\n`);

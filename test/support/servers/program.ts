@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** What a server may take to answer for the first time, on a machine that does other things as well (ms). */
@@ -10,13 +10,30 @@ const PATIENCE = 45_000;
 /** A server that runs until it is stopped, or the process that started it ends, however that ends. */
 export interface Program { readonly output: () => string; readonly ended: () => boolean; stop(): Promise<void> }
 
-/** Several at once, so that none is given twice. */
+/**
+ * Below those that systems give to connections that go out: a port that was free a moment ago, or was a server's that is
+ * started again, is not taken by one of these.
+ */
+const [LOWEST, HIGHEST] = [10_000, 32_000];
+/** None is given twice. */
+const given = new Set<number>();
+
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    ports.push(port);
+  }
   return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
 export const freePort = async (): Promise<number> => (await freePorts(1))[0]!;
