@@ -140,4 +140,13 @@ describe.skipIf(embeddingsMissing())("Vectors of a real embeddings server", { ti
     await ended.close();
     for (const error of [await asked, await faultOf(ended.query("whales")), await faultOf(ended.health())]) expect([isOutage(error), error.message]).toEqual([true, expect.stringMatching(/stopping/)]);
   });
+
+  it("is told of a wrong path each time: what the server left unread of a call is not taken for the next one", async () => {
+    const lost = await embedderWith({ EMBEDDINGS_URL: server.url.replace(/v1$/, "v9") });
+    try {
+      for (const _ of [1, 2, 3]) expect((await faultOf(lost.passages(["whales"]))).message).toMatch(/answers 404, see EMBEDDINGS_URL/);
+    } finally {
+      await lost.close();
+    }
+  });
 });

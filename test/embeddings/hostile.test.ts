@@ -62,7 +62,7 @@ describe("Vectors of a broken embeddings server", () => {
   });
 
   it.each([
-    [500, "it is broken", true], [503, "", true], [429, "slow down", true], [408, "", true], [425, "", true],
+    [500, "it is broken", true], [503, "", true], [501, "unsupported method", false], [505, "", false], [429, "slow down", true], [408, "", true], [425, "", true],
     [400, '{"error":{"message":"too\\nlong"}}', false], [404, "no such\u0000model", false], [413, "", false], [422, '{"detail":[{"loc":["body"]}]}', false],
   ])("that answers %i is tried again, or not", async (status, body, passing) => {
     says(status, body);

@@ -23,6 +23,8 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
+const isWell = ({ statusCode: status = 0 }: IncomingMessage): boolean => status >= 200 && status <= 299;
+
 /** JSON over HTTP to one server, over a pool of connections, without following redirections. A call whose asker has gone, or is too late, is ended with its connection. */
 export class EmbeddingsHttp {
   readonly #agent;
@@ -45,8 +47,7 @@ export class EmbeddingsHttp {
     if (signals.some(({ aborted }) => aborted)) end();
     try {
       const answer = await this.#answer(path, json, ending.signal);
-      const { statusCode: status = 0 } = answer;
-      if (status < 200 || status > 299) throw refusalOf(status, await this.#reason(answer), this.key);
+      if (!isWell(answer)) throw refusalOf(answer.statusCode!, await this.#reason(answer), this.key);
       return await gathered(answer, longest);
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
@@ -78,7 +79,11 @@ export class EmbeddingsHttp {
       let reused = false;
       try {
         return await new Promise<IncomingMessage>((resolve, reject) => {
-          const request = (this.#agent instanceof HttpsAgent ? httpsRequest : httpRequest)(this.base + path, options, resolve);
+          const request = (this.#agent instanceof HttpsAgent ? httpsRequest : httpRequest)(this.base + path, options, (answer) => {
+            // Some servers refuse without reading what they were sent, and take that for the connection's next request.
+            if (!isWell(answer)) request.shouldKeepAlive = false;
+            resolve(answer);
+          });
           request.on("error", (error) => {
             reused = request.reusedSocket;
             reject(error);

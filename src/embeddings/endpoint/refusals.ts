@@ -8,6 +8,8 @@ export class InputRefused extends EmbeddingsRefused {}
 const LONGEST_WORDS = 300;
 /** Answers that may be others in a while. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+/** Answers of servers that know no such call at all, and will not in a while. */
+const UNABLE: ReadonlySet<number> = new Set([501, 505]);
 /** What servers answer to texts, or lists of texts, that are longer than they take. */
 const TOO_MUCH: ReadonlySet<number> = new Set([400, 413, 422]);
 /** What the reader of the log can do about an answer. */
@@ -32,7 +34,7 @@ export function refusalOf(status: number, body: string, key: string | undefined)
   // Those who refuse a key like to repeat it, whole or in parts.
   const words = status === 401 || status === 403 ? "" : wordsOf(body, key);
   const message = `answers ${status}${remedy === undefined ? "" : `, ${remedy}`}${words === "" ? "" : `: ${words}`}`;
-  if (PASSING.has(status) || status >= 500) return away(message);
+  if (PASSING.has(status) || (status >= 500 && !UNABLE.has(status))) return away(message);
   return new (TOO_MUCH.has(status) ? InputRefused : EmbeddingsRefused)(`the embeddings server ${message}`);
 }
 
