@@ -31,7 +31,7 @@ export const SIZES = {
   clusterWorkers: [4, 2, "most workers of a cluster that take in crates"],
   clusterEntities: [500, 20, "entities of each of these crates"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
-  embeddingRows: [6_000, 20, "rows of the table of 1,025 columns that is checked"],
+  embeddingRows: [6_000, 1_000, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;
 
 export type SizeName = keyof typeof SIZES;
