@@ -20,9 +20,10 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
       await nodes.finish(job);
     });
     const other = nodes.node();
-    await other.start(nodes.finish);
     await other.enqueue(await nodes.submit("runs"));
     await nodes.until("runs", ({ status }) => status === "running");
+    // Not before: it would end at once what is to run.
+    await other.start(nodes.finish);
     await redis.kill();
     for (let n = 0; n < 20; n++) expect(await other.enqueue(await nodes.submit(`waits ${n}`))).toBe(false);
     await redis.restart();
