@@ -103,7 +103,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     await finds(TUMOURS, "Fluorescence images of carcinoma");
   }, 90_000);
 
-  test("makes all vectors anew by another model, and serves none of two", async () => {
+  test("makes all vectors anew by another model", async () => {
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
     registry.configure({ EMBEDDINGS_PASSAGE_PREFIX: "Data set: " });
     at = await registry.whole();
