@@ -9,6 +9,7 @@ import { Emitter, type Expanded } from "./emit.js";
 import { JsonLdError } from "./json-ld-error.js";
 import { plainExpansion } from "./plain.js";
 import { FALLBACK_VOCABULARY, safeIri } from "./iri.js";
+import { Properties, predicateOf } from "./predicates.js";
 import { isPublic, publicView } from "../model/view.js";
 import type { GraphInput, RecordGraph } from "./record-graph.js";
 
@@ -29,6 +30,9 @@ for (const kind of Object.values(KINDS)) {
   declaredContext.set(kind.name, terms);
 }
 for (const name of ["hasPart", "isPartOf", "about", "mainEntity", "mentions", "author", "creator", "schema", "distribution"]) references.add(`https://schema.org/${name}`);
+const properties = new Properties(references);
+const TYPE = predicateOf(expandCurie("rdf:type"));
+const SAME_AS = predicateOf(expandCurie("schema:sameAs"));
 
 /**
  * The statements of one record, as canonical N-Quads, and its links. Opens no connection: contexts come from
@@ -36,9 +40,10 @@ for (const name of ["hasPart", "isPartOf", "about", "mainEntity", "mentions", "a
  * @throws UnknownContext for a remote context that is not bundled; JsonLdError for malformed JSON-LD
  */
 export async function graphOf(input: GraphInput): Promise<RecordGraph> {
-  const { "@context": context, ...said } = bodyOf(input);
-  const plain = input.fromCrate ? undefined : plainExpansion(said, context, declaredContext.get(input.kind)!);
+  const shown = shownOf(input);
+  const plain = input.fromCrate ? undefined : plainExpansion(shown, declaredContext.get(input.kind)!);
   if (plain) return emit(input, [plain]);
+  const { "@context": context, ...said } = bodyOf(input, shown);
   const body = { ...said, "@id": SELF };
   const contexts = [FALLBACK, ...contextList(context)];
   const nodes = input.fromCrate ? await expand(body, contexts) : await expandDeclared(body, contexts, input.kind);
@@ -90,21 +95,26 @@ function contextList(context: JsonValue | undefined): JsonValue[] {
  */
 const withoutAnswer = ({ "@graph": _graph, outputs: _outputs, dangling: _dangling, hidden: _hidden, ...rest }: JsonObject): JsonObject => rest;
 
-/** What of the document is public. */
-function bodyOf(input: GraphInput): JsonObject {
+/** What of the document is public and its own. */
+function shownOf(input: GraphInput): JsonObject {
+  const shown = publicView(KINDS[input.kind], input.document);
+  return input.kind === "evidencegraph" ? withoutAnswer(shown) : shown;
+}
+
+/** The same as the JSON-LD processor keeps all of it. */
+function bodyOf(input: GraphInput, shown = shownOf(input)): JsonObject {
   const { fields } = KINDS[input.kind];
-  const { "@id": _id, ...said } = publicView(KINDS[input.kind], input.document);
-  const body = input.kind === "evidencegraph" ? withoutAnswer(said) : said;
+  const { "@id": _id, ...said } = shown;
   const isLiteral = (key: string) => !input.fromCrate && key !== "@context" && Object.hasOwn(fields, key) && (fields[key]!.json === "object" || fields[key]!.json === "list");
-  return keepAll(body, isLiteral);
+  return keepAll(said, isLiteral);
 }
 
 function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
   const subject = input.subject === undefined ? input.ark : safeIri(input.subject);
-  const emitter = new Emitter({ ark: input.ark, subject, references, activity: input.kind === "computation" });
+  const emitter = new Emitter({ ark: input.ark, subject, properties, activity: input.kind === "computation" });
   for (const [index, node] of nodes.entries()) emitter.node(index === 0 ? { "@id": subject, ...node } : node);
-  emitter.state(input.ark, expandCurie("rdf:type"), expandCurie(KINDS[input.kind].rdfClass));
-  if (subject !== input.ark) emitter.state(input.ark, expandCurie("schema:sameAs"), subject);
+  emitter.state(input.ark, TYPE, expandCurie(KINDS[input.kind].rdfClass));
+  if (subject !== input.ark) emitter.state(input.ark, SAME_AS, subject);
   return emitter.result();
 }
 

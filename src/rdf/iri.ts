@@ -1,4 +1,5 @@
 import { parseArk, looksLikeArk } from "../identifiers/ark.js";
+import { Known } from "./known.js";
 
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 /** Characters an IRI never holds (RFC 3987), and `%` that begins no escape. */
@@ -40,17 +41,9 @@ export function safeIri(text: string): string {
   return iri.slice(0, path) + iri.slice(path).replace(/[[\]]/g, encodeURIComponent);
 }
 
-/** {@link safeIri} of terms of vocabularies: few, and each comes again and again. */
-export function safeTerm(iri: string): string {
-  let safe = terms.get(iri);
-  if (safe === undefined) {
-    if (terms.size >= MOST_TERMS) terms.clear();
-    terms.set(iri, (safe = safeIri(iri)));
-  }
-  return safe;
-}
-const terms = new Map<string, string>();
-const MOST_TERMS = 2000;
+const terms = new Known(safeIri);
+/** {@link safeIri} of terms of vocabularies. */
+export const safeTerm = (iri: string): string => terms.of(iri);
 
 /** IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are below `base`. */
 export function nodeIri(id: string, base: string): string {

@@ -36,13 +36,6 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value) ?? "null";
 }
 
-/** Sorted, without duplicates: the canonical text of a set of statements. */
-export function canonicalLines(lines: Iterable<string>): string {
-  // Neighbours are compared: a Set would hash every line.
-  const sorted = [...lines].sort().filter((line, index, all) => line !== all[index - 1]);
-  return sorted.length === 0 ? "" : `${sorted.join("\n")}\n`;
-}
-
 const NAMESPACES = Object.entries(PREFIXES);
 
 /** CURIE of a property IRI where one of the product's prefixes fits, else the IRI itself. */

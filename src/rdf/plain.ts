@@ -19,14 +19,17 @@ function isOwnContext(context: JsonValue | undefined): context is JsonObject {
  * The expansion of a plain record under one of the registry's own contexts: words as keys, scalars and lists of
  * them as values. That is what most clients send, and the JSON-LD processor spends four fifths of a small
  * write on it. `undefined` for anything else, which the processor expands; a property test holds the two together.
+ * @param document its `@id` is not looked at
  * @param terms declared fields of the kind: name → term definition
  */
-export function plainExpansion(body: JsonObject, context: JsonValue | undefined, terms: JsonObject): Expanded | undefined {
+export function plainExpansion(document: JsonObject, terms: JsonObject): Expanded | undefined {
+  const context = document["@context"];
   if (!isOwnContext(context)) return undefined;
   const node: Record<string, unknown> = {};
   // In the processor's order, which is that of links.
-  for (const name of Object.keys(body).sort()) {
-    const value = body[name]!;
+  for (const name of Object.keys(document).sort()) {
+    if (name === "@id" || name === "@context") continue;
+    const value = document[name]!;
     if (name === "@type") {
       const types = typesOf(value, context, terms);
       if (!types) return undefined;

@@ -39,7 +39,9 @@ export function readBacklinkCursor(text: string): BacklinkPositions {
 
 const decoder = new TextDecoder();
 export const parseDocument = (bytes: Uint8Array): JsonObject => JSON.parse(decoder.decode(bytes)) as JsonObject;
-export const documentBytes = (document: JsonObject): Uint8Array => Buffer.from(JSON.stringify(document));
+const encoder = new TextEncoder();
+/** In a buffer of their own, which is handed to other threads without copying it out of a larger one. */
+export const documentBytes = (document: JsonObject): Uint8Array => encoder.encode(JSON.stringify(document));
 
 const derivedFields = new Map<KindName, string[]>(
   Object.values(KINDS).map((kind) => [kind.name, Object.keys(kind.fields).filter((name) => kind.fields[name]!.backlink)]),
