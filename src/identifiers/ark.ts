@@ -78,7 +78,8 @@ function collapse(name: string): string {
 
 /** Key of a stored form: equal keys mean one identity. Total: what cannot be decoded stays as it is. */
 export function arkKey(stored: string): string {
-  const name = stored.replace(/[-\u2010-\u2015]/g, "");
+  const name = stored.replace(/[-\u2010-\u2015]+/g, "");
+  if (!/^[/.]|[/.][/.]|[/.]$|%/.test(name)) return name;
   const slash = name.indexOf("/");
   const head = name.slice(0, slash + 1);
   const tail = collapse(name.slice(slash + 1));

@@ -33,10 +33,12 @@ const TERMS_2 = 2;
 /** Longer texts are deflated: they repeat more than their terms. Shorter ones are not worth its time, most of which is the clearing of tables (decision 37). */
 const LONG_TEXT = 3_000;
 
-/** Canonical N-Quads text → stored bytes. */
+const encoder = new TextEncoder();
+
+/** Canonical N-Quads text → stored bytes, in a buffer of their own, which may be handed to another thread. */
 export function packQuads(text: string): Uint8Array {
   const short = text.length > LONG_TEXT ? undefined : shortenTerms(text);
-  return short === undefined ? behind(DEFLATED_1, deflateRawSync(text, { dictionary: DICTIONARY_1 })) : behind(TERMS_2, Buffer.from(short));
+  return short === undefined ? behind(DEFLATED_1, deflateRawSync(text, { dictionary: DICTIONARY_1 })) : encoder.encode(String.fromCharCode(TERMS_2) + short);
 }
 
 /** @throws Error when the bytes are of a coding this version does not know, or damaged */
@@ -49,7 +51,6 @@ export function unpackQuads(bytes: Uint8Array): string {
   throw new Error(`stored quads have coding ${coding}, which this version does not read`);
 }
 
-/** A buffer of its own, which may be handed to another thread. */
 function behind(coding: number, packed: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(packed.length + 1);
   bytes[0] = coding;

@@ -31,6 +31,7 @@ const coded = (mark: string, list: readonly string[]): Map<string, string> => ne
 const CODE_OF_TERM = coded(KNOWN, KNOWN_TERMS);
 const CODE_OF_SPACE = coded(SPACE, NAMESPACES);
 
+const LESS_THAN = "<".charCodeAt(0);
 const INFERRED_SUFFIX = "#inferred>";
 // eslint-disable-next-line no-control-regex
 const MARKS = /[\u0000-\u0009\u000b-\u001f]/;
@@ -46,9 +47,10 @@ export function shortenTerms(nquads: string): string | undefined {
   const near = `<${main.slice(0, main.indexOf("/") + 1)}`;
 
   const short = (term: string): string => {
+    // Literals are no terms of the lists: they may be long, and looking one up reads all of it.
+    if (term.charCodeAt(0) !== LESS_THAN || !term.endsWith(">")) return term + END;
     const known = CODE_OF_TERM.get(term);
     if (known !== undefined) return known;
-    if (!term.startsWith("<") || !term.endsWith(">")) return term + END;
     if (near.length > 1 && term.startsWith(near)) return term.startsWith(main, 1) ? `${MAIN}${term.slice(main.length + 1, -1)}${END}` : `${NEAR}${term.slice(near.length, -1)}${END}`;
     const space = CODE_OF_SPACE.get(term.slice(1, Math.max(term.lastIndexOf("/"), term.lastIndexOf("#")) + 1));
     return space === undefined ? term + END : `${space}${term.slice(NAMESPACES[space.charCodeAt(1) - FIRST]!.length + 1, -1)}${END}`;

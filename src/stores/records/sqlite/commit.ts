@@ -1,9 +1,10 @@
-import type { Commit, Committed, CommittedRecord } from "../port.js";
+import type { Committed, CommittedRecord } from "../port.js";
 import { AccountWrites } from "./account-writes.js";
 import { CrateUseWrites } from "./crate-uses.js";
 import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./link-writes.js";
 import { ObjectWrites } from "./object-writes.js";
+import type { PreparedCommit } from "./prepared-write.js";
 import { Projection } from "./projection.js";
 import { RecordWrites } from "./record-writes.js";
 import type { Connection } from "./statement.js";
@@ -58,7 +59,7 @@ export class Committer {
     this.#records.rolledBack();
   }
 
-  apply(commit: Commit): Committed {
+  apply(commit: PreparedCommit): Committed {
     const { at, by, submission, within = Infinity } = commit;
     if (submission) this.submissions.guard(submission);
     const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [], linked: new Set() };

@@ -1,7 +1,7 @@
-import type { Commit } from "../port.js";
 import type { Committer } from "./commit.js";
 import { unavailable } from "../unavailable.js";
 import { LeaseWrites } from "./lease-writes.js";
+import type { PreparedCommit } from "./prepared-write.js";
 import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
 import { ScoreWrites } from "./scores.js";
 import type { Connection } from "./statement.js";
@@ -130,4 +130,4 @@ export class GroupCommit {
 }
 
 /** A commit that may take long: it is not done twice. */
-const isLimited = ({ call, args }: WriterTask): boolean => call === "commit" && (args[0] as Commit | undefined)?.within !== undefined;
+const isLimited = ({ call, args }: WriterTask): boolean => call === "commit" && (args[0] as PreparedCommit | undefined)?.within !== undefined;

@@ -41,10 +41,11 @@ export class Projection {
     else this.#known.set(key, [ark]);
   }
 
-  /** Projects quads just written. */
-  project(state: number, quads: string, links: readonly Link[]): void {
+  /** Projects packed quads just written. */
+  project(state: number, packed: Uint8Array, links: readonly Link[]): void {
     const spelling = this.#spelling(links);
     if (spelling.size === 0) return;
+    const quads = unpackQuads(packed);
     const projected = respell(quads, spelling);
     if (projected !== quads) this.#put.put([packQuads(projected), state]);
   }

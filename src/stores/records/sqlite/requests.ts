@@ -1,16 +1,17 @@
 import type { ScoreStore } from "../scores-port.js";
 import type { ObjectBookkeeping } from "../objects-port.js";
 import type { LeaseStore } from "../lease-port.js";
-import type { Commit, Committed, RecordStore, RecordWrite } from "../port.js";
+import type { Committed, RecordStore, RecordWrite } from "../port.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import { asSent, type SentError } from "../sent-error.js";
 import type { VectorStore } from "../vectors-port.js";
 import type { PackedVector } from "../vectors/packed.js";
+import type { PreparedCommit } from "./prepared-write.js";
 import { isOutage } from "./statement-error.js";
 
 /** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
 export interface WriterCalls {
-  commit: { args: [Commit]; result: Committed };
+  commit: { args: [PreparedCommit]; result: Committed };
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
@@ -31,8 +32,8 @@ export interface WriterCalls {
 export type WriterCall = keyof WriterCalls;
 
 /**
- * What the writer is posted. `part`: records of a large commit that follows under the same id; copying all of
- * them into one message would hold up the serving thread.
+ * What the writer is posted. `part`: records of a large commit that follows under the same id; preparing and
+ * copying all of them into one message would hold up the serving thread.
  */
 export type WriterRequest = { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };
 export interface WriterTask { id: number; call: WriterCall; args: unknown[] }

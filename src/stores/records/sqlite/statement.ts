@@ -129,9 +129,14 @@ export class Statement<R extends Row = Row> {
   #check(values: readonly Value[]): Value[] {
     if (!this.#connection.open) throw new StatementError("CLOSED", "the connection is closed");
     if (!Array.isArray(values)) throw new StatementError("PARAMETERS", "parameters come as one array");
-    const checked = Array.from(values);
-    if (checked.length !== this.parameters) throw new StatementError("PARAMETERS", `${checked.length} parameters for ${this.parameters} placeholders`);
-    for (let i = 0; i < checked.length; i++) checkValue(checked[i], i + 1);
+    const { length } = values;
+    if (length !== this.parameters) throw new StatementError("PARAMETERS", `${length} parameters for ${this.parameters} placeholders`);
+    const checked: Value[] = [];
+    for (let i = 0; i < length; i++) {
+      const value = values[i]!;
+      checkValue(value, i + 1);
+      checked.push(value);
+    }
     return checked;
   }
 }

@@ -24,7 +24,7 @@ export function checkDeadline({ deadline }: Step): void {
   if (performance.now() > deadline) throw takesTooLong();
 }
 /** The links a record states from now on; none for a deleted one. */
-export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; quads: string | null; state: number }
+export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; /** Packed. */ quads: Uint8Array | null; state: number }
 export interface Arrival {
   id: number; ark: string; key: string; sharesKey: boolean;
   /** Commit that the newest of the links that waited for it is of. */

@@ -1,6 +1,5 @@
-import type { RecordState } from "../port.js";
-import { keywordsOf, searchedTextOf } from "../searched-text.js";
 import type { GroupTail } from "./group-tail.js";
+import type { PreparedState } from "./prepared-write.js";
 import type { Connection } from "./statement.js";
 
 type Text = [name: string, description: string, keywords: string, other: string];
@@ -21,17 +20,16 @@ export class TextWrites {
     this.#drop = connection.prepare("DELETE FROM text WHERE id = ?");
   }
 
-  add(record: number, state: RecordState): void {
+  add(record: number, state: PreparedState): void {
     const text = textOf(state);
-    const words = keywordsOf(state);
-    this.#insert.put([record, ...text, words.join("\n")]);
+    this.#insert.put([record, ...text, state.words.join("\n")]);
     this.tail.index([record, ...text]);
-    for (const word of words) this.#addWord.put([word, record, state.kind]);
+    for (const word of state.words) this.#addWord.put([word, record, state.kind]);
   }
 
-  replace(record: number, state: RecordState, kindChanged: boolean): void {
+  replace(record: number, state: PreparedState, kindChanged: boolean): void {
     const stored = this.#stored.get([record]);
-    const same = stored && !kindChanged && [...textOf(state), keywordsOf(state).join("\n")].every((part, i) => part === stored[i]);
+    const same = stored && !kindChanged && [...textOf(state), state.words.join("\n")].every((part, i) => part === stored[i]);
     if (same) return;
     this.remove(record);
     this.add(record, state);
@@ -47,7 +45,4 @@ export class TextWrites {
   }
 }
 
-function textOf(state: RecordState): Text {
-  const { name, description, keywords, other } = searchedTextOf(state);
-  return [name, description, keywords, other];
-}
+const textOf = ({ text: { name, description, keywords, other } }: PreparedState): Text => [name, description, keywords, other];

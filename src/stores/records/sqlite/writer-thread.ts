@@ -3,8 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import { GroupCommit } from "./group-commit.js";
-import { packAhead } from "../packed.js";
-import type { Commit, RecordWrite } from "../port.js";
+import { type PreparedCommit, type PreparedWrite, prepareWrite } from "./prepared-write.js";
 import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 import { migrate } from "./schema.js";
 
@@ -38,13 +37,13 @@ function open(): { group: GroupCommit; close: () => void } {
 
 function serve(): void {
   const { group, close } = open();
-  const parts = new Map<number, RecordWrite[]>();
+  const parts = new Map<number, PreparedWrite[]>();
   /** Puts a commit that came in parts together. */
   const whole = (task: WriterTask): WriterTask => {
     const before = parts.get(task.id);
     if (!before) return task;
     parts.delete(task.id);
-    const commit = task.args[0] as Commit;
+    const commit = task.args[0] as PreparedCommit;
     return { ...task, args: [{ ...commit, records: [...before, ...commit.records] }] };
   };
   port.on("message", (first: WriterRequest) => {
@@ -55,10 +54,11 @@ function serve(): void {
       if ("close" in next.message) ending = true;
       else if ("part" in next.message) {
         const { id, part } = next.message;
+        // Before the transaction that writes them: nobody waits for this.
+        const prepared = part.map(prepareWrite);
         const before = parts.get(id);
-        if (before) before.push(...part);
-        else parts.set(id, part);
-        packAhead(part);
+        if (before) before.push(...prepared);
+        else parts.set(id, prepared);
         // What came before the part is not kept waiting for the next one.
         break;
       } else for (const task of next.message.tasks) waiting.push(whole(task));

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Commit, Committed } from "../port.js";
-import { exactWrite } from "./exact-bytes.js";
+import { prepareCommit, rawWrite } from "./prepared-write.js";
 import { threadModule } from "../../../package-root.js";
 import { receiveError } from "../sent-error.js";
 import type { WriterCall, WriterCalls, WriterMessage, WriterRequest, WriterTask } from "./requests.js";
@@ -9,6 +9,8 @@ import { unavailable } from "../unavailable.js";
 
 /** Records of one message; copying them takes a few ms. */
 const PART = 250;
+/** Records of a commit that are prepared by the serving thread, which has more time than the writer while they are few. */
+const FEW = 8;
 /** Requests that are sent without waiting for more: the thread works on them while this one makes the next. */
 const LOT = 8;
 
@@ -72,13 +74,13 @@ export class Writer {
   async commit(commit: Commit): Promise<Committed> {
     const id = this.#next++;
     const { records } = commit;
-    let sent = 0;
-    for (; records.length - sent > PART; sent += PART) {
+    if (records.length <= FEW) return this.#post(id, "commit", [prepareCommit(commit)]);
+    for (let sent = 0; sent < records.length; sent += PART) {
+      if (sent > 0) await turn();
       this.#mustRun();
-      this.#worker.postMessage({ id, part: records.slice(sent, sent + PART).map(exactWrite) } satisfies WriterRequest);
-      await turn();
+      this.#worker.postMessage({ id, part: records.slice(sent, sent + PART).map(rawWrite) } satisfies WriterRequest);
     }
-    return this.#post(id, "commit", [{ ...commit, records: (sent === 0 ? records : records.slice(sent)).map(exactWrite) }]);
+    return this.#post(id, "commit", [{ ...commit, records: [] }]);
   }
 
   #post<Call extends WriterCall>(id: number, call: Call, args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {

@@ -2,13 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Committer } from "../../../../src/stores/records/sqlite/commit.js";
 import { GroupCommit } from "../../../../src/stores/records/sqlite/group-commit.js";
 import { GroupTail } from "../../../../src/stores/records/sqlite/group-tail.js";
+import { prepareCommit } from "../../../../src/stores/records/sqlite/prepared-write.js";
 import type { WriterTask } from "../../../../src/stores/records/sqlite/requests.js";
 import type { RecordWrite } from "../../../../src/stores/records/port.js";
 import { migrate } from "../../../../src/stores/records/sqlite/schema.js";
 import { Connection } from "../../../../src/stores/records/sqlite/statement.js";
 import { commitOf, create, linkTo } from "../../../conformance/records/fixtures.js";
 
-const task = (id: number, ark: string): WriterTask => ({ id, call: "commit", args: [commitOf([create(ark, { name: ark })])] });
+const task = (id: number, ark: string): WriterTask => ({ id, call: "commit", args: [prepareCommit(commitOf([create(ark, { name: ark })]))] });
 
 describe("a group of requests in one transaction", () => {
   let connection: Connection;
@@ -72,7 +73,7 @@ describe("a group of requests in one transaction", () => {
 
   test("leaves nothing of a refused request in tallies, back-links and search, and the newest of those that succeed", () => {
     const linking = (ark: string) => create(ark, { name: `says ${ark.slice(-1)}`, links: [linkTo("ark:99999/hub")] });
-    const commit = (id: number, ...records: ReturnType<typeof create>[]): WriterTask => ({ id, call: "commit", args: [commitOf(records)] });
+    const commit = (id: number, ...records: ReturnType<typeof create>[]): WriterTask => ({ id, call: "commit", args: [prepareCommit(commitOf(records))] });
     group.run([commit(1, create("ark:99999/hub", { name: "Hub" })), commit(2, linking("ark:99999/a")), commit(3, linking("ark:99999/x"), create("ark:99999/a")), commit(4, linking("ark:99999/b"))]);
     expect(connection.prepare("SELECT ark, newest_backlink FROM record ORDER BY id").all()).toEqual([["ark:99999/hub", 3], ["ark:99999/a", 0], ["ark:99999/b", 0]]);
     expect(connection.prepare("SELECT sum(live) FROM tally").get()).toEqual([3]);
@@ -81,7 +82,7 @@ describe("a group of requests in one transaction", () => {
   });
 
   test("finds in the search index what live records say, by stem", () => {
-    group.run([{ id: 1, call: "commit", args: [commitOf([create("ark:99999/a", { name: "Measured temperatures" }), create("ark:99999/b", { name: "Other" })])] }]);
+    group.run([{ id: 1, call: "commit", args: [prepareCommit(commitOf([create("ark:99999/a", { name: "Measured temperatures" }), create("ark:99999/b", { name: "Other" })]))] }]);
     const search = (words: string): unknown[] => connection.prepare("SELECT r.ark FROM search AS s JOIN record AS r ON r.id = s.rowid WHERE search MATCH ?").all([words]).flat();
     expect(search("measuring temperature")).toEqual(["ark:99999/a"]);
     group.run([{ id: 2, call: "commit", args: [{ by: null, at: 5, records: [{ op: "delete", ark: "ark:99999/a", ifRevision: 1 }] }] }]);
@@ -97,10 +98,10 @@ describe("a group of requests in one transaction", () => {
     const renewed: RecordWrite = { ...(create("ark:99999/old", { name: "Renewed" }) as Extract<RecordWrite, { op: "create" }>), op: "replace", ifRevision: 1, changed: ["/name"] };
     const { answers } = group.run([
       task(1, "ark:99999/old"),
-      { id: 2, call: "commit", args: [{ ...commitOf([renewed, ...many]), within: 60_000 }] },
+      { id: 2, call: "commit", args: [{ ...prepareCommit(commitOf([renewed, ...many])), within: 60_000 }] },
       task(3, "ark:99999/z"),
-      { id: 4, call: "commit", args: [{ ...commitOf([create("ark:99999/late"), create("ark:99999/m00")]), within: 60_000 }] },
-      { id: 5, call: "commit", args: [{ ...commitOf([create("ark:99999/never")]), within: -1 }] },
+      { id: 4, call: "commit", args: [{ ...prepareCommit(commitOf([create("ark:99999/late"), create("ark:99999/m00")])), within: 60_000 }] },
+      { id: 5, call: "commit", args: [{ ...prepareCommit(commitOf([create("ark:99999/never")])), within: -1 }] },
     ]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
     expect(answers).toMatchObject([{ result: { sequence: 1 } }, { result: { records: [{ ark: "ark:99999/old", revision: 2 }, ...many.map(({ ark }) => ({ ark, revision: 1 }))] } }, { result: { sequence: 3 } }, { error: { code: "DUPLICATE" } }, { error: { code: "TOO_LARGE" } }]);
     expect(stored()).toEqual(["ark:99999/old", ...many.map(({ ark }) => ark).toSorted(), "ark:99999/z"]);
