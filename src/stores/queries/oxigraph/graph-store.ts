@@ -9,6 +9,7 @@ const DROPS_PER_UPDATE = 200;
 /** Characters of one load: a crate of 100,000 entities would not fit into one string. */
 const LOAD_LENGTH = 8_000_000;
 const NQUADS = "application/n-quads";
+const encoder = new TextEncoder();
 
 /**
  * One Oxigraph store and the graphs of the records in it. Everything here is synchronous: no query in the same
@@ -129,9 +130,9 @@ export class GraphStore {
     }
   }
 
-  /** Without the engine's own transaction, which would hold every page twice: only this thread looks. */
+  /** Without the engine's own transaction, which would hold every page twice: only this thread looks. As bytes: strings are copied by the character. */
   #load(text: string): void {
-    if (text !== "") this.#store.load(text, { format: NQUADS, no_transaction: true });
+    if (text !== "") this.#store.load(encoder.encode(text), { format: NQUADS, no_transaction: true });
   }
 
   /** One bad record must not cost the index, nor one bad line the record. */
