@@ -20,7 +20,7 @@ export interface Submission {
   identifiersMinted: number;
   /** The record that the work made: a crate, for `evidence` an evidence graph, for `computation` the dataset of its results; for `score` the crate that was scored. */
   rocrateIdentifier: string | null;
-  /** SHA-256 of the archive, lower-case hex. */
+  /** SHA-256 of the archive, lower-case hex; of other work that of what makes two requests for it the same, where something does. */
   sha256: string | null;
   /** Input of the work, by type. */
   input: Record<string, unknown>;

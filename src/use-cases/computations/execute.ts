@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../stores/records/submissions-port.js";
 import { authenticated, type Caller } from "../access/caller.js";
@@ -34,8 +34,8 @@ export async function executeComputation(deps: Deps, id: string, caller: Caller 
     if (!(error instanceof RunError)) throw error;
   });
   const { ark } = record;
-  const again = (await deps.records.unfinished()).find(({ type, user, input, cancelled }) => type === "computation" && user === who.user && !cancelled && input["ark"] === ark);
-  if (again) return again;
-  const { submission } = await deps.records.submit({ id: randomUUID(), type: "computation", user: who.user, sha256: null, input: { ark, ...origin } satisfies RunSubmissionInput, at: Date.now() });
-  return queued(deps, submission);
+  // The hash of its ARK makes two requests for the same run one, also at one moment; a run that ended does not count.
+  const sha256 = createHash("sha256").update(ark).digest("hex");
+  const { submission, existing } = await deps.records.submit({ id: randomUUID(), type: "computation", user: who.user, sha256, input: { ark, ...origin } satisfies RunSubmissionInput, update: true, at: Date.now() });
+  return existing ? submission : queued(deps, submission);
 }

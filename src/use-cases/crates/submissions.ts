@@ -56,7 +56,8 @@ export function submissionView(submission: Submission, progress: Progress | null
     completed: status === "finished" || status === "failed", success: status === "finished",
     error: submission.error, warnings: submission.warnings, identifiersMinted: submission.identifiersMinted,
     ...madeBy(submission),
-    sha256: submission.sha256,
+    // Of other work it only tells whether two requests are the same.
+    sha256: submission.type === "crate" ? submission.sha256 : null,
   };
 }
 
