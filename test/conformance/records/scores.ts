@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Setting } from "./fixtures.js";
+import { commitOf, create, remove, type Setting } from "./fixtures.js";
 
 const A = "ark:99999/rocrate-a";
 const body = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -14,6 +14,15 @@ export function scoresConform({ store }: Setting): void {
       expect(text((await store().keptScore(A))?.body)).toBe('{"é":1}');
       await store().keepScore({ crate: A, state: "2", whole: false, body: body("{}") });
       expect(await store().keptScore(A)).toMatchObject({ state: "2", whole: false });
+    });
+
+    test("goes with its crate, and no other does", async () => {
+      const B = "ark:99999/rocrate-b";
+      await store().commit(commitOf([create(A, { kind: "rocrate" }), create(B, { kind: "rocrate" })]));
+      for (const crate of [A, B]) await store().keepScore({ crate, state: "1", whole: true, body: body(crate) });
+      await store().commit(commitOf([remove(A, 1)]));
+      expect(await store().keptScore(A)).toBeUndefined();
+      expect(text((await store().keptScore(B))?.body)).toBe(B);
     });
 
     test("gives way to one of the same state unless that looked at less", async () => {

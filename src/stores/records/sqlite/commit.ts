@@ -7,6 +7,7 @@ import { ObjectWrites } from "./object-writes.js";
 import type { PreparedCommit } from "./prepared-write.js";
 import { Projection } from "./projection.js";
 import { RecordWrites } from "./record-writes.js";
+import { ScoreWrites } from "./scores.js";
 import type { Connection } from "./statement.js";
 import type { Step } from "./step.js";
 import { SubmissionWrites } from "./submission-writes.js";
@@ -20,6 +21,7 @@ export class Committer {
   readonly accounts: AccountWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
+  readonly scores: ScoreWrites;
   readonly #uses: CrateUseWrites;
   /** Written by the caller before the transaction ends. */
   readonly tail: GroupTail;
@@ -35,6 +37,7 @@ export class Committer {
     this.accounts = new AccountWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
+    this.scores = new ScoreWrites(connection);
     this.#uses = new CrateUseWrites(connection);
     this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
@@ -66,7 +69,11 @@ export class Committer {
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
     this.#links.apply(step);
-    for (const write of commit.records) if (write.op === "delete") this.#uses.end(write.ark);
+    for (const { op, ark } of commit.records) {
+      if (op !== "delete") continue;
+      this.#uses.end(ark);
+      this.scores.forget(ark);
+    }
     if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
     if (submission) {

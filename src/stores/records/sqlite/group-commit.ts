@@ -3,7 +3,6 @@ import { unavailable } from "../unavailable.js";
 import { LeaseWrites } from "./lease-writes.js";
 import type { PreparedCommit } from "./prepared-write.js";
 import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
-import { ScoreWrites } from "./scores.js";
 import type { Connection } from "./statement.js";
 import { isOutage } from "./statement-error.js";
 import { VectorWrites } from "./vectors.js";
@@ -22,8 +21,8 @@ export class GroupCommit {
   readonly #handlers: Handlers;
   #apart = 0;
 
-  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), scores = new ScoreWrites(connection), vectors = new VectorWrites(connection)) {
-    const { accounts, submissions, objects } = committer;
+  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), vectors = new VectorWrites(connection)) {
+    const { accounts, submissions, objects, scores } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),

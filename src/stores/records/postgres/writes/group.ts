@@ -5,6 +5,7 @@ import type { Commit, RecordWrite } from "../../port.js";
 import { unavailable } from "../../unavailable.js";
 import type { Database, Session } from "../statement.js";
 import { assertKnown, NEEDS } from "../migrate.js";
+import { forgetScores } from "../scores.js";
 import { isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
 import { applyCommit } from "./apply.js";
 import { checkCommit } from "./check-commit.js";
@@ -162,6 +163,7 @@ export class Group {
     await writeObjects(sending, ledger);
     await writeEndings(sending, ledger);
     await endUses(sending, ledger.deleted);
+    await forgetScores(sending, ledger.deleted);
     for (const { uses } of done) if (uses) await replaceUses(sending, uses);
     await project(sending, ledger);
     await writeLog(sending, ledger);
