@@ -5,7 +5,7 @@ import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { recordMaker } from "./support/documents.js";
-import { inTurns, median, timed } from "./support/measure.js";
+import { inPairs, inTurns, median, timed } from "./support/measure.js";
 import { startRegistry } from "./support/server.js";
 
 /** How often the disk is asked what one sync costs. */
@@ -15,15 +15,15 @@ const SYNCS = 200;
 export const creates: Bench = async (surroundings) => [...(await overHttp(surroundings)), ...(await inTheStore(surroundings))];
 
 async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench> {
-  const { rounds, seconds, warmUp, writers } = sizes;
+  const { pairs, seconds, warmUp, writers } = sizes;
   const server = await startRegistry(await folder());
   try {
     const creating = (await Client.register(server)).creating();
     const side = (connections: number) => async (length = seconds) => (await load.run({ ...creating, connections, seconds: length })).perSecond;
     const sides = { many: side(writers), one: side(1) };
     await sides.many(warmUp);
-    const { many, one } = await inTurns(rounds, { many: () => sides.many(), one: () => sides.one() });
-    const note = `one create alone takes ${(1000 / one).toFixed(1)} ms, one sync of this disk ${(await syncOf(await folder())).toFixed(2)} ms`;
+    const { figure: many, yardstick: one, ratios } = await inPairs(pairs, () => sides.many(), () => sides.one());
+    const note = `in ${pairs} pairs ${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)}; one create alone takes ${(1000 / one).toFixed(1)} ms, one sync of this disk ${(await syncOf(await folder())).toFixed(2)} ms`;
     return [{ name: `POST /dataset, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one }, wanted: { atLeast: 5 }, note }];
   } finally {
     await server.stop();

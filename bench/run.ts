@@ -7,6 +7,7 @@ import { asJson, table, type Results } from "./report.js";
 import { readSizes, SIZES } from "./sizes.js";
 import { FilledStores } from "./support/filled-stores.js";
 import { LoadGenerator } from "./support/load.js";
+import { stolenShare, ticks } from "./support/stolen.js";
 
 /** In this order: those on an empty machine first, those that fill its memory last. Each is loaded when it is its turn. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
@@ -61,22 +62,26 @@ async function main(): Promise<void> {
     return made;
   };
   const results: Results = {};
+  const stolen: Record<string, number> = {};
   const load = new LoadGenerator();
   try {
     const stores = new FilledStores(folder, say);
     for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) {
       const began = performance.now();
+      const before = ticks();
       say(`${name} …`);
       const bench = await BENCHES[name]!();
       results[name] = await bench({ sizes, stores, load, folder, say: (line) => say(`  ${line}`) });
-      say(`${name} took ${((performance.now() - began) / 1000).toFixed(0)} s`);
+      const share = stolenShare(before, ticks());
+      if (share !== undefined) stolen[name] = share;
+      say(`${name} took ${((performance.now() - began) / 1000).toFixed(0)} s${share === undefined ? "" : `, and ${(share * 100).toFixed(0)} % of the cores' time went to others on the host`}`);
     }
   } finally {
     load.close();
     for (const made of folders) await rm(made, { recursive: true, force: true });
   }
   process.stdout.write(table(results));
-  if (options.json !== undefined) await writeFile(options.json, asJson(results, { node: process.version, cores: availableParallelism(), memory: totalmem(), sizes }));
+  if (options.json !== undefined) await writeFile(options.json, asJson(results, { node: process.version, cores: availableParallelism(), memory: totalmem(), sizes, stolen }));
   if (options.check && Object.values(results).flat().some((figure) => isMet(figure) === false)) process.exitCode = 1;
 }
 

@@ -1,6 +1,7 @@
 /** How large every bench is: `--set name=number` changes one, `--tiny` takes the second column. */
 export const SIZES = {
   rounds: [3, 1, "how often each side of a comparison is measured; the median counts"],
+  pairs: [9, 1, "how often the two sides of creates are measured; the pair of the middle ratio counts"],
   seconds: [2, 0.1, "length of one measurement under load"],
   warmUp: [8, 0.1, "seconds of load before the first measurement: as long as the compiler takes to settle, since a registry runs for months"],
   connections: [32, 4, "requests at a time when records are resolved"],

@@ -41,3 +41,14 @@ export async function inTurns<Name extends string>(rounds: number, sides: Readon
   for (let round = 0; round < rounds; round++) for (const name of names) values[name].push(await sides[name]());
   return Object.fromEntries(names.map((name) => [name, median(values[name])])) as Record<Name, number>;
 }
+
+/**
+ * Measures two sides one right after the other, so often, and answers the pair whose ratio is the middle one. For machines whose
+ * speed changes from second to second: medians of the sides may be of different moments, a pair is of one.
+ */
+export async function inPairs(rounds: number, figure: () => Promise<number>, yardstick: () => Promise<number>): Promise<{ figure: number; yardstick: number; ratios: number[] }> {
+  const pairs: { figure: number; yardstick: number }[] = [];
+  for (let round = 0; round < rounds; round++) pairs.push({ figure: await figure(), yardstick: await yardstick() });
+  const sorted = pairs.toSorted((a, b) => a.figure / a.yardstick - b.figure / b.yardstick);
+  return { ...sorted[(sorted.length - 1) >> 1]!, ratios: sorted.map((pair) => pair.figure / pair.yardstick) };
+}

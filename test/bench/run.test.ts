@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,7 +8,8 @@ import { isMet, ratioOf } from "../../bench/bench.js";
 import { canProject } from "../../bench/projection.js";
 import { table } from "../../bench/report.js";
 import { readSizes } from "../../bench/sizes.js";
-import { inTurns, median, percentile } from "../../bench/support/measure.js";
+import { inPairs, inTurns, median, percentile } from "../../bench/support/measure.js";
+import { stolenShare, ticks } from "../../bench/support/stolen.js";
 import { hasPgbench } from "../../bench/yardsticks/pgbench.js";
 import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
@@ -71,6 +72,29 @@ describe("figures", () => {
     expect(order.join("")).toBe("ababab");
     expect(median([4, 1, 3, 2])).toBe(2.5);
     expect(percentile(Array.from({ length: 100 }, (_, index) => index + 1), 0.99)).toBe(99);
+  });
+
+  it("are those of the pair whose ratio is the middle one", async () => {
+    const figures = [40, 90, 10, 60];
+    const yardsticks = [10, 10, 10, 20];
+    expect(await inPairs(4, async () => figures.shift()!, async () => yardsticks.shift()!)).toEqual({ figure: 60, yardstick: 20, ratios: [1, 3, 4, 9] });
+  });
+
+  it("know what the host took, where the system tells", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "stat-"));
+    try {
+      const file = join(folder, "stat");
+      await writeFile(file, "cpu  100 0 50 800 10 0 5 35 7 0\ncpu0 1 2 3\n");
+      const before = ticks(file);
+      expect(before).toEqual({ stolen: 35, all: 1000 });
+      await writeFile(file, "cpu  200 0 50 1000 10 0 5 135 7 0\n");
+      expect(stolenShare(before, ticks(file))).toBe(0.25);
+      expect(stolenShare(before, before)).toBeUndefined();
+      await writeFile(file, "intr 1 2 3\n");
+      expect([ticks(file), ticks(join(folder, "none")), stolenShare(undefined, before)]).toEqual([undefined, undefined, undefined]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("say whether they are what was wanted", () => {
