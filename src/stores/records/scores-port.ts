@@ -12,7 +12,7 @@ export interface KeptScore {
 
 /**
  * Scores that all nodes share. Nothing here is part of the truth: whatever is missing is worked out again, so it is not
- * migrated, and nobody waits for the disk to have it. That of a crate goes with it.
+ * migrated, and nobody waits for the disk to have it. That of a crate that is deleted goes with it.
  */
 export interface ScoreStore {
   keptScore(crate: string): Promise<KeptScore | undefined>;

@@ -48,7 +48,8 @@ export interface SubmissionStore {
   /**
    * Stores a new queued submission; when the same user has one for the same `sha256` and `type` that is
    * queued, running, or finished with its crate not deleted, answers that one instead and stores nothing.
-   * An update is the same as an unfinished update only: what it would change depends on what is stored now.
+   * With `update` only an unfinished one counts, and only one with `update`: what the work does depends on what is stored now (a crate
+   * that is brought up to date, a run, vectors).
    *
    * `inPlaceOfEnded` removes those of this user and type that have ended, for work that comes again and again by itself.
    */

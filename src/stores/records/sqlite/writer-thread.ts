@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import { GroupCommit } from "./group-commit.js";
+import type { RecordWrite } from "../port.js";
 import { type PreparedCommit, type PreparedWrite, prepareWrite } from "./prepared-write.js";
 import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
 import { migrate } from "./schema.js";
@@ -38,6 +39,18 @@ function open(): { group: GroupCommit; close: () => void } {
 function serve(): void {
   const { group, close } = open();
   const parts = new Map<number, PreparedWrite[]>();
+  /** Why a part of a commit could not be prepared; told when the commit itself comes. */
+  const spoilt = new Map<number, unknown>();
+  const prepare = (id: number, part: readonly RecordWrite[]): void => {
+    try {
+      const prepared = part.map(prepareWrite);
+      const before = parts.get(id);
+      if (before) before.push(...prepared);
+      else parts.set(id, prepared);
+    } catch (error) {
+      spoilt.set(id, error);
+    }
+  };
   /** Puts a commit that came in parts together. */
   const whole = (task: WriterTask): WriterTask => {
     const before = parts.get(task.id);
@@ -46,6 +59,12 @@ function serve(): void {
     const commit = task.args[0] as PreparedCommit;
     return { ...task, args: [{ ...commit, records: [...before, ...commit.records] }] };
   };
+  const refused = (id: number): boolean => {
+    if (!spoilt.has(id)) return false;
+    post({ answers: [{ id, error: sendError(spoilt.get(id)) }], sequence: group.sequence });
+    parts.delete(id);
+    return spoilt.delete(id);
+  };
   port.on("message", (first: WriterRequest) => {
     const waiting: WriterTask[] = [];
     let next: { message: WriterRequest } | undefined = { message: first };
@@ -53,15 +72,11 @@ function serve(): void {
     while (next && !ending) {
       if ("close" in next.message) ending = true;
       else if ("part" in next.message) {
-        const { id, part } = next.message;
         // Before the transaction that writes them: nobody waits for this.
-        const prepared = part.map(prepareWrite);
-        const before = parts.get(id);
-        if (before) before.push(...prepared);
-        else parts.set(id, prepared);
+        prepare(next.message.id, next.message.part);
         // What came before the part is not kept waiting for the next one.
         break;
-      } else for (const task of next.message.tasks) waiting.push(whole(task));
+      } else for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
       next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port) as { message: WriterRequest } | undefined;
     }
     if (waiting.length > 0) post(group.run(waiting));

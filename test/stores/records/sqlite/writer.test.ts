@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Writer } from "../../../../src/stores/records/sqlite/writer.js";
+import { commitOf, create } from "../../../conformance/records/fixtures.js";
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "arkgraph-writer-"))));
@@ -26,6 +27,20 @@ test("a writer that is asked for much at once has its thread begin before it was
   expect(messages.at(-1)).toBeGreaterThan(1);
   expect(messages.at(-1)).toBeLessThan(20);
   await writer.close();
+});
+
+test.each([1, 20, 600])("a commit of %i records, one of which is none that can be stored, is refused whole, and the writer goes on", async (size) => {
+  const writer = await Writer.open(join(folder, "records.db"));
+  try {
+    const records = Array.from({ length: size }, (_, index) => create(`ark:99999/r${String(index).padStart(3, "0")}`));
+    const spoilt = records.with(size >> 1, { ...records[size >> 1], quads: undefined } as never);
+    const others = [writer.commit(commitOf([create("ark:99999/before")])), writer.commit(commitOf(spoilt)), writer.commit(commitOf([create("ark:99999/after")]))];
+    expect((await Promise.allSettled(others)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect((await writer.commit(commitOf(records))).records).toHaveLength(size);
+    writer.health();
+  } finally {
+    await writer.close();
+  }
 });
 
 describe("a writer whose thread dies", () => {
