@@ -1,5 +1,6 @@
 import type { KindName } from "../../../model/kind.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
+import { arkArray } from "./ark-array.js";
 import { readNumbers } from "../positions.js";
 import { type Connection, textArray } from "./statement.js";
 import { isStorableText } from "../storable.js";
@@ -15,7 +16,7 @@ export class LinkReads {
   constructor(connection: Connection) {
     this.#from = connection.prepare<From>(`
       SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
-      FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.ark = asked.value
+      FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1
       CROSS JOIN link AS l ON l.source = r.id AND l.position IN (
         SELECT position FROM link AS page WHERE page.source = r.id AND page.position > ?2
           AND (?3 IS NULL OR page.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))
@@ -52,7 +53,7 @@ export class LinkReads {
   linksFrom(arks: readonly string[], { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
     const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of this.#from.all([listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1, Number(distinct === true)])) pages[row[0]]!.push(row);
+    for (const row of this.#from.all([arkArray(arks.map(storable)), start, predicates ? listOf(predicates) : null, limit + 1, Number(distinct === true)])) pages[row[0]]!.push(row);
     return pages.map((rows) => pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) =>
       ({ source, sourceKind: kind as KindName, position: String(position), predicate, target, targetKey })));
   }
@@ -68,7 +69,8 @@ export class LinkReads {
 }
 
 /** What cannot be stored is asked for as an empty string, which nothing has, so that places in the list stay. */
-const listOf = (values: readonly string[]): string => textArray(values.map((value) => (isStorableText(value) ? value : "")));
+const storable = (value: string): string => (isStorableText(value) ? value : "");
+const listOf = (values: readonly string[]): string => textArray(values.map(storable));
 
 const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 

@@ -1,3 +1,4 @@
+import { arkKey } from "../../../identifiers/ark.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
 import { type Connection } from "./statement.js";
 import { isStorableText } from "../storable.js";
@@ -11,10 +12,10 @@ export class ObjectReads {
   readonly #referenced;
 
   constructor(connection: Connection) {
-    const select = "SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = ?1 AND (?2 IS NULL OR o.role = ?2) AND (?3 IS NULL OR o.name = ?3) AND o.dropped = 0";
+    const select = "SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.key = ?1 AND r.ark = ?2 AND (?3 IS NULL OR o.role = ?3) AND (?4 IS NULL OR o.name = ?4) AND o.dropped = 0";
     this.#now = connection.prepare<ReferenceRow>(`${select} AND o.until IS NULL ORDER BY o.id`);
-    this.#then = connection.prepare<ReferenceRow>(`${select} AND o.since <= ?4 AND (o.until IS NULL OR o.until > ?4) ORDER BY o.id`);
-    this.#deleted = connection.prepare<[number]>(`SELECT max(o.until IS NOT NULL) AND NOT max(o.until IS NULL) FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = ? AND o.role = 'content'`);
+    this.#then = connection.prepare<ReferenceRow>(`${select} AND o.since <= ?5 AND (o.until IS NULL OR o.until > ?5) ORDER BY o.id`);
+    this.#deleted = connection.prepare<[number]>(`SELECT max(o.until IS NOT NULL) AND NOT max(o.until IS NULL) FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.key = ? AND r.ark = ? AND o.role = 'content'`);
     this.#referenced = connection.prepare<[string]>(`SELECT sha256 FROM (
         SELECT DISTINCT sha256 FROM object_ref WHERE dropped = 0 AND sha256 > ?1
         UNION SELECT sha256 FROM submission WHERE status IN ('queued', 'running') AND sha256 > ?1)
@@ -23,12 +24,12 @@ export class ObjectReads {
 
   of(ark: string, { role, name, revision }: Parameters<ObjectBookkeeping["objectsOf"]>[1] = {}): ObjectReference[] {
     if (!isStorableText(ark) || (name !== undefined && !isStorableText(name))) return [];
-    const rows = revision === undefined ? this.#now.all([ark, role ?? null, name ?? null]) : this.#then.all([ark, role ?? null, name ?? null, revision]);
+    const rows = revision === undefined ? this.#now.all([arkKey(ark), ark, role ?? null, name ?? null]) : this.#then.all([arkKey(ark), ark, role ?? null, name ?? null, revision]);
     return rows.map(([sha256, size, mediaType, name, is]) => ({ sha256, size, mediaType, name, role: is as ObjectReference["role"] }));
   }
 
   contentWasDeleted(ark: string): boolean {
-    return isStorableText(ark) && this.#deleted.get([ark])?.[0] === 1;
+    return isStorableText(ark) && this.#deleted.get([arkKey(ark), ark])?.[0] === 1;
   }
 
   referenced({ after = "", limit }: Parameters<ObjectBookkeeping["referenced"]>[0]): { items: string[]; next?: string } {

@@ -1,3 +1,4 @@
+import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
 import type { GroupTail } from "./group-tail.js";
@@ -30,7 +31,7 @@ export class RecordWrites {
   constructor(connection: Connection, private readonly text: TextWrites, private readonly objects: ObjectWrites, private readonly projection: Projection, private readonly tail: GroupTail) {
     this.#holders = connection.prepare<Holder>("SELECT ark, kind, deleted_at FROM record WHERE key = ?");
     this.#holdersOfMany = connection.prepare<[string, ...Holder]>("SELECT r.key, r.ark, r.kind, r.deleted_at FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value");
-    this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE ark = ?");
+    this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE key = ? AND ark = ?");
     this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?)`);
     this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate),
@@ -86,7 +87,7 @@ export class RecordWrites {
   }
 
   #change(write: Exclude<PreparedWrite, { op: "create" }>, step: Step): number {
-    const row = this.#stored.get([write.ark]);
+    const row = this.#stored.get([arkKey(write.ark), write.ark]);
     if (!row) throw notStored(write.ark);
     const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
     const revives = write.op === "replace" && write.revive === true;

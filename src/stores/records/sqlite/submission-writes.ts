@@ -1,3 +1,4 @@
+import { arkKey } from "../../../identifiers/ark.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../submissions-port.js";
 import { checkFence } from "../fence.js";
 import type { Connection } from "./statement.js";
@@ -7,6 +8,7 @@ import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../submiss
 export class SubmissionWrites {
   readonly #byId;
   readonly #same;
+  readonly #isLive;
   readonly #insert;
   readonly #removeEnded;
   readonly #begin;
@@ -17,10 +19,10 @@ export class SubmissionWrites {
 
   constructor(connection: Connection) {
     this.#byId = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission WHERE id = ?`);
-    // A finished one counts while its crate is not deleted; for an update none does.
-    this.#same = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission AS s WHERE sha256 = ?1 AND user = ?2 AND type = ?3 AND (
+    this.#same = connection.prepare<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission WHERE sha256 = ?1 AND user = ?2 AND type = ?3 AND (
       (status IN ('queued', 'running') AND cancelled = 0 AND updates = ?4)
-      OR (?4 = 0 AND status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
+      OR (?4 = 0 AND status = 'finished')) ORDER BY number DESC`);
+    this.#isLive = connection.prepare<[number]>("SELECT 1 FROM record WHERE key = ? AND ark = ? AND deleted_at IS NULL");
     this.#insert = connection.prepare(`INSERT INTO submission (id, type, user, status, attempt, time_created, warnings, minted, sha256, input, cancelled, updates)
       VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0, ?)`);
     this.#removeEnded = connection.prepare("DELETE FROM submission WHERE user = ? AND type = ? AND status IN ('finished', 'failed')");
@@ -39,8 +41,8 @@ export class SubmissionWrites {
 
   submit(submission: Parameters<SubmissionStore["submit"]>[0]): { submission: Submission; existing: boolean } {
     const { id, type, user, sha256, input, update = false, inPlaceOfEnded = false, at } = submission;
-    const same = sha256 === null ? undefined : this.#same.get([sha256, user, type, update ? 1 : 0]);
-    if (same) return { submission: submissionOf(same), existing: true };
+    const same = sha256 === null ? undefined : this.#sameAs([sha256, user, type, update ? 1 : 0]);
+    if (same) return { submission: same, existing: true };
     if (inPlaceOfEnded) this.#removeEnded.run([user, type]);
     this.#insert.run([id, type, user, at, sha256, JSON.stringify(input), update ? 1 : 0]);
     return { submission: this.#get(id)!, existing: false };
@@ -73,6 +75,15 @@ export class SubmissionWrites {
   /** The fence of a commit. @throws FenceLost unless this attempt is running and nobody cancelled it */
   guard(close: SubmissionClose): void {
     checkFence(this.#get(close.id), close);
+  }
+
+  /** A finished one counts while its crate is not deleted; for an update none does. */
+  #sameAs(asked: readonly [sha256: string, user: string, type: string, update: number]): Submission | undefined {
+    return this.#same.all(asked).map(submissionOf).find(({ status, rocrateIdentifier }) => status !== "finished" || this.#crateIsLive(rocrateIdentifier));
+  }
+
+  #crateIsLive(crate: string | null): boolean {
+    return crate !== null && this.#isLive.get([arkKey(crate), crate]) !== undefined;
   }
 
   #get(id: string): Submission | undefined {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { arkKey } from "../../../identifiers/ark.js";
 import type { ChangedText } from "../vectors-port.js";
 import { MOST_CHARACTERS } from "../vectors-port.js";
 import type { PackedVector } from "../vectors/packed.js";
@@ -21,9 +22,9 @@ export class VectorWrites {
       VALUES (?1, ?2, ?3, ?4, coalesce((SELECT max(step) FROM vector WHERE model = ?1), 0) + 1) ON CONFLICT DO NOTHING`);
     this.#go = connection.prepare("UPDATE vector_reach SET sequence = ?4, record = ?5, step = step + 1 WHERE model = ?1 AND sequence = ?2 AND record = ?3");
     this.#step = connection.prepare<[number]>("SELECT step FROM vector_reach WHERE model = ?");
-    this.#keep = connection.prepare(`INSERT INTO vector (model, record, kind, step, digest, vector) SELECT ?1, id, kind, ?3, ?4, ?5 FROM record WHERE ark = ?2
+    this.#keep = connection.prepare(`INSERT INTO vector (model, record, kind, step, digest, vector) SELECT ?1, id, kind, ?4, ?5, ?6 FROM record WHERE key = ?2 AND ark = ?3
       ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step, digest = excluded.digest, vector = excluded.vector`);
-    this.#remove = connection.prepare("UPDATE vector SET step = ?3, digest = NULL, vector = NULL WHERE model = ?1 AND record = (SELECT id FROM record WHERE ark = ?2) AND vector IS NOT NULL");
+    this.#remove = connection.prepare("UPDATE vector SET step = ?4, digest = NULL, vector = NULL WHERE model = ?1 AND record = (SELECT id FROM record WHERE key = ?2 AND ark = ?3) AND vector IS NOT NULL");
     this.#forgetReaches = connection.prepare("DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach WHERE model <> ? LIMIT ?)");
     // Not `<>`, for which all rows of the model that stays would be looked at.
     this.#forget = connection.prepare("DELETE FROM vector WHERE rowid IN (SELECT rowid FROM vector WHERE model < ?1 UNION ALL SELECT rowid FROM vector WHERE model > ?1 LIMIT ?2)");
@@ -36,8 +37,8 @@ export class VectorWrites {
     if (moved === 0) return false;
     const step = this.#step.get([model])![0];
     for (const { ark, digest, vector } of vectors) {
-      if (vector === null) this.#remove.put([model, ark, step]);
-      else this.#keep.put([model, ark, step, digest, vector]);
+      if (vector === null) this.#remove.put([model, arkKey(ark), ark, step]);
+      else this.#keep.put([model, arkKey(ark), ark, step, digest, vector]);
     }
     return true;
   }

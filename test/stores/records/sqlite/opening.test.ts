@@ -1,12 +1,27 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteRecordStore } from "../../../../src/stores/records/sqlite/index.js";
+import { MIGRATIONS } from "../../../../src/stores/records/sqlite/schema-versions.js";
 import { Connection } from "../../../../src/stores/records/sqlite/statement.js";
-import { create, write } from "../../../conformance/records/fixtures.js";
+import { create, linkTo, remove, replace, write } from "../../../conformance/records/fixtures.js";
+
+/** Puts a file of the newest schema into one as programs of schema 5 made it. */
+function inSchema5(file: string): void {
+  const older = `${file}.older`;
+  const connection = new Connection(older);
+  for (const migration of MIGRATIONS.slice(0, 5)) connection.exec(migration);
+  connection.exec(`ATTACH '${file}' AS newer`);
+  for (const [table] of connection.prepare<[string]>("SELECT name FROM newer.sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT%'").all()) connection.exec(`INSERT INTO main.${table} SELECT * FROM newer.${table}`);
+  connection.exec("INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, description, keywords, other FROM text");
+  connection.exec(`PRAGMA application_id = ${Number(connection.prepare("PRAGMA newer.application_id").get()![0])}; PRAGMA user_version = 5`);
+  connection.close();
+  for (const end of ["-wal", "-shm"]) rmSync(file + end, { force: true });
+  renameSync(older, file);
+}
 
 describe("opening the file of records", () => {
   let folder: string;
@@ -47,6 +62,35 @@ describe("opening the file of records", () => {
     expect(await after.keepVectors("m", { after: "", to: to!, vectors: [{ ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) }] })).toBe(true);
     expect(await after.search({ text: "", match: "related", offset: 0, limit: 1, near: { model: "m", vector: Float32Array.of(1) } })).toMatchObject({ total: 1 });
     await after.close();
+  });
+
+  test("brings every row of schema 5 into the table of records that schema 6 makes anew", async () => {
+    const before = await openSqliteRecordStore({ file });
+    await write(before, create("ark:99999/a-b.csv", { name: "First", links: [linkTo("ark:99999/late")] }), create("ark:99999/ab.csv", { name: "Of the same key" }, { mayShareKey: true }));
+    await write(before, create("ark:99999/late"));
+    await write(before, replace("ark:99999/late", 1, { name: "Later" }));
+    await write(before, create("ark:99999/gone"));
+    await write(before, remove("ark:99999/gone", 1, { reason: "a trial" }));
+    await before.close();
+    inSchema5(file);
+
+    const after = await openSqliteRecordStore({ file });
+    expect(await after.find("ark:99999/a-b.csv")).toMatchObject({ record: { name: "First", revision: 1 } });
+    expect(await after.find("ark:99999/ab.csv")).toMatchObject({ record: { name: "Of the same key" } });
+    expect(await after.find("ark:99999/-ab.csv")).toEqual({ ambiguous: ["ark:99999/a-b.csv", "ark:99999/ab.csv"] });
+    expect(await after.find("ark:99999/l-ate")).toMatchObject({ record: { ark: "ark:99999/late", name: "Later", revision: 2 } });
+    expect(await after.find("ark:99999/gone")).toMatchObject({ record: { tombstone: { reason: "a trial" } } });
+    expect((await after.history("ark:99999/late", { limit: 9 })).map(({ action }) => action)).toEqual(["update", "create"]);
+    expect((await after.list({ limit: 9 })).items.map(({ name }) => name)).toEqual(["First", "Of the same key", "Later"]);
+    await expect(write(after, create("ark:99999/ab.csv", {}, { mayShareKey: true }))).rejects.toMatchObject({ code: "DUPLICATE" });
+    await write(after, create("ark:99999/new"));
+    expect(await after.count({})).toBe(4);
+    await after.close();
+
+    const connection = new Connection(file);
+    expect(connection.prepare("SELECT ark FROM record ORDER BY id").all().flat()).toEqual(["ark:99999/a-b.csv", "ark:99999/ab.csv", "ark:99999/late", "ark:99999/gone", "ark:99999/new"]);
+    expect(connection.prepare("PRAGMA integrity_check").get()).toEqual(["ok"]);
+    connection.close();
   });
 
   test("refuses one that is not a database, or another program's", async () => {
