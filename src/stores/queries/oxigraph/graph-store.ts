@@ -3,13 +3,12 @@ import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { QuadDigest } from "./quad-digest.js";
 import { iriTerm, isIri } from "../iri.js";
+import { type Lines, LotBytes, lotsOf } from "./lots.js";
+import { arePlain } from "./plain-lines.js";
 
 /** DROPs in one update: far below the sizes at which the parser of a WASM instance gives up. */
 const DROPS_PER_UPDATE = 200;
-/** Characters of one load: a crate of 100,000 entities would not fit into one string. */
-const LOAD_LENGTH = 8_000_000;
 const NQUADS = "application/n-quads";
-const encoder = new TextEncoder();
 
 /**
  * One Oxigraph store and the graphs of the records in it. Everything here is synchronous: no query in the same
@@ -20,6 +19,7 @@ export class GraphStore {
   rewrites = 0;
   readonly #store = new Store();
   readonly #arks = new Set<string>();
+  readonly #bytes = new LotBytes();
   readonly #onRefused: (ark: string, lines: number, reason: string) => void;
 
   /** @param onRefused told of lines that the engine cannot hold; the rest of the record is kept */
@@ -31,27 +31,21 @@ export class GraphStore {
   apply(graphs: readonly FeedGraph[]): void {
     const latest = new Map(graphs.map((graph) => [graph.ark, graph.nquads]));
     this.#drop([...latest.keys()].filter((ark) => this.#arks.has(ark)));
-    let some: [string, string][] = [];
-    let length = 0;
-    for (const [ark, text] of latest) {
-      if (text === null) continue;
-      some.push([ark, text]);
-      if ((length += text.length) < LOAD_LENGTH) continue;
-      this.#loadAll(some);
-      some = [];
-      length = 0;
-    }
-    this.#loadAll(some);
+    const plain: Lines[] = [];
+    const others: Lines[] = [];
+    for (const [ark, text] of latest) if (text !== null) (arePlain(text) ? plain : others).push({ ark, text: text.endsWith("\n") || text === "" ? text : `${text}\n` });
+    for (const lot of lotsOf(plain)) this.#loadAll(lot, true);
+    for (const lot of lotsOf(others)) this.#loadAll(lot, false);
   }
 
-  #loadAll(texts: readonly [string, string][]): void {
+  #loadAll(lot: readonly Lines[], lenient: boolean): void {
     try {
-      this.#load(texts.map(([, text]) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join(""));
-      for (const [ark] of texts) this.#remember(ark);
+      this.#load(lot, lenient);
+      for (const { ark } of lot) this.#remember(ark);
     } catch (error) {
       rethrowFatal(error);
       // What was loaded before the bad line stays; loading it again changes nothing.
-      for (const [ark, text] of texts) this.#loadWhatCan(ark, text);
+      for (const lines of lot) this.#loadWhatCan(lines);
     }
   }
 
@@ -130,15 +124,20 @@ export class GraphStore {
     }
   }
 
-  /** Without the engine's own transaction, which would hold every page twice: only this thread looks. As bytes: strings are copied by the character. */
-  #load(text: string): void {
-    if (text !== "") this.#store.load(encoder.encode(text), { format: NQUADS, no_transaction: true });
+  /**
+   * Without the engine's own transaction, which would hold every page twice: only this thread looks. As bytes: strings are copied by the character.
+   *
+   * @param lenient only their syntax is checked
+   */
+  #load(lot: readonly Pick<Lines, "text">[], lenient: boolean): void {
+    const bytes = this.#bytes.of(lot);
+    if (bytes.length > 0) this.#store.load(bytes, { format: NQUADS, no_transaction: true, lenient });
   }
 
   /** One bad record must not cost the index, nor one bad line the record. */
-  #loadWhatCan(ark: string, text: string): void {
+  #loadWhatCan({ ark, text }: Lines): void {
     try {
-      this.#load(text);
+      this.#load([{ text }], false);
       this.#remember(ark);
       return;
     } catch (error) {
@@ -148,7 +147,7 @@ export class GraphStore {
     let reason = "";
     for (const line of text.split("\n")) {
       try {
-        this.#load(line);
+        this.#load([{ text: line }], false);
         if (line !== "") this.#remember(ark);
       } catch (error) {
         rethrowFatal(error);
