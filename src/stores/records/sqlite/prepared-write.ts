@@ -5,15 +5,16 @@ import { packQuads } from "../quads-codec.js";
 import { keywordsOf, searchedTextOf } from "../searched-text.js";
 
 /** A record's state as the tables take it. */
-export interface PreparedState extends Omit<RecordState, "quads" | "keywords"> {
+export interface PreparedState extends Omit<RecordState, "quads"> {
   /** The name without case. */
   folded: string;
   ownerKey: string | null;
   /** Packed. */
   quads: Uint8Array;
+  /** As the search index takes it. */
   text: SearchText;
-  /** Distinct keywords as they are compared. */
-  words: string[];
+  /** Distinct, as they are compared. */
+  keywords: string[];
 }
 type Prepared<Write> = Write extends RecordState ? Omit<Write, keyof RecordState> & PreparedState : Write;
 
@@ -23,11 +24,10 @@ export interface PreparedCommit extends Omit<Commit, "records"> { records: Prepa
 
 export function prepareWrite(write: RecordWrite): PreparedWrite {
   if (!("document" in write)) return write;
-  const { keywords: _keywords, ...rest } = write;
   const { name, owner, document } = write;
   return {
-    ...rest, document: ownBytes(document), folded: indexable(fold(name ?? "")), ownerKey: owner === null ? null : arkKey(owner),
-    quads: packQuads(write.quads), text: searchedTextOf(write), words: keywordsOf(write),
+    ...write, document: ownBytes(document), folded: indexable(fold(name ?? "")), ownerKey: owner === null ? null : arkKey(owner),
+    quads: packQuads(write.quads), text: searchedTextOf(write), keywords: keywordsOf(write),
   };
 }
 

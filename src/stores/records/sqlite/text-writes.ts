@@ -22,14 +22,14 @@ export class TextWrites {
 
   add(record: number, state: PreparedState): void {
     const text = textOf(state);
-    this.#insert.put([record, ...text, state.words.join("\n")]);
+    this.#insert.put([record, ...text, state.keywords.join("\n")]);
     this.tail.index([record, ...text]);
-    for (const word of state.words) this.#addWord.put([word, record, state.kind]);
+    for (const word of state.keywords) this.#addWord.put([word, record, state.kind]);
   }
 
   replace(record: number, state: PreparedState, kindChanged: boolean): void {
     const stored = this.#stored.get([record]);
-    const same = stored && !kindChanged && [...textOf(state), state.words.join("\n")].every((part, i) => part === stored[i]);
+    const same = stored && !kindChanged && [...textOf(state), state.keywords.join("\n")].every((part, i) => part === stored[i]);
     if (same) return;
     this.remove(record);
     this.add(record, state);
