@@ -52,11 +52,13 @@ async function stop(child: ChildProcess): Promise<void> {
 export const SERVER = join(packageRoot, "dist", "server.js");
 /** The same before bundling: it shows what is imported. */
 export const MODULES = join(packageRoot, "dist", "src", "main.js");
+/** What `npm start`, the image and the unit for systemd give to Node. */
+const FLAGS = ["--v8-pool-size=0"];
 /** Settings of a registry under measurement. */
 export const registryEnv = (dataDir: string): Record<string, string> => ({ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", BASE_URL: "" });
 
 /** The registry on a data folder, as `npm start` and the image run it. */
-export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startNode([SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
+export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startNode([...FLAGS, SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
 
 /** Waits until the graph index has every record. */
 export async function untilLoaded({ url }: Server): Promise<void> {
