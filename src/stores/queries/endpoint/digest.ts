@@ -16,7 +16,8 @@ const PATIENCE = 3_600_000;
  * are digested as the engine in the house writes them.
  */
 export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>): Promise<GraphDigest> {
-  const scratch = new Scratch(1_000);
+  // However long the endpoint takes for a lot: those before it are in the thread.
+  const scratch = new Scratch(null);
   try {
     const { value, sequence } = await asOf(async () => {
       let lines: string[] = [];

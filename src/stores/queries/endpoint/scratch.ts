@@ -18,8 +18,8 @@ export class Scratch {
   #lastId = 0;
   readonly #asked = new Map<number, { resolve(reply: ScratchReply): void; reject(error: Error): void }>();
 
-  /** @param idle ms */
-  constructor(private readonly idle: number) {}
+  /** @param idle ms after which the thread is ended, and what was added with it; `null`: it stays until it is closed */
+  constructor(private readonly idle: number | null) {}
 
   /** @throws ServiceError `QUERY_MEMORY` when the thread cannot hold it; Error with what it said */
   ask(question: ScratchQuestion): Promise<ScratchReply> {
@@ -31,9 +31,12 @@ export class Scratch {
     });
   }
 
+  /** Ends the thread; who asks afterwards gets another one. */
   async close(): Promise<void> {
     clearTimeout(this.#clock);
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    this.#lost();
+    await worker?.terminate();
   }
 
   #start(): Worker {
@@ -43,14 +46,19 @@ export class Scratch {
       this.#asked.delete(reply.id);
       if (reply.error === undefined) asked?.resolve(reply);
       else asked?.reject(new Error(reply.error));
-      if (this.#asked.size === 0) this.#clock = setTimeout(() => void this.close(), this.idle).unref();
+      if (this.#asked.size === 0 && this.idle !== null && this.#worker === worker) this.#clock = setTimeout(() => void this.close(), this.idle).unref();
     });
     worker.on("error", () => {});
     worker.once("exit", () => {
-      if (this.#worker === worker) this.#worker = undefined;
-      for (const { reject } of this.#asked.values()) reject(new ServiceError("QUERY_MEMORY", "The graph is more than can be written in this form; ask for less, or for application/n-triples."));
-      this.#asked.clear();
+      // One that was closed has a successor, perhaps, which knows what is asked now.
+      if (this.#worker === worker) this.#lost();
     });
     return worker;
+  }
+
+  #lost(): void {
+    this.#worker = undefined;
+    for (const { reject } of this.#asked.values()) reject(new ServiceError("QUERY_MEMORY", "The graph is more than can be written in this form; ask for less, or for application/n-triples."));
+    this.#asked.clear();
   }
 }
