@@ -76,7 +76,8 @@ export class Emitter {
   /** Emits a node with all it says and holds; answers its IRI. */
   node(node: Expanded): string {
     const subject = this.iriOf(node);
-    const types = ((node["@type"] as string[] | undefined) ?? []).map((type) => this.term(type));
+    // The processor makes null of a type that has the form of a keyword.
+    const types = ((node["@type"] as (string | null)[] | undefined) ?? []).filter((type) => type !== null).map((type) => this.term(type));
     for (const type of types) this.state(subject, TYPE, type);
     const activity = types.some((type) => ACTION.test(type)) || (this.options.activity && subject === this.options.subject);
     for (const [property, values] of Object.entries(node)) {
@@ -119,7 +120,7 @@ export class Emitter {
 
   private literalOf(iri: string, value: Expanded): string {
     const raw = value["@value"];
-    const type = value["@type"] as string | string[] | undefined;
+    const type = (value["@type"] ?? undefined) as string | string[] | undefined;
     // An invalid typed value (JSON-LD 1.1 API, 5.1.2, step 14), which the processor lets pass.
     if (Array.isArray(type)) throw new JsonLdError("The document is not valid JSON-LD: a value has one @type, and not several.");
     if (type === "@json") return literalTerm(canonicalJson(raw), `${RDF}JSON`);

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../model/field.js";
-import { keepContext, keepKey } from "./keep-terms.js";
+import { keepContext, keepKey, keepType } from "./keep-terms.js";
 
 const BLANK = /\s/;
 const encode = (text: string): string => text.replace(/\s/g, encodeURIComponent);
@@ -11,7 +11,7 @@ const encode = (text: string): string => text.replace(/\s/g, encodeURIComponent)
  * @param untouched keys of the first level whose values are JSON literals, not JSON-LD
  */
 export function keepAll(document: JsonObject, untouched: (key: string) => boolean): JsonObject {
-  return members(document, (key, value) => (untouched(key) ? value : key === "@context" ? encodedContext(value) : encoded(value)));
+  return members(document, (key, value) => (untouched(key) ? value : key === "@context" ? encodedContext(value) : key === "@type" ? encodedTypes(value) : encoded(value)));
 }
 
 const encodedContext = (context: JsonValue): JsonValue => keepContext(encodedTerms(context));
@@ -23,10 +23,15 @@ function encodedTerms(context: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(context).map(([key, value]) => [BLANK.test(key) ? encode(key) : key, encodedTerms(value)]));
 }
 
+function encodedTypes(types: JsonValue): JsonValue {
+  if (Array.isArray(types)) return types.map(encodedTypes);
+  return typeof types === "string" ? keepType(types) : encoded(types);
+}
+
 function encoded(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(encoded);
   if (value === null || typeof value !== "object") return value;
-  return members(value, (key, member) => (key === "@value" ? member : key === "@context" ? encodedContext(member) : encoded(member)));
+  return members(value, (key, member) => (key === "@value" ? member : key === "@context" ? encodedContext(member) : key === "@type" ? encodedTypes(member) : encoded(member)));
 }
 
 function members(object: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {

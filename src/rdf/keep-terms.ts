@@ -41,3 +41,5 @@ const KEYWORD = /^@[A-Za-z]+$/;
 
 /** A key of a node as the processor keeps it: what has the form of a keyword and is none would be left out. */
 export const keepKey = (key: string): string => (KEYWORD.test(key) && !OF_NODES.has(key) ? FALLBACK_VOCABULARY + key : key);
+/** The same of a type. */
+export const keepType = (type: string): string => (KEYWORD.test(type) && type !== "@json" ? FALLBACK_VOCABULARY + type : type);

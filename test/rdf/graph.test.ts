@@ -161,6 +161,16 @@ describe("a context that takes the meaning of terms away", () => {
     const quads = await quadsOf({ "@context": { "@vocab": "https://schema.org/" }, "@label": "a", "@version": "b", about: { "@preview": "c" } });
     for (const [key, value] of [["%40label", "a"], ["%40version", "b"], ["%40preview", "c"]]) expect(quads).toContain(`<urn:arkgraph:term:${key}> "${value}"`);
   });
+  it.each<[string, JsonObject]>([
+    ["of a node", { about: { "@type": "@A", name: "b" } }], ["of a node in lists", { about: [[{ "@type": ["@A", "Thing"], name: "b" }]] }],
+    ["of the document", { "@type": "@A", name: "b" }], ["under an alias", { "@context": { "@vocab": "https://schema.org/", kind: "@type" }, about: { kind: "@A", name: "b" } }],
+    ["of a value", { name: { "@value": "b", "@type": "@A" } }],
+  ])("is not stopped by a type that looks like a keyword, %s", async (where, body) => {
+    const quads = await quadsOf({ "@context": { "@vocab": "https://schema.org/" }, ...body });
+    expect(quads).toContain('<https://schema.org/name> "b"');
+    // What the context makes a type of is the processor's, which drops it.
+    if (where !== "under an alias") expect(quads).toMatch(/urn:arkgraph:term:(?:%40|@)A>/);
+  });
   it("does not let a URL with blanks break the statements", async () => {
     const { quads } = await graphOf({ ark: "ark:99999/x", kind: "entity", document: { "@context": { "@vocab": "https://schema.org/" }, name: "N" }, subject: "http://example.org/a b", fromCrate: true });
     expect(quads).toContain('<http://example.org/a%20b> <https://schema.org/name> "N"');
