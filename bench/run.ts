@@ -19,6 +19,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   postgres: async () => (await import("./postgres.js")).postgres,
   "postgres-http": async () => (await import("./postgres-http.js")).postgresHttp,
   "reads-while-writing": async () => (await import("./reads-while-writing.js")).readsWhileWriting,
+  hostile: async () => (await import("./hostile.js")).hostile,
   intake: async () => (await import("./intake.js")).intake,
   "crate-rate": async () => (await import("./large-crates.js")).crateRate,
   "crate-memory": async () => (await import("./large-crates.js")).crateMemory,

@@ -14,6 +14,7 @@ export const SIZES = {
   settle: [3, 0.2, "seconds a registry is left alone before its memory is read"],
   writers: [64, 4, "creates at a time"],
   jobs: [5_000, 50, "submissions that go through the queue"],
+  hostile: [3_000, 60, "hostile requests, large, deep, wide, slow and repeated"],
   entities: [10_000, 60, "entities of the crate that is taken in"],
   payloadBytes: [2_000_000_000, 300_000, "bytes of the members of the crate whose rate is measured"],
   memoryBytes: [5_000_000_000, 500_000, "bytes of the largest crate that memory is watched with"],

@@ -26,10 +26,11 @@ export function buildProgram(): ToolCommand {
     .action(async (options: { role?: string }) => (await import("./commands/serve.js")).serveCommand(options));
 
   program.command("check")
-    .description("compare the graph index with the records, digest by digest; the registry must be stopped")
+    .description("read every record and name what is damaged, then compare the graph index with the records, digest by digest; the registry must be stopped")
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
+    .option("--objects", "hash every stored object too, in DATA_DIR or on S3, and name those that are damaged or missing")
     .example("arkgraph check --data ./data")
-    .action(async (options: { data?: string }) => (await import("./commands/check.js")).checkCommand(options));
+    .action(async (options: { data?: string; objects?: true }) => (await import("./commands/check.js")).checkCommand(options));
 
   program.command("rebuild-index")
     .description("empty the SPARQL endpoint and fill it from the records; the registry must be stopped")

@@ -12,7 +12,8 @@ const THREADS = [
   "src/stores/records/postgres/search/near-thread",
   "src/stores/queries/oxigraph/thread", "src/stores/queries/oxigraph/open/thread", "src/stores/queries/oxigraph/truth-thread",
   "src/stores/queries/endpoint/projector/thread", "src/stores/queries/endpoint/scratch-thread",
-  "src/use-cases/crates/intake-thread", "src/use-cases/schemas/check-thread", "src/use-cases/sparql/guard/thread", "src/use-cases/validation/thread",
+  "src/use-cases/crates/intake-thread", "src/use-cases/crates/intake-process", "src/use-cases/schemas/check-thread", "src/use-cases/sparql/guard/thread", "src/use-cases/validation/thread",
+  "src/use-cases/documents/thread",
 ];
 /** What `cli/program.ts` loads when a command runs. */
 const COMMANDS = ["cli/commands/serve", "cli/commands/check", "cli/commands/rebuild-index", "cli/commands/migrate", "cli/commands/demo-crate", "cli/demo/demo"];

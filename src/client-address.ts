@@ -14,20 +14,39 @@ const MOST_HOPS = 20;
  * @param trusted TRUSTED_PROXIES: addresses and networks with commas, or null for none
  */
 export function clientAddress(trusted: string | null): ClientAddress {
-  if (trusted === null) return (req) => plain(req.socket.remoteAddress ?? "");
+  if (trusted === null) return (req) => plainAddress(req.socket.remoteAddress ?? "");
   const proxies = blockList(trusted);
   const isProxy = (address: string) => proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   return (req) => {
-    let address = plain(req.socket.remoteAddress ?? "");
+    let address = plainAddress(req.socket.remoteAddress ?? "");
     const header = req.headers["x-forwarded-for"];
     const hops = (typeof header === "string" ? header : (header ?? []).join(",")).split(",").slice(-MOST_HOPS);
     while (isIP(address) !== 0 && isProxy(address) && hops.length > 0) {
       const before = withoutPort(hops.pop()!.trim());
       // A proxy that knows no address writes "unknown", or nothing.
       if (isIP(before) === 0) break;
-      address = plain(before);
+      address = plainAddress(before);
     }
     return address;
+  };
+}
+
+/** What no client outside is seen by: hosts, private and local networks, and carriers' own (RFC 6890). */
+const INNER = "0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.168.0.0/16,::1,::,fc00::/7,fe80::/10";
+const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
+
+/**
+ * Whether an address that {@link clientAddress} found is one client's, so that what one asks for may be held against it.
+ * It is where trusted proxies are named and it is none of theirs. Where none are named it is when it is a public one and
+ * nothing in the request speaks of a proxy; a private one may be that of a proxy which everybody comes through.
+ * @param trusted TRUSTED_PROXIES
+ */
+export function ownsAddress(trusted: string | null): (req: IncomingMessage, address: string) => boolean {
+  const others = blockList(trusted ?? INNER);
+  return (req, address) => {
+    const family = isIP(address);
+    if (family === 0 || others.check(address, family === 6 ? "ipv6" : "ipv4")) return false;
+    return trusted !== null || FORWARDED.every((name) => req.headers[name] === undefined);
   };
 }
 
@@ -47,11 +66,22 @@ export function blockList(trusted: string): BlockList {
 }
 
 /** An IPv4 address that came over a socket of IPv6 is the same one. */
-function plain(address: string): string {
+export function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
 /** Some proxies write the port as well: 192.0.2.1:4711, [2001:db8::1]:4711. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
+/** Who is likely one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider gives to one customer. */
+export function networkOf(address: string): string {
+  // An IPv4 address within an IPv6 one stands for itself.
+  if (isIP(address) !== 6 || address.includes(".")) return address;
+  const [head = "", tail] = address.split("%", 1)[0]!.split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const groups = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0"), ...after];
+  return groups.slice(0, 4).map((group) => group.toLowerCase().replace(/^0+(?=.)/, "")).join(":");
 }

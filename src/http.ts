@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
+import { BodyClock, limitConnections } from "./connections.js";
 import { ServiceError } from "./errors.js";
 import { graphqlDoor, type GraphqlAddress } from "./graphql/server.js";
 import { refuse } from "./graphql/websocket.js";
@@ -8,16 +9,18 @@ import type { JsonObject } from "./model/field.js";
 import type { RequestObserver } from "./metrics/metrics.js";
 import { requestIdOf } from "./request-id.js";
 import { contractRouter } from "./rest/backend.js";
+import { crossOrigin } from "./rest/cross-origin.js";
+import { hasBody } from "./rest/body.js";
 import { EventStreams } from "./rest/event-streams.js";
-import { sendError } from "./rest/errors.js";
+import { errorAnswer, sendError } from "./rest/errors.js";
 import { restHandler } from "./rest/handler.js";
 import { operations } from "./rest/operations/index.js";
 import { openApiDocument } from "./rest/openapi/document.js";
 import { PAGE_POLICY } from "./rest/page-policy.js";
 import { sendBytes } from "./rest/reply.js";
+import { SiteFiles } from "./rest/site-files.js";
 import { Authenticator } from "./use-cases/accounts/tokens.js";
 import type { Deps } from "./use-cases/deps.js";
-import { assets } from "./web/assets.js";
 import { graphqlPage } from "./web/graphql-page.js";
 
 /** An HTTP server that does not listen yet. */
@@ -45,7 +48,6 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
 
   const app = express();
   app.disable("x-powered-by").disable("etag");
-  app.use("/assets", assets());
   app.use((req: Request, res: Response) => {
     sendError(req, res, new ServiceError("NOT_FOUND", `There is no ${req.path.slice(0, 200)} here; see /docs for every path.`), deps.log);
   });
@@ -55,36 +57,50 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
   const page = Buffer.from(html);
   const templates = tracing && routes(contract);
   // GraphQL and what the contract names do not pass through Express and its middleware.
-  const server = createServer((req: IncomingMessage, res: ServerResponse) => {
+  const clock = new BodyClock(deps.config, (req, res, error) => endSlowRequest(req, res, error, deps));
+  // Time-outs are looked for this often, so that none is exceeded by much.
+  const server = createServer({ connectionsCheckingInterval: Math.min(5_000, deps.config.HEADERS_TIMEOUT) }, (req: IncomingMessage, res: ServerResponse) => {
     res.setHeader("X-Request-Id", requestIdOf(req));
+    if (hasBody(req)) clock.watch(req, res);
     const graph = graphqlAddress(req.url ?? "/");
     if (noted && graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
     if (observer) observe(res, observer, () => asked.get(req) ?? "other");
     if (tracing) tracing.request(req, res, () => templates!.get(asked.get(req) ?? ""), () => answer(req, res, graph));
     else answer(req, res, graph);
   });
+  const answersPreflight = crossOrigin(deps.config.CORS_ORIGINS);
+  const files = new SiteFiles(deps.config, deps.baseUrl);
   const answer = (req: IncomingMessage, res: ServerResponse, graph: ReturnType<typeof graphqlAddress>): void => {
+    if (answersPreflight(req, res)) return;
     if (graph) {
       if (graph.address === "answer" && wantsPage(req, graph.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
       else void graphql.handle(req, res, graph.address, graph.search);
       return;
     }
-    rest(req, res).then((answered) => {
-      if (!answered) app(req, res);
-    }, (error: unknown) => sendError(req, res, error, deps.log));
+    const answered = files.has(req.url ?? "/") ? files.answer(req, res).then(() => true) : rest(req, res);
+    answered.then((done) => {
+      if (!done) app(req, res);
+    }).catch((error: unknown) => sendError(req, res, error, deps.log));
   };
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (graphqlAddress(req.url ?? "/")?.address === "answer") graphql.upgrade(req, socket, head);
     else refuse(socket, "404 Not Found");
   });
-  server.headersTimeout = 30_000;
-  server.requestTimeout = 0;
-  server.keepAliveTimeout = 65_000;
+  limitConnections(server, deps.config);
   const endStreams = async () => {
     streams.close();
     await graphql.endStreams();
   };
   return { server, endStreams, stop: graphql.stop };
+}
+
+/** Answers 408 where nothing was answered yet, and closes the connection: whoever reads the body sees it break off. */
+function endSlowRequest(req: IncomingMessage, res: ServerResponse, error: ServiceError, { log }: Deps): void {
+  if (res.headersSent || res.destroyed) return void req.destroy();
+  const { status, body } = errorAnswer(error, log);
+  const bytes = Buffer.from(JSON.stringify(body));
+  res.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes.length, Connection: "close" });
+  res.end(bytes, () => req.destroy());
 }
 
 /** The path of every operation, as the contract writes it. */

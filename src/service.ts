@@ -5,8 +5,8 @@ import { makeAllYoung } from "./memory.js";
 import { checkProfile } from "./profile.js";
 import type { Running } from "./serve.js";
 
-/** Past this a stop is no longer graceful: the process ends as it is, and the next start picks up. */
-const LAST_RESORT = 9_500;
+/** So long (ms) after SHUTDOWN_GRACE a stop is no longer graceful: the process ends as it is, and the next start picks up. */
+const LAST_RESORT = 1_500;
 
 /** One line that says why a start or stop failed; the stack only for what is a fault of the service. */
 export function explain(error: unknown): string {
@@ -36,7 +36,7 @@ export async function runService(env: Readonly<Record<string, string | undefined
     log.info({ signal }, "stopping");
     // Told to stop before it listens: nobody was promised anything yet, and the stores bear any end.
     if (!running) process.exit(0);
-    setTimeout(() => process.exit(1), LAST_RESORT).unref();
+    setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE + LAST_RESORT).unref();
     running.stop().then(() => process.exit(0), (error: unknown) => {
       process.stderr.write(`arkgraph: ${explain(error)}\n`);
       process.exit(1);

@@ -16,6 +16,14 @@ export const size: Reader<number> = (raw) => {
   if (!match || !unit) throw new Error("a size such as 1048576, 512K or 5GiB");
   return Math.floor(Number(match[1]) * unit);
 };
+export const sizeOrOff: Reader<number> = (raw) => {
+  if (raw === "off") return 0;
+  try {
+    return sizeFrom(1024, "1K")(raw);
+  } catch {
+    throw new Error("a size of 1K or more such as 512K or 5MiB, or off");
+  }
+};
 export const sizeFrom = (least: number, shown: string): Reader<number> => (raw) => {
   if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
   return size(raw);
@@ -73,6 +81,21 @@ export const databaseUrl: Reader<string> = (raw) => {
 export const origin: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw) || new URL(raw).origin !== raw.replace(/\/$/, "").toLowerCase()) throw new Error("an http or https URL without a path");
   return new URL(raw).origin;
+};
+/** `*`, or origins with commas; `off` for none. */
+export const origins: Reader<"*" | readonly string[] | null> = (raw) => {
+  if (raw === "*") return raw;
+  if (raw === "off") return null;
+  try {
+    return raw.split(",").map((one) => origin(one.trim()));
+  } catch {
+    throw new Error("*, off, or origins such as https://app.example.org, with commas");
+  }
+};
+/** Where reports are sent (RFC 9116, section 2.5.3). */
+export const contact: Reader<string> = (raw) => {
+  if (!/^(?:mailto:|https:\/\/|tel:)[^\s\p{Cc}]+$/u.test(raw)) throw new Error("mailto:security@example.org, or an https URL");
+  return raw;
 };
 export const containerHost: Reader<string> = (raw) => {
   if (/^unix:\/\/\/[^\0]+$/.test(raw)) return raw;

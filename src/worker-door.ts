@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { limitConnections } from "./connections.js";
 import { ServiceError } from "./errors.js";
 import type { Doors } from "./http.js";
 import { sendError } from "./rest/errors.js";
@@ -17,5 +18,6 @@ export function workerDoor(deps: Deps): Doors {
     sendJson(req, res, state, { status: state.status === "healthy" || state.status === "ready" ? 200 : 503, headers });
   };
   const server = createServer((req, res) => void answer(req, res).catch((error: unknown) => sendError(req, res, error, deps.log)));
+  limitConnections(server, deps.config);
   return { server, endStreams: async () => {}, stop: async () => {} };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientAddress } from "../src/client-address.js";
+import { clientAddress, ownsAddress } from "../src/client-address.js";
 import { readConfig } from "../src/config.js";
 import { startServer, type TestServer } from "./support/server.js";
 
@@ -60,4 +60,26 @@ describe("the limit of logins", () => {
   test("is not evaded by a header when no proxy is trusted", async () => {
     expect([await attempt(strict, "198.51.100.1"), await attempt(strict, "198.51.100.2"), await attempt(strict, "198.51.100.3")]).toEqual([401, 401, 429]);
   });
+});
+
+describe("an address is the client's own", () => {
+  const own = (trusted: string | null, remote: string, forwarded?: Record<string, string>) => {
+    const req = { socket: { remoteAddress: remote }, headers: { ...forwarded } } as unknown as IncomingMessage;
+    return ownsAddress(trusted)(req, clientAddress(trusted)(req));
+  };
+  const via = (address: string) => ({ "x-forwarded-for": address });
+  test.each<[string, boolean, string | null, string, Record<string, string>?]>([
+    ["when it is a public one that comes directly", true, null, "203.0.113.9"],
+    ["when it is a public one over IPv6", true, null, "2001:db8::1"],
+    ["when a trusted proxy names it", true, "10.0.0.3", "10.0.0.3", via("198.51.100.1")],
+    ["when a trusted proxy names a private one", true, "10.0.0.3", "10.0.0.3", via("192.168.7.8")],
+    ["when proxies are trusted and it comes past them", true, "10.0.0.3", "192.168.7.8"],
+  ])("%s", (_, expected, ...rest) => expect(own(...rest)).toBe(expected));
+  test.each<[string, string | null, string, Record<string, string>?]>([
+    ["when it is that of this host", null, "127.0.0.1"], ["when it is that of this host over IPv6", null, "::1"],
+    ["when it is a private one", null, "10.0.0.3"], ["when it is mapped", null, "::ffff:192.168.1.1"], ["when it is shared by a carrier", null, "100.64.0.9"], ["when it is a local one", null, "fd00::1"],
+    ["when a proxy that nobody trusts wrote for whom it asks", null, "203.0.113.9", via("198.51.100.1")],
+    ["when a proxy said so as RFC 7239 has it", null, "203.0.113.9", { forwarded: "for=198.51.100.1" }], ["when a proxy added itself", null, "203.0.113.9", { via: "1.1 proxy" }],
+    ["when it is the trusted proxy's", "10.0.0.3", "10.0.0.3"], ["when the connection has gone", null, ""],
+  ])("not %s", (_, ...rest) => expect(own(...rest)).toBe(false));
 });

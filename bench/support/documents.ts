@@ -4,6 +4,7 @@ import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds/index.js";
 import type { RecordWrite } from "../../src/stores/records/port.js";
+import { documentsHere } from "../../test/support/documents-here.js";
 import { stateOf } from "../../src/use-cases/records/state.js";
 
 /** Records come in groups of ten: a computation, the software it ran, a dataset it read, and seven it wrote. */
@@ -53,7 +54,7 @@ export async function recordMaker(): Promise<(index: number) => Created> {
   for (const role of Object.keys(BODIES) as Role[]) {
     const kind = KINDS[KIND_OF[role]];
     const ark = at(kind.name, SELF);
-    const { document, ...state } = await stateOf(kind, ark, withDefaults(kind, BODIES[role], ark));
+    const { document, ...state } = await stateOf({ documents: documentsHere }, kind, ark, withDefaults(kind, BODIES[role], ark));
     templates[role] = JSON.stringify({ ...state, document: Buffer.from(document).toString() });
   }
   return (index) => {
@@ -70,5 +71,5 @@ export async function recordMaker(): Promise<(index: number) => Created> {
 export async function ownerRecord(thousand: number): Promise<RecordWrite> {
   const ark = ownerOf(thousand);
   const kind = KINDS.user;
-  return { op: "create", ark, key: arkKey(ark), ...(await stateOf(kind, ark, withDefaults(kind, { "@id": ark, name: `Bench User ${thousand}`, email: `bench-${thousand}@example.org` }, ark))) };
+  return { op: "create", ark, key: arkKey(ark), ...(await stateOf({ documents: documentsHere }, kind, ark, withDefaults(kind, { "@id": ark, name: `Bench User ${thousand}`, email: `bench-${thousand}@example.org` }, ark))) };
 }

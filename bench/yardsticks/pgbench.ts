@@ -1,3 +1,4 @@
+import { unpackLinks } from "../../src/stores/records/links-codec.js";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,12 +46,13 @@ export class Pgbench {
   /** Creates a second. The record's text is always the same, its identifier is not. */
   create({ write, quads, vector }: Rows, clients: number, seconds: number): Promise<number> {
     const { kind, name, owner, text, keywords, links, document } = write;
+    const stated = unpackLinks(links);
     const bytes = (of: Uint8Array): string => `\\x${Buffer.from(of).toString("hex")}`;
     const list = (of: readonly (string | number)[]): string => `{${of.map((one) => JSON.stringify(one)).join(",")}}`;
     return this.#run(CREATE, clients, seconds, {
       n: 0, base: (this.#base += 1_000_000_000), at: Date.now(), document: bytes(document), quads: bytes(quads), vector, kind, name: name!, folded: name!.toLowerCase(), owner: owner!, owner_key: owner!,
       description: text.description, keywords: text.keywords, other: text.other, words: keywords.join("\n"), word_list: list(keywords),
-      positions: list(links.map((_, position) => position)), targets: list(links.map(({ target }) => target)), target_keys: list(links.map(({ targetKey }) => targetKey)),
+      positions: list(stated.map((_, position) => position)), targets: list(stated.map(({ target }) => target)), target_keys: list(stated.map(({ targetKey }) => targetKey)),
     });
   }
 

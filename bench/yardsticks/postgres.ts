@@ -1,3 +1,4 @@
+import { unpackLinks } from "../../src/stores/records/links-codec.js";
 import pg from "pg";
 import { arkKey } from "../../src/identifiers/ark.js";
 import type { RecordWrite } from "../../src/stores/records/port.js";
@@ -42,13 +43,14 @@ export class BareStatements {
     const client = await this.#pool.connect();
     const insert = (into: keyof typeof INSERTS, values: unknown[]) => client.query({ name: into, text: INSERTS[into], values });
     try {
+      const stated = unpackLinks(links);
       await client.query("BEGIN");
       await insert("state", [id, Buffer.from(write.document), quads]);
       await insert("text", [id, kind, text.name, text.description, text.keywords, text.other, write.keywords.join("\n"), vector]);
       await insert("record", [id, ark, key, kind, name, name?.toLowerCase() ?? "", owner, owner && arkKey(owner), Date.now()]);
       await insert("revision", [id, Date.now()]);
       await insert("keyword", [write.keywords, id, kind]);
-      await insert("link", [id, links.map((_, position) => position), links.map(({ target }) => target), links.map(({ targetKey }) => targetKey)]);
+      await insert("link", [id, stated.map((_, position) => position), stated.map(({ target }) => target), stated.map(({ targetKey }) => targetKey)]);
       await insert("log", [id]);
       await client.query("COMMIT");
     } finally {

@@ -24,7 +24,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
   const openFeed = () => records.openFeed();
   const limits = {
     timeout: config.SPARQL_TIMEOUT, maxRows: config.SPARQL_MAX_ROWS, maxBytes: config.SPARQL_MAX_BYTES, indexWait: config.INDEX_WAIT,
-    idle: config.SPARQL_IDLE, queue: config.SPARQL_QUEUE, queueWait: config.SPARQL_QUEUE_WAIT,
+    idle: config.SPARQL_IDLE, queue: config.SPARQL_QUEUE, callerQueue: config.SPARQL_CALLER_QUEUE, queueWait: config.SPARQL_QUEUE_WAIT, slice: config.SPARQL_SLICE,
   };
   const endpoint = endpointOptions(config, records, log);
   if (endpoint) {

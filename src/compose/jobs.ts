@@ -3,11 +3,13 @@ import { backOff } from "../jobs/back-off.js";
 import { InProcessJobQueue } from "../jobs/in-process/job-queue.js";
 import { LanedJobQueue, storeOfLane, type Lane } from "../jobs/lanes.js";
 import type { JobStore } from "../jobs/attempt.js";
+import type { SlowOptions } from "../jobs/slow-lane.js";
 import type { JobHandler, JobQueue } from "../jobs/port.js";
 import type { RecordStore } from "../stores/records/port.js";
 import type { Submission } from "../stores/records/submissions-port.js";
 import { LocalMemory } from "../stores/shared/local.js";
 import type { SharedMemory } from "../stores/shared/port.js";
+import { reportDamage } from "../use-cases/damage.js";
 import type { Log } from "../use-cases/deps.js";
 
 /** How log lines name an attempt: with the request that asked for the work, on whichever node that was. */
@@ -34,19 +36,23 @@ function ownLanes(config: Config): OwnLane[] {
 /** The queue of background work, and what limits go by: both of this process alone, or of all nodes over Redis. */
 export async function queueOf(config: Config, records: RecordStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
   const own = ownLanes(config);
-  if (own.length === 0) return oneQueue(config, records, log);
-  const lane = async (takes: Lane["takes"], settings: Partial<Config>) => ({ takes, ...(await oneQueue({ ...config, ...settings }, storeOfLane(records, takes), log)) });
+  const slow = { after: config.JOB_SLOW_AFTER, concurrency: config.JOB_SLOW_CONCURRENCY };
+  if (own.length === 0) return oneQueue(config, records, log, slow);
+  const lane = async (takes: Lane["takes"], settings: Partial<Config>, set?: SlowOptions) => ({ takes, ...(await oneQueue({ ...config, ...settings }, storeOfLane(records, takes), log, set)) });
   const [work, ...others] = await Promise.all([
-    lane((type) => own.every((each) => each.type !== type), {}),
+    lane((type) => own.every((each) => each.type !== type), {}, slow),
     ...own.map(({ type, concurrency, name }) => lane((asked) => asked === type, { JOB_CONCURRENCY: concurrency, REDIS_PREFIX: `${config.REDIS_PREFIX}:${name}` })),
   ]);
   return { jobs: new LanedJobQueue(records, [work!, ...others].map(({ takes, jobs }) => ({ takes, queue: jobs })) as [Lane, ...Lane[]]), shared: work!.shared };
 }
 
-async function oneQueue(config: Config, store: JobStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
+async function oneQueue(config: Config, store: JobStore, log: Log, slow?: SlowOptions): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
   const options = {
-    store, maxAttempts: config.MAX_ATTEMPTS, outagePatience: config.OUTAGE_PATIENCE, concurrency: config.JOB_CONCURRENCY, backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
-    onFault: (submission: string, err: unknown, of?: Submission) => log.error({ err, submission, ...(of && workFields(of)) }, "an attempt at a submission failed"),
+    store, maxAttempts: config.MAX_ATTEMPTS, maxRestarts: config.MAX_RESTARTS, outagePatience: config.OUTAGE_PATIENCE, concurrency: config.JOB_CONCURRENCY, ...(slow && { slow }), backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
+    onFault: (submission: string, err: unknown, of?: Submission) => {
+      reportDamage(log, err);
+      log.error({ err, submission, ...(of && workFields(of)) }, "an attempt at a submission failed");
+    },
   };
   if (config.REDIS_URL === null) return { jobs: new InProcessJobQueue(options), shared: new LocalMemory() };
   // Loaded only where it is wanted: it would be a tenth of the start.

@@ -20,6 +20,18 @@ What the registry takes in, what it advises, and what it refuses. This page is p
 - **Documents** keep what the crate says: every key, value, null and empty list. An object without \`@id\` stays in the entity that holds it; an object with one that says more becomes a record too. \`@base\` moves nothing: paths are those of the archive.
 - **Contexts** come from copies in the registry (RO-Crate, workflow-run, schema.org); no connection is opened. Inline terms and lists of contexts are fine.
 
+What may be claimed:
+
+- An identifier below a record (\`<its ARK>/…\`) needs the right to change that record, deleted or not (\`IDENTIFIER_BELOW\`).
+- An ARK that ends in the name of an operation, holds hidden characters or a percent-encoded hyphen, or has an authority that begins with zero is refused (\`INVALID_ID\`). A file called \`download\` gets the identifier \`<crate>/%64ownload\`.
+
+What comes out:
+
+- **The archive as it was uploaded** is for those who may read every member that came in it. Others get a 403 that names \`?format=zip\`.
+- **\`GET /rocrate/ark:…?format=zip\`** packs the crate anew and leaves out what the caller may not read.
+- **Deletion** of a member, or of its content, deletes the archive as it was uploaded (410 for everybody). Replaced content stays in it; delete the content to take it out.
+- **Files that no entity describes** follow the crate, and are served at their address before any record that is registered there later.
+
 What a crate says is never dropped. In the graph,
 
 - a term that no context explains, or that one takes the meaning of (\`null\`), stands as \`urn:arkgraph:term:<term>\` (\`LOST_TERM\`);

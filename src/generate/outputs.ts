@@ -7,6 +7,7 @@ import { schemaText } from "../graphql/schema.js";
 import { cliPage } from "./cli-page.js";
 import { cratesPage } from "./crates-page.js";
 import { errorsPage } from "./errors-page.js";
+import { operationNamesModule } from "./operation-names.js";
 import { scoringPage } from "./scoring-page.js";
 import { settingsPage } from "./settings-page.js";
 
@@ -26,6 +27,7 @@ export const OUTPUTS: readonly Output[] = [
   // Without anchors: not every reader of OpenAPI documents follows them. Long lines stay lines.
   { file: "openapi/openapi.yaml", render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }) },
   { file: "graphql/schema.graphql", render: schemaText },
+  { file: "src/identifiers/operation-names.ts", render: operationNamesModule },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
   { file: "docs/scoring.md", render: scoringPage },

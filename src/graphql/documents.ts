@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { GraphQLError, getOperationAST, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from "graphql";
+import { GraphQLError, getOperationAST, getVariableValues, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from "graphql";
 import type { Config } from "../config.js";
 import { costOf, pagesByVariable } from "./cost.js";
-import { MAX_TOKENS, overLimit } from "./limits.js";
+import { overLimit } from "./limits.js";
 import { badLiteral } from "./literals.js";
 
 /** Documents kept: those of clients that ask the same thing again and again. */
@@ -22,7 +22,7 @@ const hashOf = (query: string): string => createHash("sha256").update(query).dig
 export class Documents {
   private readonly known = new Map<string, Known>();
   private readonly byHash = new Map<string, DocumentNode>();
-  constructor(private readonly schema: GraphQLSchema, private readonly config: Pick<Config, "GRAPHQL_MAX_DEPTH" | "GRAPHQL_MAX_COST" | "MAX_JSON_DEPTH">) {}
+  constructor(private readonly schema: GraphQLSchema, private readonly config: Pick<Config, "GRAPHQL_MAX_DEPTH" | "GRAPHQL_MAX_COST" | "GRAPHQL_MAX_TOKENS" | "GRAPHQL_MAX_DOCUMENT_BYTES" | "MAX_JSON_DEPTH">) {}
 
   /** Never throws; an operation that is not there is left to the execution. */
   check(query: string, operationName: string | null | undefined, variables: Readonly<Record<string, unknown>> | null | undefined): Checked {
@@ -37,6 +37,15 @@ export class Documents {
     return tooCostly ? { errors: [tooCostly] } : { document: known.document };
   }
 
+  /**
+   * Why large variables do not fit their types: the first reason only. The execution lists up to fifty, each with the
+   * value that does not fit, which may be megabytes. An operation that is not there is left to the execution.
+   */
+  misfit(document: DocumentNode, operationName: string | null | undefined, variables: Readonly<Record<string, unknown>>): GraphQLError | undefined {
+    const operation = getOperationAST(document, operationName);
+    return operation?.variableDefinitions && getVariableValues(this.schema, operation.variableDefinitions, variables, { maxErrors: 1 }).errors?.[0];
+  }
+
   /** What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the query in hex. */
   readonly store = {
     get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
@@ -45,11 +54,17 @@ export class Documents {
   };
 
   private read(query: string): Checked {
+    const { GRAPHQL_MAX_DOCUMENT_BYTES: longest, GRAPHQL_MAX_TOKENS: maxTokens } = this.config;
+    // Comments and commas are no tokens: a text of nothing else is bounded by its length.
+    if (query.length > longest || Buffer.byteLength(query) > longest) {
+      return { errors: [new GraphQLError(`The document is longer than ${longest} bytes (GRAPHQL_MAX_DOCUMENT_BYTES). Send values as variables.`, { extensions: { code: "TOO_LARGE" } })] };
+    }
     let document: DocumentNode;
     try {
-      document = parse(query, { maxTokens: MAX_TOKENS });
+      document = parse(query, { maxTokens });
     } catch (error) {
       // A list of ten thousand brackets ends the parser's stack.
+      if (error instanceof GraphQLError && error.message.includes(" tokens.")) return { errors: [new GraphQLError(`The document has more than ${maxTokens} tokens (GRAPHQL_MAX_TOKENS). Send values as variables, or ask in several requests.`, { extensions: { code: "QUERY_TOO_COSTLY" } })] };
       return { errors: [error instanceof GraphQLError ? error : new GraphQLError("Syntax Error: the document nests too deep to be read.")] };
     }
     const over = overLimit(document, this.config.GRAPHQL_MAX_DEPTH);

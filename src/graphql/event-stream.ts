@@ -3,7 +3,7 @@ import type { ExecutionArgs, ExecutionResult } from "graphql";
 import { createHandler, type ExecutionResult as StreamedResult, type RequestParams } from "graphql-sse";
 import { ServiceError } from "../errors.js";
 import { requestIdOf } from "../request-id.js";
-import { SAFE_HEADERS } from "../rest/reply.js";
+import { NOT_STORED, SAFE_HEADERS } from "../rest/reply.js";
 import type { Context } from "../resolvers/context.js";
 import { formatted, prepared, type Streaming } from "./streamed.js";
 
@@ -45,7 +45,7 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
         headers: { get: (name) => (name === "accept" ? "text/event-stream" : String(req.headers[name] ?? "")) },
       });
       const { connection: _connection, ...sent } = (headers ?? {}) as Record<string, string>;
-      res.writeHead(status, { ...SAFE_HEADERS, ...sent });
+      res.writeHead(status, { ...SAFE_HEADERS, ...sent, ...NOT_STORED });
       if (answer === null || typeof answer === "string") return void res.end(answer ?? undefined);
       open.add(res);
       res.once("close", () => {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ApolloServer, HeaderMap } from "@apollo/server";
-import type { GraphQLError } from "graphql";
+import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { ServiceError, ValidationError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { Context } from "../resolvers/context.js";
 import { sendEarly } from "../rest/errors.js";
-import { SAFE_HEADERS } from "../rest/reply.js";
+import { LEAST_BYTES } from "../rest/encoding.js";
+import { SAFE_HEADERS, sendBytes } from "../rest/reply.js";
 import type { Log } from "../use-cases/deps.js";
 import type { Documents } from "./documents.js";
 import { asGraphQLError, formatError } from "./errors.js";
@@ -29,6 +30,9 @@ export class HttpDoor {
     if (parameters) {
       const checked = this.documents.check(parameters.query, parameters.operationName, parameters.variables);
       if ("errors" in checked) return this.refuse(req, res, checked.errors);
+      if (getOperationAST(checked.document, parameters.operationName)?.operation === OperationTypeNode.SUBSCRIPTION) return this.refuse(req, res, [subscriptionOverHttp()], 400);
+      const misfit = isLarge(req) ? this.documents.misfit(checked.document, parameters.operationName, parameters.variables ?? {}) : undefined;
+      if (misfit) return this.refuse(req, res, [misfit]);
     }
     const headers = new HeaderMap();
     for (const name of ["accept", "content-type"]) if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
@@ -60,10 +64,18 @@ function send(req: IncomingMessage, res: ServerResponse, status: number, headers
   const all: Record<string, string> = { "Cache-Control": "no-store", ...Object.fromEntries(headers) };
   // An upload that was refused may still be arriving.
   if (!req.complete && req.method === "POST") return sendEarly(req, res, status, Buffer.from(body), all);
+  const { "content-type": type, ...rest } = all;
+  if (body.length >= LEAST_BYTES) return sendBytes(req, res, Buffer.from(body), { status, type: type ?? "application/json", headers: rest });
   res.writeHead(status, { ...SAFE_HEADERS, ...all, "Content-Length": Buffer.byteLength(body) });
   // As text it leaves in one piece with the headers; as bytes it would be a second one.
   res.end(req.method === "HEAD" ? undefined : body);
 }
+
+/** One answer cannot hold what a subscription says over time. */
+const subscriptionOverHttp = (): GraphQLError => new GraphQLError("Subscriptions have two transports: a WebSocket at /graphql (protocol graphql-transport-ws), and server-sent events from /graphql/stream (protocol graphql-sse). Send the operation over one of them.");
+
+/** Whether a body may hold large variables; they are looked at twice then. */
+const isLarge = ({ method, headers }: IncomingMessage): boolean => method === "POST" && !(Number(headers["content-length"]) <= 2 ** 14);
 
 /** The operation of a body; `undefined` when it has not the shape of one: Apollo says then what is wrong. */
 function inBody(body: JsonValue | undefined): Parameters | undefined {

@@ -1,7 +1,6 @@
 import { GraphQLError, Kind, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
+import { repeatsItself } from "./overlaps.js";
 
-/** Most lexical tokens of a document; the parser stops there. */
-export const MAX_TOKENS = 10_000;
 /** Most aliases of a document: each is one more answer to the same field. */
 export const MAX_ALIASES = 100;
 
@@ -16,8 +15,9 @@ export function overLimit(document: DocumentNode, maxDepth: number): GraphQLErro
   // First the depth: what follows goes into every level.
   if (isTooDeep(document, fragments, maxDepth)) return refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`);
   const known = new Map<string, number>();
-  const aliases = Math.max(0, ...document.definitions.map((definition) => ("selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0)));
-  return aliases > MAX_ALIASES ? refused(`The document has ${aliases} aliases, those of its fragments counted at each place; at most ${MAX_ALIASES} are answered.`) : undefined;
+  const aliases = document.definitions.reduce((most, definition) => Math.max(most, "selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0), 0);
+  if (aliases > MAX_ALIASES) return refused(`The document has ${aliases} aliases, those of its fragments counted at each place; at most ${MAX_ALIASES} are answered.`);
+  return repeatsItself(document) ? refused("The document selects the same fields over and over, those of its fragments counted at each place. Select each field once.") : undefined;
 }
 
 type Fragments = ReadonlyMap<string, SelectionSetNode>;

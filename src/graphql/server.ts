@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import type { GraphQLError } from "graphql";
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
 import { clientAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import type { JsonValue } from "../model/field.js";
 import { requestIdOf } from "../request-id.js";
 import { contextOf, type Context } from "../resolvers/context.js";
-import { mediaType, readJson } from "../rest/body.js";
+import { checkEncoding, mediaType, readJson } from "../rest/body.js";
 import type { Caller } from "../use-cases/access/caller.js";
 import type { Authenticator } from "../use-cases/accounts/tokens.js";
 import type { Deps } from "../use-cases/deps.js";
 import { Documents } from "./documents.js";
-import { formatError } from "./errors.js";
+import { cutErrors, formatError } from "./errors.js";
 import { eventStreamDoor } from "./event-stream.js";
 import { HttpDoor } from "./http.js";
-import { MAX_TOKENS } from "./limits.js";
 import { legacyStatus } from "./media-type.js";
 import { graphqlSchema } from "./schema.js";
 import type { Streaming } from "./streamed.js";
@@ -42,7 +42,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
-  const contextFor = async (authorization: string | undefined, address: string, request?: string): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address, request);
+  const contextFor = async (authorization: string | undefined, address: string, request?: string, signal?: AbortSignal): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address, request, false, signal);
   const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
@@ -53,7 +53,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     documentStore: documents.store,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
-    parseOptions: { maxTokens: MAX_TOKENS },
+    parseOptions: { maxTokens: config.GRAPHQL_MAX_TOKENS },
     plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginCacheControlDisabled(), legacyStatuses, namesOfRequests(requests)],
     formatError: (formatted, error) => formatError(formatted, error, log, requests.get(error as object)),
     logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error: (message) => log.error({}, String(message)) },
@@ -62,18 +62,23 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const streaming: Streaming = { schema, documents, log, contextFor, addressOf };
   const http = new HttpDoor(apollo, documents, log);
   const events = eventStreamDoor(streaming);
-  const sockets = webSocketDoor(streaming, { maxPayload: config.MAX_BODY_BYTES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
+  const sockets = webSocketDoor(streaming, { maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES, maxValues: config.MAX_JSON_VALUES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
 
   const bodyOf = async (req: IncomingMessage, res: ServerResponse, caller: Caller | null): Promise<JsonValue | undefined> => {
     if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, config);
     // As strictly as over REST: the same numbers and strings are refused.
-    return readJson(req, config);
+    return readJson(req, deps);
   };
   return {
     async handle(req, res, address, search) {
       try {
         if (!METHODS.includes(req.method ?? "")) throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`, {}, { Allow: METHODS.join(", ") });
-        const context = await contextFor(req.headers.authorization, addressOf(req), requestIdOf(req));
+        checkEncoding(req);
+        const gone = new AbortController();
+        res.once("close", () => {
+          if (!res.writableFinished) gone.abort();
+        });
+        const context = await contextFor(req.headers.authorization, addressOf(req), requestIdOf(req), gone.signal);
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         if (address === "stream") await events.handle(req, res, body);
         else await http.answer(req, res, { search, body }, context);
@@ -94,6 +99,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
 const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => ({
   requestDidStart: async () => ({
     didEncounterErrors: async ({ errors, contextValue: { request } }) => {
+      cutErrors(errors as GraphQLError[]);
       if (request !== undefined) for (const error of errors) requests.set(error, request);
     },
   }),

@@ -4,6 +4,7 @@ import type { ExecutionResult } from "graphql";
 import { CloseCode, handleProtocols, makeServer } from "graphql-ws";
 import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import { ServiceError } from "../errors.js";
+import { countValues } from "../model/json/count-values.js";
 import { requestIdOf } from "../request-id.js";
 import { asGraphQLError, formatError } from "./errors.js";
 import { formatted, prepared, type Streaming } from "./streamed.js";
@@ -31,7 +32,7 @@ export interface WebSocketDoor {
  * Operations over a WebSocket, by the protocol graphql-transport-ws. The token comes as `Authorization` in the
  * connection's parameters, or in the header of its request; it is verified for each operation anew.
  */
-export function webSocketDoor(streaming: Streaming, options: { maxPayload: number; maxSubscriptions: number }): WebSocketDoor {
+export function webSocketDoor(streaming: Streaming, options: { maxPayload: number; maxValues: number; maxSubscriptions: number }): WebSocketDoor {
   const { log } = streaming;
   const authorizationOf = (params: Readonly<Record<string, unknown>> | undefined, { request }: Extra): string | undefined => {
     const given = params?.["Authorization"] ?? params?.["authorization"];
@@ -73,6 +74,8 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
       }),
       close: (code, reason) => socket.close(code, reason),
       onMessage: (take) => socket.on("message", (data: RawData) => {
+        // 1009 is "message too big" (RFC 6455, section 7.4.1), as for one of too many bytes.
+        if (countValues(data as Buffer, options.maxValues) > options.maxValues) return socket.close(1009, "Too many values (MAX_JSON_VALUES)");
         take(String(data as Buffer)).catch((error: unknown) => {
           log.warn({ err: error, request: requestIdOf(request) }, "a message over a WebSocket could not be answered");
           socket.close(CloseCode.InternalServerError, "Internal server error");

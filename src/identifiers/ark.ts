@@ -15,6 +15,11 @@ export interface Ark {
   stored: string;
 }
 
+/**
+ * Characters of the longest text that is read as an ARK. The draft asks for 255 at least; the longest path in an
+ * archive, percent-encoded below its crate's identifier, fits. Folding and comparing megabytes would hold up others.
+ */
+export const LONGEST_ARK = 4_096;
 /** Betanumeric: digits and consonants without `l`, the NAAN alphabet of the standard. */
 const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
 const LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?/i;
@@ -27,6 +32,7 @@ const REFUSED = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]\u2028\u2029\ud800-\udf
  * A query (`?info`) or fragment is not part of the identifier and must be removed before: `#` and `?` refuse.
  */
 export function parseArk(text: string): Ark | undefined {
+  if (text.length > LONGEST_ARK) return undefined;
   const label = LABEL.exec(text);
   if (!label) return undefined;
   const rest = text.slice(label[0].length);
@@ -53,6 +59,7 @@ export function storedArk(text: string): string | undefined {
  * pattern `ark:?/?[0-9]{5,}/.*` finds inside a text (the label without its colon, a resolver's URL).
  */
 export function referencedArk(text: string): string | undefined {
+  if (text.length > LONGEST_ARK) return undefined;
   const whole = parseArk(text);
   if (whole) return whole.stored;
   const at = text.search(/ark:?\/?[0-9]{5,}\//i);
@@ -114,6 +121,7 @@ function decodedText(text: string): string {
  * characters that a stored form holds encoded (a space) are let through, since the key is compared decoded.
  */
 export function lookupArk(text: string): string | undefined {
+  if (text.length > LONGEST_ARK) return undefined;
   const label = LABEL.exec(text);
   if (!label || text.includes("\0") || !text.isWellFormed()) return undefined;
   const rest = text.slice(label[0].length);

@@ -13,6 +13,8 @@ export interface AttemptHost {
   store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
+  /** Setting MAX_RESTARTS; without it a process that is gone counts as an attempt. */
+  maxRestarts?: number;
   /** Setting OUTAGE_PATIENCE, ms. */
   outagePatience: number;
   now: () => number;
@@ -25,13 +27,14 @@ export interface AttemptHost {
   onFault?: (submission: string, error: unknown, of?: Submission) => void;
 }
 
-/** `over`: nothing is left to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on with it. */
-export type Outcome = { end: "over" | "left" } | { end: "again"; /** That of the attempt that failed. */ attempt: number };
+/** `deferred`: it takes long, and begins again where that holds up nobody. `over`: nothing is left to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on with it. */
+export type Outcome = { end: "over" | "left" | "deferred" } | { end: "again"; /** That of the attempt that failed. */ attempt: number };
 
 /** Makes one attempt at a submission: the same for every queue. Never rejects. */
 export async function attempt(host: AttemptHost, id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
   let submission: Submission | undefined;
   try {
+    await excuseLost(host, id);
     submission = await host.store.beginAttempt(id, host.now());
     if (!submission) {
       // Ended, or cancelled while an earlier process ran it: then nobody else will end it.
@@ -48,7 +51,7 @@ export async function attempt(host: AttemptHost, id: string, handler: JobHandler
     host.begun?.(begun);
     reached({ submission: id, moment: "attempt begun" });
     host.changed(id, submission);
-    await handler({ submission, signal: abort.signal, report: reporter(host, submission, abort), isLastWith: (fault) => isLast(host, begun, fault) });
+    await handler({ submission, signal: abort.signal, apart: isApart(submission), report: reporter(host, submission, abort), isLastWith: (fault) => isLast(host, begun, fault) });
     const after = await host.store.submission(id);
     if (after?.status === "running" && after.attempt === submission.attempt) throw new Error("the handler returned and left its submission running");
     host.changed(id, after);
@@ -57,6 +60,18 @@ export async function attempt(host: AttemptHost, id: string, handler: JobHandler
     return afterFault(host, id, submission, abort.signal, error);
   }
 }
+
+/**
+ * A submission that is running before it is begun was left by a process that is gone. The first time that may be the work's own doing,
+ * and counts. From then on the work runs apart ({@link isApart}): what ends the service was not the work, up to MAX_RESTARTS times.
+ */
+async function excuseLost({ store, maxAttempts, maxRestarts = 0 }: AttemptHost, id: string): Promise<void> {
+  const left = await store.submission(id);
+  if (left?.status === "running" && isApart(left) && left.attempt < maxAttempts + maxRestarts) await store.yieldAttempt(id, left.attempt);
+}
+
+/** An attempt that counts came before this one: a crate is then ingested in a process of its own. Other work cannot be. */
+const isApart = (submission: Submission): boolean => submission.type === "crate" && countedAttempts(submission) > 1;
 
 /** Ends a submission as failed unless another attempt is at work. */
 export async function endFailed({ store, now, changed }: AttemptHost, submission: Submission, finding: Finding): Promise<void> {
@@ -72,6 +87,11 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
     if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
     if (reason === "stopping") return { end: "left" };
     if (reason === "superseded") return { end: "over" };
+    if (reason === "deferred" && submission) {
+      if (!(await host.store.yieldAttempt(id, submission.attempt))) await endFailed(host, submission, cancelled);
+      else host.changed(id, await host.store.submission(id));
+      return { end: "deferred" };
+    }
     if (submission && !reason && isWaitedFor(host, submission, error)) {
       if (!(await host.store.yieldAttempt(id, submission.attempt))) {
         // Cancelled, and word of that not here yet; of another attempt it ends nothing.
@@ -86,6 +106,11 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
       await endFailed(host, submission, finding);
       return { end: "over" };
     }
+    if (submission && !(await host.store.yieldAttempt(id, submission.attempt, true))) {
+      await endFailed(host, submission, cancelled);
+      return { end: "over" };
+    }
+    if (submission) host.changed(id, await host.store.submission(id));
   } catch (fault) {
     // The store is away: begin again later, which ends it then.
     host.onFault?.(id, fault, submission);

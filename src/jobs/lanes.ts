@@ -11,7 +11,7 @@ export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
     submission: (id) => store.submission(id),
     unfinished: async () => (await store.unfinished()).filter(({ type }) => takes(type)),
     beginAttempt: (id, at) => store.beginAttempt(id, at),
-    yieldAttempt: (id, attempt) => store.yieldAttempt(id, attempt),
+    yieldAttempt: (id, attempt, counts) => store.yieldAttempt(id, attempt, counts),
     setStage: (id, attempt, stage) => store.setStage(id, attempt, stage),
     closeSubmission: (close, at) => store.closeSubmission(close, at),
     cancelSubmission: (id, at) => store.cancelSubmission(id, at),

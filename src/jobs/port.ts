@@ -7,6 +7,8 @@ export interface Job {
   submission: Submission;
   /** Aborted when the submission is cancelled or the service stops. */
   signal: AbortSignal;
+  /** An attempt before this one ended without a word: the work is to be done where its end harms nothing else, and says whose fault it is. */
+  apart: boolean;
   /** Tells how far the work is; a change of stage is stored, the rest is kept in memory only. */
   report(progress: Progress): void;
   /** Whether an attempt that ends with this fault is the last one: then the queue ends the submission, unless the handler does and can say more. */

@@ -27,7 +27,7 @@ export class Metrics implements RequestObserver {
   readonly #durations: Histogram<"operation">;
   #pools: PoolLoads = {};
 
-  constructor(private readonly deps: Pick<Deps, "config" | "embedder" | "records" | "queries" | "openQueries" | "planTurns" | "shapeTurns" | "tableTurns">) {
+  constructor(private readonly deps: Pick<Deps, "config" | "damage" | "embedder" | "records" | "queries" | "openQueries" | "planTurns" | "shapeTurns" | "tableTurns">) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Counter({ name: "arkgraph_requests_total", help: "Requests by operation and status.", labelNames: ["operation", "status"], registers });
@@ -54,6 +54,10 @@ export class Metrics implements RequestObserver {
     gauge("arkgraph_commits", "Number of the last commit that changed records.", [], async (set) => set({}, await deps.records.sequence()));
     gauge("arkgraph_index_lag_commits", "Commits that the graph index has yet to apply.", [], async (set) => set({}, Math.max(0, (await deps.records.sequence()) - deps.queries.state().sequence)));
     gauge("arkgraph_index_ready", "1 when the graph index is loaded.", [], (set) => set({}, deps.queries.state().state === "ready" ? 1 : 0));
+    const counted = (name: string, help: string, look: () => number) => new Counter({ name, help, registers, collect() { this.reset(); this.inc(look()); } });
+    counted("arkgraph_objects_scrubbed_total", "Stored objects that the scrub of this node has read and hashed.", () => deps.damage.scrubbed.objects);
+    counted("arkgraph_objects_scrubbed_bytes_total", "Their bytes.", () => deps.damage.scrubbed.bytes);
+    gauge("arkgraph_objects_damaged", "Stored objects of the installation that were found damaged and not written again.", [], (set) => set({}, deps.damage.count));
     const { embedder } = deps;
     if (embedder) gauge("arkgraph_vectors_behind", "1 while records wait for their vectors.", [], async (set) => set({}, Number(await vectorsAreBehind(deps, embedder))));
     gauge("arkgraph_turns", "Work of this node that is bounded: what runs, and what waits for its turn.", ["work", "state"], (set) => {

@@ -32,6 +32,8 @@ export interface Field {
   readonly private?: boolean;
   /** Only in the service's own answers; a client's value is kept out. */
   readonly computed?: boolean;
+  /** Filled in by the registry alone, and stored: a client may send back what is there, or leave it out. */
+  readonly reserved?: boolean;
 }
 
 /** `types` is the string of an `@type`; `list` an array of anything. */

@@ -1,7 +1,7 @@
-import type { ValidationItem } from "../errors.js";
+import { MAX_ITEMS, type ValidationItem } from "../errors.js";
 
 /** Most broken rules that one answer lists: a body can hold millions, and the first ones tell enough. */
-export const MAX_FINDINGS = 1000;
+export const MAX_FINDINGS = MAX_ITEMS;
 
 /** Gathers the broken rules of one body. */
 export class Findings {

@@ -2,6 +2,7 @@ import jsonld from "jsonld";
 import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds/index.js";
 import type { KindName } from "../model/kind.js";
+import { BoundedContexts, ContextLimit, boundsOf, withoutRepeats, type ContextLimits } from "./bounded-contexts.js";
 import { keepAll } from "./keep-all.js";
 import { bundledLoader } from "./contexts.js";
 import { keepContext } from "./keep-terms.js";
@@ -46,24 +47,29 @@ export async function graphOf(input: GraphInput): Promise<RecordGraph> {
   const { "@context": context, ...said } = bodyOf(input, shown);
   const body = { ...said, "@id": SELF };
   const contexts = [FALLBACK, ...contextList(context)];
-  const nodes = input.fromCrate ? await expand(body, contexts) : await expandDeclared(body, contexts, input.kind);
-  return emit(input, nodes);
+  try {
+    const bounded = boundsOf(contexts, said);
+    return emit(input, input.fromCrate ? await expand(body, contexts, bounded) : await expandDeclared(body, contexts, input.kind, bounded));
+  } catch (error) {
+    throw error instanceof ContextLimit ? new JsonLdError(error.message) : error;
+  }
 }
 
 /**
  * The same for many entities of one crate in one expansion: a large context is processed once.
  * @param context the crate's `@context`; a document's own `@context` counts in addition
- * @throws as {@link graphOf}; a {@link JsonLdError} carries the index of the entity
+ * @param bounded counts the contexts of the whole crate
+ * @throws as {@link graphOf}; a {@link JsonLdError} carries the index of the entity; ContextLimit
  */
-export async function graphsOf(context: JsonValue | undefined, inputs: readonly GraphInput[]): Promise<RecordGraph[]> {
+export async function graphsOf(context: JsonValue | undefined, inputs: readonly GraphInput[], bounded?: BoundedContexts): Promise<RecordGraph[]> {
   const contexts = [FALLBACK, ...contextList(context)];
   let nodes: Expanded[];
   try {
-    nodes = await expand({ "@graph": inputs.map((input, index) => ({ ...bodyOf(input), "@id": SELF + index })) }, contexts);
+    nodes = await expand({ "@graph": inputs.map((input, index) => ({ ...bodyOf(input), "@id": SELF + index })) }, contexts, bounded);
   } catch (error) {
     if (!(error instanceof JsonLdError) || inputs.length === 1) throw error;
     for (const [index, input] of inputs.entries()) {
-      await expand({ "@graph": [bodyOf(input)] }, contexts).catch((cause: Error) => {
+      await expand({ "@graph": [bodyOf(input)] }, contexts, bounded).catch((cause: Error) => {
         throw cause instanceof JsonLdError ? new JsonLdError(cause.message, index) : cause;
       });
     }
@@ -80,12 +86,18 @@ export async function graphsOf(context: JsonValue | undefined, inputs: readonly 
   });
 }
 
+/** {@link graphsOf} for the entities of one crate, whose contexts are counted together. */
+export function boundedGraphs(limits: ContextLimits): (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]> {
+  const bounded = new BoundedContexts(limits);
+  return (context, inputs) => graphsOf(context, inputs, bounded);
+}
+
 /** Stands for the record's own id during expansion: also an otherwise empty document expands to a node then. */
 const SELF = "urn:arkgraph:self:";
 
 function contextList(context: JsonValue | undefined): JsonValue[] {
   if (context === undefined || context === null) return [];
-  const kept = keepContext(context);
+  const kept = keepContext(withoutRepeats(context));
   return Array.isArray(kept) ? kept : [kept];
 }
 
@@ -118,25 +130,26 @@ function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
   return emitter.result();
 }
 
-async function expandDeclared(body: JsonObject, contexts: JsonValue[], kind: KindName): Promise<Expanded[]> {
+async function expandDeclared(body: JsonObject, contexts: JsonValue[], kind: KindName, bounded?: BoundedContexts): Promise<Expanded[]> {
   try {
-    return await expand(body, [...contexts, declaredContext.get(kind)!]);
+    return await expand(body, [...contexts, declaredContext.get(kind)!], bounded);
   } catch (error) {
     // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stands as it is.
-    if (/protected/i.test((error as Error).message)) return expand(body, contexts);
+    if (/protected/i.test((error as Error).message)) return expand(body, contexts, bounded);
     throw error;
   }
 }
 
-async function expand(body: JsonObject, contexts: JsonValue[]): Promise<Expanded[]> {
+async function expand(body: JsonObject, contexts: JsonValue[], bounded?: BoundedContexts): Promise<Expanded[]> {
   try {
-    const nodes = (await jsonld.expand({ "@context": contexts, ...body } as never, { documentLoader: bundledLoader as never, base: "" })) as Expanded[];
+    const nodes = (await jsonld.expand({ "@context": contexts, ...body } as never, { documentLoader: bundledLoader as never, base: "", ...(bounded && { contextResolver: bounded }) } as { base: string })) as Expanded[];
     return nodes.map((node) => {
       if (node["@id"] !== SELF) return node;
       const { "@id": _self, ...said } = node;
       return said;
     });
   } catch (error) {
+    if (bounded?.exceeded) throw bounded.exceeded;
     const cause = (error as { details?: { cause?: Error } }).details?.cause;
     if (cause?.name === "UnknownContext") throw cause;
     if ((error as Error).name === "UnknownContext") throw error;

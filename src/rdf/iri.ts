@@ -15,6 +15,16 @@ function encode(character: string): string {
   return character === "%" ? "%25" : character.isWellFormed() ? encodeURIComponent(character) : "%EF%BF%BD";
 }
 
+/**
+ * Vocabularies that crates and queries write in two ways, in the one that the graph has: schema.org with https
+ * (RO-Crate's contexts have http), EVI in capitals with https, PROV with http (EVI's own file has https).
+ */
+export function oneSpelling(iri: string): string {
+  if (iri.startsWith("http://schema.org/")) return `https${iri.slice(4)}`;
+  if (iri.startsWith("https://www.w3.org/ns/prov#")) return `http${iri.slice(5)}`;
+  return iri.replace(/^https?:\/\/w3id\.org\/evi#/i, "https://w3id.org/EVI#");
+}
+
 /** True when the text begins with a scheme. */
 export function isAbsoluteIri(text: string): boolean {
   return SCHEME.test(text);
@@ -22,10 +32,10 @@ export function isAbsoluteIri(text: string): boolean {
 
 /**
  * An IRI that every RDF parser accepts, for any absolute text: what an IRI cannot hold is percent-encoded;
- * what cannot be mended so is wrapped as `urn:arkgraph:iri:…`. schema.org is written with https.
+ * what cannot be repaired so is wrapped as `urn:arkgraph:iri:…`. Vocabularies with two spellings get one.
  */
 export function safeIri(text: string): string {
-  let iri = text.startsWith("http://schema.org/") ? `https${text.slice(4)}` : text;
+  let iri = oneSpelling(text);
   if (/^evi:/i.test(iri) && !iri.startsWith("evi:/")) iri = `https://w3id.org/EVI#${iri.slice(4)}`;
   iri = iri.replace(NOT_IN_IRI, encode);
   if (!SCHEME.test(iri)) return `urn:arkgraph:iri:${encodeURIComponent(iri)}`;

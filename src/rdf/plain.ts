@@ -42,7 +42,9 @@ export function plainExpansion(document: JsonObject, terms: JsonObject): Expande
     const values = Array.isArray(value) ? value : [value];
     if (!values.every((item) => item === null || isScalar(item))) return undefined;
     const iri = definition?.["@id"] ?? VOCABULARY + name;
-    ((node[iri] ??= []) as Expanded[]).push(...values.filter((item) => item !== null).map((item) => ({ "@value": item })));
+    const expanded = (node[iri] ??= []) as Expanded[];
+    // A loop: a spread would put each value on the stack.
+    for (const item of values) if (item !== null) expanded.push({ "@value": item });
   }
   return node;
 }

@@ -8,6 +8,8 @@ export interface Context {
   readonly caller: Caller | null;
   /** Address the request came from, for login limits. */
   readonly address: string;
+  /** That address is one client's, not a proxy's that others come through as well. */
+  readonly ownAddress: boolean;
   /** Name of the request in logs, also in those of the work that it asks for. */
   readonly request?: string;
   /** The request's span, for that of the work that it asks for; absent without tracing. */
@@ -18,10 +20,10 @@ export interface Context {
 /** Names a request in the logs and traces of work that it asks for. */
 export type RequestNames = Pick<Context, "request" | "trace">;
 
-/** A context for one request. */
-export function contextOf(deps: Deps, caller: Caller | null, address: string, request?: string): Context {
+/** A context for one request. @param signal aborted when nobody waits for the answer any more */
+export function contextOf(deps: Deps, caller: Caller | null, address: string, request?: string, ownAddress = false, signal?: AbortSignal): Context {
   const trace = deps.tracing?.traceparent();
-  return { deps, caller, address, ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }), loaders: new Loaders(deps, caller) };
+  return { deps, caller, address, ownAddress, ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }), loaders: new Loaders(deps, caller, signal) };
 }
 
 /** What work that goes on in the background is told of the request. */

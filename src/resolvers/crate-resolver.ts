@@ -3,13 +3,14 @@ import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { Readable } from "node:stream";
 import { Arg, Args, Ctx, ID, Mutation, Query, Resolver, Root, Subscription } from "type-graphql";
 import type { ObjectReference } from "../stores/records/objects-port.js";
+import type { StoredRecord } from "../stores/records/port.js";
 import type { KindName } from "../model/kind.js";
 import type { CrateArchive } from "../use-cases/crates/export/crate-archive.js";
 import { readCrateArchive, readCrateMetadata, type CrateMetadata } from "../use-cases/crates/export/read-crate.js";
 import { crateSummary, type CrateSummary } from "../use-cases/crates/export/summary.js";
 import { followSubmission } from "../use-cases/crates/follow.js";
 import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submitCrate, viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
-import { contentOf, type Content } from "../use-cases/files/content.js";
+import { contentInstead, contentOf, type Content } from "../use-cases/files/content.js";
 import { requestOf, type Context } from "./context.js";
 import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
@@ -52,6 +53,10 @@ export class CrateResolver {
   }
   content(id: string, options: { kind?: KindName; role?: ObjectReference["role"] }, context: Context): Promise<Content> {
     return contentOf(context.deps, id, context.caller, options);
+  }
+  /** @throws as {@link contentInstead} */
+  contentInstead(record: StoredRecord, context: Context): Promise<Content | undefined> {
+    return contentInstead(context.deps, record, context.caller);
   }
 
   @Query(() => SubmissionType, { description: "A submission of yours, or any for administrators." })

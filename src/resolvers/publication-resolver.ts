@@ -3,7 +3,6 @@ import type { JsonValue } from "../model/field.js";
 import type { StoredRecord } from "../stores/records/port.js";
 import { publishRecord, readPublication } from "../use-cases/publication/publish.js";
 import type { Context } from "./context.js";
-import { nodeOf } from "./types/kind-types.js";
 import { PublicationStatusEnum, RecordNode } from "./types/record-node.js";
 import { countWrite } from "./write-rate.js";
 
@@ -28,6 +27,6 @@ export class PublicationResolver {
   ): Promise<RecordNode> {
     const record = await this.publish({ "@id": id, publicationStatus, ...(embargoedUntil == null ? {} : { embargoedUntil }) }, expectedRevision ?? undefined, context);
     context.loaders.forget();
-    return nodeOf(record);
+    return context.loaders.node(record.ark);
   }
 }

@@ -78,7 +78,9 @@ export class RecordResolver {
 
   @FieldResolver(() => GraphQLJSON, { nullable: true, description: "The whole document, as REST answers it." })
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
-    return node.stored ? parseDocument((await context.loaders.view(node.stored)).bytes) : null;
+    if (!node.stored) return null;
+    await context.loaders.hold([node]);
+    return parseDocument((await context.loaders.view(node.stored)).bytes);
   }
 
   @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })

@@ -1,7 +1,8 @@
 import { GraphQLJSON } from "graphql-scalars";
 import { Arg, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from "type-graphql";
-import type { JsonValue } from "../model/field.js";
+import type { JsonObject, JsonValue } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
+import { documentBytes } from "../use-cases/records/view.js";
 import type { ShapeReport, ShapeResult } from "../use-cases/validation/report.js";
 import { validateShapes } from "../use-cases/validation/validate.js";
 import type { Context } from "./context.js";
@@ -29,7 +30,7 @@ class ShapeReportType implements ShapeReport {
 @Resolver()
 export class ValidationResolver {
   /** @throws as {@link validateShapes} */
-  validate(document: JsonValue | undefined, kind: string | undefined, { deps }: Context, signal = new AbortController().signal): Promise<ShapeReport> {
+  validate(document: Uint8Array | undefined, kind: string | undefined, { deps }: Context, signal = new AbortController().signal): Promise<ShapeReport> {
     return validateShapes(deps, document, kind, signal);
   }
 
@@ -38,6 +39,6 @@ export class ValidationResolver {
     @Arg("document", () => GraphQLJSON) document: JsonValue, @Ctx() context: Context,
     @Arg("kind", () => String, { nullable: true, description: "Kind to check the document as, e.g. dataset; else its @type tells it." }) kind?: string,
   ): Promise<ShapeReport> {
-    return this.validate(document, kind ?? undefined, context);
+    return this.validate(documentBytes(document as JsonObject), kind ?? undefined, context);
   }
 }

@@ -1,4 +1,5 @@
 import { OpenAPIBackend, type Document } from "openapi-backend";
+import { ValidationError } from "../errors.js";
 import type { JsonObject } from "../model/field.js";
 import { expectedBody, type BodyLimit, type ExpectedBody } from "./body.js";
 import { PathMatcher, type Matched } from "./paths.js";
@@ -11,6 +12,11 @@ export interface ContractRouter {
   declaresToken(operationId: string): boolean;
   /** The body an operation reads; `undefined` for none. */
   reads(operationId: string): ExpectedBody | undefined;
+  /**
+   * Lists and searches name every query parameter they know: a filter that is ignored would answer everything.
+   * @throws ValidationError for one that they do not know
+   */
+  checkParameters(operationId: string, query: RestRequest["query"]): void;
   run(request: RestRequest): Promise<void>;
 }
 
@@ -32,6 +38,7 @@ export async function contractRouter(contract: JsonObject, operations: Operation
 
   const rows = Object.values(paths).flatMap((item) => Object.values(item) as unknown as Row[]);
   const bodies = new Map(rows.map(({ operationId, requestBody }) => [operationId, expectedBody(Object.keys(requestBody?.content ?? {}), requestBody?.["x-limit"])]));
+  const known = new Map(rows.filter(({ operationId }) => /^(?:list|search)_/.test(operationId)).map(({ operationId, parameters = [] }) => [operationId, queryNames(contract, parameters)]));
   const secured = new Set(rows.filter(({ security }) => (security?.length ?? 0) > 0).map(({ operationId }) => operationId));
 
   // It would gather all operations anew for each one that is looked up, here and for every request.
@@ -46,12 +53,24 @@ export async function contractRouter(contract: JsonObject, operations: Operation
     match: (method, path) => matcher.match(method, path),
     declaresToken: (operationId) => secured.has(operationId),
     reads: (operationId) => bodies.get(operationId),
+    checkParameters(operationId, query) {
+      const names = known.get(operationId);
+      const unknown = names === undefined ? [] : Object.keys(query).filter((name) => !names.has(name));
+      if (unknown.length > 0) throw new ValidationError(unknown.slice(0, 20).map((name) => ({ loc: ["query", name.slice(0, 100)], msg: `Extra inputs are not permitted; known are ${[...names!].join(", ")}`, type: "extra_forbidden" })));
+    },
     run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
 }
 
 /** What is read here of an operation of the document. */
-interface Row { operationId: string; security?: readonly object[]; requestBody?: { content?: object; "x-limit"?: BodyLimit } }
+interface Row { operationId: string; parameters?: readonly JsonObject[]; security?: readonly object[]; requestBody?: { content?: object; "x-limit"?: BodyLimit } }
+
+/** Names of an operation's query parameters, shared ones included. */
+function queryNames(contract: JsonObject, parameters: readonly JsonObject[]): ReadonlySet<string> {
+  const shared = (contract["components"] as { parameters: Record<string, JsonObject> }).parameters;
+  const declared = parameters.map((parameter) => (typeof parameter["$ref"] === "string" ? shared[parameter["$ref"].split("/").at(-1)!]! : parameter));
+  return new Set(declared.filter((parameter) => parameter["in"] === "query").map((parameter) => String(parameter["name"])));
+}
 
 /**
  * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there, and following

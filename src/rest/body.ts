@@ -1,18 +1,22 @@
 import type { IncomingMessage } from "node:http";
+import { setImmediate as turn } from "node:timers/promises";
 import { PassThrough, type Readable } from "node:stream";
-import { ServiceError, ValidationError, type ValidationItem } from "../errors.js";
+import { ServiceError, ValidationError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
-import { parseStrictJson } from "../model/json/strict-json.js";
+import { parseBoundedJson } from "../model/json/bounded-json.js";
+import { jsonRefusal } from "../model/json/json-refusal.js";
 import type { Config, SettingName } from "../config.js";
+import type { Deps } from "../use-cases/deps.js";
 import { twice } from "./form-end.js";
 
-export interface BodyLimits { MAX_BODY_BYTES: Config["MAX_BODY_BYTES"]; MAX_JSON_DEPTH: Config["MAX_JSON_DEPTH"] }
+/** What a body is read with: its limits, and the thread that reads large ones. */
+export type BodyReader = Pick<Deps, "config" | "documents">;
 
 /** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
 export type BodyForm = "json" | "form" | "multipart" | "either" | "sparql";
 /** Settings that bound a JSON body. */
-export type BodyLimit = Extract<SettingName, "MAX_BODY_BYTES" | "MAX_METADATA_BYTES">;
+export type BodyLimit = Extract<SettingName, "MAX_BODY_BYTES" | "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES">;
 export interface ExpectedBody { form: BodyForm; /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit }
 
 /**
@@ -33,12 +37,24 @@ function formOf(types: readonly string[]): BodyForm {
 export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
 
 /**
+ * Refuses a compressed body: bytes are read as they were sent, and nothing is inflated before its limits are checked.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE` with `Accept-Encoding` (RFC 9110, section 15.5.16)
+ */
+export function checkEncoding(req: IncomingMessage): void {
+  const encoding = req.headers["content-encoding"];
+  if (encoding === undefined || !hasBody(req) || /^[\s,]*(?:identity[\s,]*)*$/i.test(encoding)) return;
+  const message = `The body has the Content-Encoding ${encoding.slice(0, 40)}, which is not read here: send it uncompressed, without Content-Encoding.`;
+  throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", message, {}, { "Accept-Encoding": "identity" });
+}
+
+/**
  * What the headers alone tell of a body. It is looked at before the token: it costs nothing, and a client that is
  * told of a wrong type or size first need not log in for it.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
-export function checkBodyHeaders(req: IncomingMessage, { form, limit: jsonLimit }: ExpectedBody, limits: BodyLimits & Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>): void {
+export function checkBodyHeaders(req: IncomingMessage, { form, limit: jsonLimit }: ExpectedBody, limits: Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>): void {
   if (!hasBody(req)) return;
+  checkEncoding(req);
   const type = mediaType(req);
   if (!reads(form, type)) {
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
@@ -58,9 +74,9 @@ export function bodyStream(req: IncomingMessage): Readable {
   return req.pipe(stream);
 }
 
-/** The whole body. @throws ServiceError `TOO_LARGE` before more than the limit is read */
-export async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () => new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (MAX_BODY_BYTES).`);
+/** The whole body. @param setting that sets the limit @throws ServiceError `TOO_LARGE` before more than the limit is read */
+export async function readBytes(req: IncomingMessage, limit: number, setting: SettingName = "MAX_BODY_BYTES"): Promise<Buffer> {
+  const tooLarge = () => new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -97,45 +113,73 @@ function reads(form: BodyForm, type: string): boolean {
   return form !== "multipart" && (isJson(type) || (form === "form" && type === URL_ENCODED));
 }
 
+/** Bytes of JSON that are checked on the serving thread; a larger body goes through the thread for large documents. */
+const SMALL = 64 * 2 ** 10;
+
 /**
  * A JSON body; `undefined` when it is empty.
+ * @param limit setting that bounds it
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`; ValidationError when it is no JSON, or holds what no document may
  */
-export async function readJson(req: IncomingMessage, limits: BodyLimits): Promise<JsonValue | undefined> {
+export async function readJson(req: IncomingMessage, reader: BodyReader, limit: BodyLimit = "MAX_BODY_BYTES"): Promise<JsonValue | undefined> {
+  const bytes = await readJsonBytes(req, reader.config, limit);
+  return bytes && checkedJson(bytes, reader);
+}
+
+/** The bytes of a JSON body, for whoever parses them in another thread. @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE` */
+export async function readJsonBytes(req: IncomingMessage, config: Config, limit: BodyLimit = "MAX_BODY_BYTES"): Promise<Uint8Array | undefined> {
   const type = mediaType(req);
   if (!hasBody(req)) return undefined;
   if (!isJson(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads application/json, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
-  const bytes = await readBytes(req, limits.MAX_BODY_BYTES);
-  return bytes.length === 0 ? undefined : checkedJson(bytes, limits.MAX_JSON_DEPTH);
+  const bytes = await readBytes(req, config[limit], limit);
+  return bytes.length === 0 ? undefined : bytes;
 }
 
 /**
  * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is told too
- * @throws ValidationError with every problem and its place
+ * @throws ServiceError `TOO_LARGE` past MAX_JSON_VALUES; ValidationError with every problem and its place
  */
-export function checkedJson(bytes: Uint8Array, maxDepth: number, at: readonly (string | number)[] = ["body"]): JsonValue {
-  const { value, problems } = parseStrictJson(bytes, { maxDepth });
-  if (problems.length === 0) return value as JsonValue;
-  throw new ValidationError(problems.map((problem): ValidationItem => {
-    if (problem.code === "json_invalid") return { loc: at.length > 1 ? [...at] : [...at, problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
-    return { loc: [...at, ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
-  }));
-}
-
-/** The steps of a JSON pointer; what looks like an index is one. */
-export function pointerSegments(pointer: string): (string | number)[] {
-  return pointer.split("/").slice(1).map((segment) => (/^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : segment.replaceAll("~1", "/").replaceAll("~0", "~")));
+export async function checkedJson(bytes: Uint8Array, { config, documents }: BodyReader, at: readonly (string | number)[] = ["body"]): Promise<JsonValue> {
+  const limits = { maxDepth: config.MAX_JSON_DEPTH, maxValues: config.MAX_JSON_VALUES };
+  const tooMany = () => new ServiceError("TOO_LARGE", `${at.length > 1 ? `The field ${at.slice(1).join(".")}` : "The body"} holds more than MAX_JSON_VALUES=${limits.maxValues} keys and values. Send fewer, or a file.`);
+  if (bytes.length <= SMALL) {
+    const read = parseBoundedJson(bytes, limits);
+    if (read.tooMany) throw tooMany();
+    if (read.problems.length > 0) throw jsonRefusal(read.problems, at);
+    return read.value!;
+  }
+  // Node's own buffers may share their memory with others; only one that is all of its memory can be handed over.
+  const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+  const { bytes: checked, problems, tooMany: exceeds } = await documents.ask("check", { bytes: whole, limits }, [whole]);
+  if (exceeds) throw tooMany();
+  if (problems.length > 0) throw jsonRefusal(problems, at);
+  // What was found to be right is read again rather than sent: copying an object between threads takes longer.
+  const text = new TextDecoder().decode(checked);
+  await turn();
+  return JSON.parse(text) as JsonValue;
 }
 
 /** A form body, or JSON for clients that send that. @throws as {@link readJson}; ValidationError for a field that came twice (RFC 6749, section 3.2) */
-export async function readForm(req: IncomingMessage, limits: BodyLimits): Promise<JsonValue | undefined> {
-  if (mediaType(req) !== URL_ENCODED) return readJson(req, limits);
+export async function readForm(req: IncomingMessage, reader: BodyReader, limit: BodyLimit): Promise<JsonValue | undefined> {
+  if (mediaType(req) !== URL_ENCODED) return readJson(req, reader, limit);
   const form: JsonObject = {};
-  for (const [name, value] of new URLSearchParams((await readBytes(req, limits.MAX_BODY_BYTES)).toString("utf8"))) {
+  for (const [name, value] of formFields((await readBytes(req, reader.config[limit], limit)).toString("utf8"), reader.config)) {
     if (Object.hasOwn(form, name)) throw twice(name);
     form[name] = value;
   }
   const bad = findBadString(form);
   if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
   return form;
+}
+
+/**
+ * Fields of a form, or parameters of a query string.
+ * @throws ServiceError `TOO_LARGE` past MAX_FORM_FIELDS, before any is read
+ */
+export function formFields(encoded: string, { MAX_FORM_FIELDS: most }: Pick<Config, "MAX_FORM_FIELDS">): URLSearchParams {
+  let fields = 1;
+  for (let at = encoded.indexOf("&"); at >= 0; at = encoded.indexOf("&", at + 1)) {
+    if (++fields > most) throw new ServiceError("TOO_LARGE", `The form or query string has more than MAX_FORM_FIELDS=${most} fields. Send fewer.`);
+  }
+  return new URLSearchParams(encoded);
 }

@@ -1,19 +1,24 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ServiceError, ValidationError } from "../errors.js";
+import { ServiceError, ValidationError, cutMessage } from "../errors.js";
 import { requestIdOf } from "../request-id.js";
+import { reportDamage } from "../use-cases/damage.js";
 import type { Log } from "../use-cases/deps.js";
+import { refusalPage } from "../web/refusal-page.js";
 import { hasBody } from "./body.js";
-import { SAFE_HEADERS, sendJson } from "./reply.js";
+import { PAGE_POLICY } from "./page-policy.js";
+import { SAFE_HEADERS, sendBytes, sendJson } from "./reply.js";
+import { negotiate } from "./representations/negotiate.js";
 
 /** The error body and headers of anything thrown. A fault never shows its text: it carries an id that stands in the log. */
 export function errorAnswer(error: unknown, log: Log, request?: string): { status: number; body: object; headers: Record<string, string> } {
   if (error instanceof ValidationError) return { status: 422, body: { detail: error.items }, headers: {} };
+  reportDamage(log, error);
   if (error instanceof ServiceError) {
     const headers: Record<string, string> = { ...error.headers };
     if (error.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
     if (error.status === 503) headers["Retry-After"] ??= "1";
-    return { status: error.status, body: { detail: error.message, code: error.code, ...error.extra }, headers };
+    return { status: error.status, body: { detail: cutMessage(error.message), code: error.code, ...error.extra }, headers };
   }
   const id = randomUUID();
   log.error({ err: error, fault: id, ...(request === undefined ? {} : { request }) }, "a request ended in a fault");
@@ -23,13 +28,41 @@ export function errorAnswer(error: unknown, log: Log, request?: string): { statu
 /** Answers with an error, or ends the connection when an answer has begun. */
 export function sendError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Log): void {
   if (res.headersSent || res.destroyed) {
+    reportDamage(log, error);
     if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed) log.error({ err: error }, "an answer broke off");
     res.destroy();
     return;
   }
   const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
-  if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
+  // What a browser is sent depends on Accept; so does what a cache may give to others.
+  headers["Vary"] ??= "Accept, Authorization";
+  if (asksForPage(req)) {
+    const page = refusalPage({ status, body: body as Record<string, unknown> }, decoded((req.url ?? "/").split("?", 1)[0]!));
+    sendBytes(req, res, Buffer.from(page), { status, type: "text/html; charset=utf-8", headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY } });
+  } else if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);
+}
+
+/** Whether a browser asks for something to read: no answer to it is JSON, whatever the address. */
+function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage): boolean {
+  if ((method !== "GET" && method !== "HEAD") || !accept?.includes("text/html")) return false;
+  const mark = url.indexOf("?");
+  const parameters = new URLSearchParams(mark < 0 ? "" : url.slice(mark));
+  // Whoever names another form gets that one's errors; `?info` is text for programs.
+  if (parameters.has("info") || (parameters.get("format") ?? "html") !== "html") return false;
+  try {
+    return negotiate(accept) === "text/html";
+  } catch {
+    return false;
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** How long a client may go on sending a body that was refused before its answer is cut off with it. */

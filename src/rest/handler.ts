@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clientAddress } from "../client-address.js";
+import { clientAddress, ownsAddress } from "../client-address.js";
 import { ServiceError } from "../errors.js";
 import { lookupArk } from "../identifiers/ark.js";
 import { requestIdOf } from "../request-id.js";
@@ -21,6 +21,7 @@ export type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise
  */
 export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator, onMatch?: (req: IncomingMessage, operationId: string) => void): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
+  const isOwn = ownsAddress(deps.config.TRUSTED_PROXIES);
   return async (req, res) => {
     try {
       const target = await meant(deps, router, req.method ?? "GET", splitTarget(req.url ?? "/"));
@@ -38,8 +39,10 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
         return null;
       });
       checkPath(match.params);
-      const query = readQuery(target.query);
-      const context = contextOf(deps, caller, addressOf(req), requestIdOf(req));
+      const query = readQuery(target.query, deps.config);
+      router.checkParameters(match.operationId, query);
+      const address = addressOf(req);
+      const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);

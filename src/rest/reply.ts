@@ -1,4 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Writable } from "node:stream";
+import { acceptedEncoding, encoded, encoder, isText, LEAST_BYTES, varying, type Encoding } from "./encoding.js";
 
 /** On every answer: nothing the service sends runs as a script of its origin, is guessed at, or is framed. */
 export const SAFE_HEADERS = {
@@ -7,10 +9,28 @@ export const SAFE_HEADERS = {
   "Referrer-Policy": "no-referrer",
 } as const;
 
+/** On answers that only the caller may see: no cache stores them (RFC 9111, section 5.2.2.5). */
+export const NOT_STORED = { "Cache-Control": "no-store" } as const;
+
 export interface ReplyOptions { status?: number; headers?: OutgoingHttpHeaders; type?: string }
 
-/** Sends bytes with their length; HEAD gets the headers only. */
-export function sendBytes(req: IncomingMessage, res: ServerResponse, bytes: Uint8Array, { status = 200, headers = {}, type = "application/json" }: ReplyOptions = {}): void {
+/** Sends bytes with their length, compressed where that is worth it and the client takes it; HEAD gets the headers only. */
+export function sendBytes(req: IncomingMessage, res: ServerResponse, bytes: Uint8Array, options: ReplyOptions = {}): void {
+  if (bytes.byteLength < LEAST_BYTES || !isText(options.type ?? "application/json")) return sendPlain(req, res, bytes, options);
+  const headers = { ...options.headers, Vary: varying(res, options.headers) };
+  // HEAD says what a client that takes no compressed form would get: its length is known without the work.
+  const encoding = req.method === "HEAD" ? undefined : acceptedEncoding(req);
+  if (encoding === undefined) return sendPlain(req, res, bytes, { ...options, headers });
+  encoded(bytes, encoding).then(
+    (smaller) => {
+      if (!res.destroyed && !res.headersSent) sendPlain(req, res, smaller, { ...options, headers: { ...headers, "Content-Encoding": encoding } });
+    },
+    // Only lack of memory makes it fail; as it stands it can still be sent.
+    () => sendPlain(req, res, bytes, { ...options, headers }),
+  );
+}
+
+function sendPlain(req: IncomingMessage, res: ServerResponse, bytes: Uint8Array, { status = 200, headers = {}, type = "application/json" }: ReplyOptions): void {
   // Not SAFE_HEADERS spread at its head: a literal that goes on behind a spread took a twelfth of an answer's time.
   res.writeHead(status, {
     "X-Content-Type-Options": SAFE_HEADERS["X-Content-Type-Options"], "Content-Security-Policy": SAFE_HEADERS["Content-Security-Policy"], "Referrer-Policy": SAFE_HEADERS["Referrer-Policy"],
@@ -29,9 +49,8 @@ export async function streamJsonArray(req: IncomingMessage, res: ServerResponse,
   const iterator = pages[Symbol.asyncIterator]();
   // The first page is read before the status is sent, so that a refusal still has one.
   let page = await iterator.next();
-  res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "application/json", ...headers });
-  if (req.method === "HEAD") {
-    res.end();
+  const out = streamedBody(req, res, "application/json", headers);
+  if (!out) {
     await iterator.return?.();
     return;
   }
@@ -42,13 +61,26 @@ export async function streamJsonArray(req: IncomingMessage, res: ServerResponse,
       chunks.push(Buffer.from(separator), item);
       separator = ",";
     }
-    if (!res.write(Buffer.concat(chunks))) await drained(res);
+    if (!out.write(Buffer.concat(chunks))) await drained(out);
     if (res.destroyed) {
       await iterator.return?.();
       return;
     }
   }
-  res.end(separator === "[" ? "[]" : "]");
+  out.end(separator === "[" ? "[]" : "]");
+}
+
+/** Begins an answer whose length is not known; what is written to the result goes out, compressed where the client takes that. HEAD is answered. */
+export function streamedBody(req: IncomingMessage, res: ServerResponse, type: string, headers: OutgoingHttpHeaders = {}): Writable | undefined {
+  const encoding: Encoding | undefined = isText(type) ? acceptedEncoding(req) : undefined;
+  res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": type, ...headers, ...(isText(type) && { Vary: varying(res, headers) }), ...(encoding && req.method !== "HEAD" && { "Content-Encoding": encoding }) });
+  if (req.method === "HEAD") return void res.end();
+  if (encoding === undefined) return res;
+  const out = encoder(encoding);
+  // An encoder that nobody reads any more would keep its memory, and wait for ever.
+  res.once("close", () => out.destroy());
+  out.on("error", () => res.destroy()).pipe(res);
+  return out;
 }
 
 /**
@@ -59,19 +91,18 @@ export async function streamBytes(req: IncomingMessage, res: ServerResponse, pie
   const waiting: Uint8Array[] = [];
   let held = 0;
   // Whatever refuses before so much is made still has a status of its own.
-  let begun = false;
+  let out: Writable | undefined;
   for await (const piece of pieces) {
     if (res.destroyed) return;
-    if (!begun) {
+    if (!out) {
       waiting.push(piece);
       if ((held += piece.byteLength) < HELD) continue;
-      begun = true;
-      res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": type, ...headers });
-      if (req.method === "HEAD") return void res.end();
-      if (!res.write(Buffer.concat(waiting.splice(0)))) await drained(res);
-    } else if (!res.write(piece)) await drained(res);
+      out = streamedBody(req, res, type, headers);
+      if (!out) return;
+      if (!out.write(Buffer.concat(waiting.splice(0)))) await drained(out);
+    } else if (!out.write(piece)) await drained(out);
   }
-  if (begun) res.end();
+  if (out) out.end();
   else sendBytes(req, res, Buffer.concat(waiting), { headers, type });
 }
 
@@ -79,12 +110,12 @@ export async function streamBytes(req: IncomingMessage, res: ServerResponse, pie
 const HELD = 256 * 1024;
 
 /** Resolves when more may be written, or nothing more will be. */
-export function drained(res: ServerResponse): Promise<void> {
+export function drained(out: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      res.off("drain", done).off("close", done);
+      out.off("drain", done).off("close", done);
       resolve();
     };
-    res.on("drain", done).on("close", done);
+    out.on("drain", done).on("close", done);
   });
 }

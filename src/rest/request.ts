@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Config } from "../config.js";
 import { ServiceError, ValidationError, invalid } from "../errors.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import type { Context } from "../resolvers/context.js";
+import { formFields } from "./body.js";
 
 /** One request on its way to an operation. */
 export interface RestRequest {
@@ -63,11 +65,11 @@ export function checkPath(params: Readonly<Record<string, string>>): void {
   if (items.length > 0) throw new ValidationError(items);
 }
 
-/** First value of each query parameter. @throws ValidationError for text that no JSON string may hold */
-export function readQuery(query: string): Record<string, string | undefined> {
+/** First value of each query parameter. @throws ServiceError `TOO_LARGE` past MAX_FORM_FIELDS; ValidationError for text that no JSON string may hold */
+export function readQuery(query: string, limits: Pick<Config, "MAX_FORM_FIELDS">): Record<string, string | undefined> {
   const values: Record<string, string | undefined> = Object.create(null) as Record<string, string | undefined>;
   if (query === "") return values;
-  for (const [name, value] of new URLSearchParams(query)) {
+  for (const [name, value] of formFields(query, limits)) {
     if (findBadString(value)) throw new ValidationError([badStringItem(["query", name])]);
     if (!(name in values)) values[name] = value;
   }

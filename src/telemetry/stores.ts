@@ -7,7 +7,7 @@ import type { StoreCall, Tracing } from "./port.js";
 /** What requests and jobs ask of the records; bookkeeping that nobody waits for is left out. */
 const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "find", "findMany", "list", "count", "atRevision", "history", "linksFrom", "linksTo", "quads", "search", "commit", "submit", "submission", "submissionsOf", "closeSubmission",
-  "accountByEmail", "accountOf", "objectsOf", "intend", "release", "usesOf", "usedElsewhere", "stateOfCrate", "keptScore", "keepScore",
+  "accountByEmail", "accountOf", "objectsOf", "intend", "release", "usesOf", "usedElsewhere", "closedMembers", "stateOfCrate", "holders", "keptScore", "keepScore",
 ];
 
 /** The same stores and queue, whose calls are told of. Without tracing nobody calls this, and nothing is in between. */

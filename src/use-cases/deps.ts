@@ -9,8 +9,10 @@ import type { QueryEngine } from "../stores/queries/port.js";
 import type { RecordStore } from "../stores/records/port.js";
 import type { SharedMemory } from "../stores/shared/port.js";
 import type { Tracing } from "../telemetry/port.js";
+import type { KnownDamage } from "./objects/known-damage.js";
 import type { Penalties, QueryGuard } from "./sparql/index.js";
 import type { Turns } from "./turns.js";
+import type { DocumentThread } from "./documents/run-documents.js";
 import type { Nearness } from "./vectors/nearness.js";
 
 /** What use cases log through: pino's shape, nothing more. */
@@ -33,12 +35,16 @@ export interface Deps {
   readonly objects: ObjectStore;
   /** Where {@link objects} is, for threads. */
   readonly objectsLocation: ObjectsLocation;
+  /** Objects that were found damaged. */
+  readonly damage: KnownDamage;
   readonly jobs: JobQueue;
   /** Runs computations; absent unless CONTAINER_HOST is set. */
   readonly containers?: ContainerEngine;
   /** Makes vectors of texts; absent unless EMBEDDINGS_URL is set, and so is what searches know of nearness. */
   readonly embedder?: Embedder;
   readonly nearness?: Nearness;
+  /** Reads and expands large documents. */
+  readonly documents: DocumentThread;
   /** What limits go by, over all nodes. */
   readonly shared: SharedMemory;
   /** Crates that are looked at without being taken in wait here for their turn. */
@@ -54,6 +60,8 @@ export interface Deps {
   readonly tracing?: Tracing;
   /** Public address without a slash at the end. Known once the server listens. */
   readonly baseUrl: () => string;
+  /** Issuer and audience of tokens. */
+  readonly installation: string;
   /** Key that signs tokens. */
   readonly jwtSecret: string;
 }

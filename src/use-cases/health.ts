@@ -1,3 +1,5 @@
+import { ServiceError } from "../errors.js";
+import { recordsAreDamaged, reportDamage } from "./damage.js";
 import type { Deps } from "./deps.js";
 
 /** What every answer about the state of a node tells. */
@@ -24,6 +26,10 @@ async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Pro
     if (known.delete(name)) deps.log.info({ check: name }, "a store works again");
     return "ok";
   } catch (err) {
+    if (err instanceof ServiceError && err.code === "STORE_DAMAGED") {
+      reportDamage(deps.log, err);
+      return "damaged";
+    }
     if (!known.has(name)) deps.log.error({ err, check: name }, "a store does not work");
     known.add(name);
     return "failed";
@@ -40,10 +46,10 @@ async function stateOf(deps: Deps): Promise<State> {
     check(deps, "records", async () => {
       await records.health();
       latest = await records.sequence();
-    }),
+    }).then((answer) => (answer === "ok" && recordsAreDamaged(deps.log) ? "damaged" : answer)),
     // Asked also while it loads: an endpoint that is away never will have.
     check(deps, "index", () => queries.health()).then((answer) => (answer === "ok" && applied.state === "loading" ? "loading" : answer)),
-    check(deps, "objects", () => objects.health()),
+    check(deps, "objects", () => objects.health()).then((answer) => (answer === "ok" && deps.damage.count > 0 ? "damaged" : answer)),
     check(deps, "jobs", () => jobs.health()),
     containers && check(deps, "containers", () => containers.health()),
     embedder && check(deps, "embeddings", () => embedder.health()),
@@ -53,20 +59,22 @@ async function stateOf(deps: Deps): Promise<State> {
 
 /**
  * Asks every store whether it works. A loading index is healthy: records are served meanwhile; and so is a node whose container
- * engine or embeddings server is away: computations wait for the one, searches go by words without the other.
+ * engine or embeddings server is away: computations wait for the one, searches go by words without the other. Damaged objects are
+ * refused one by one, and no other node has better ones.
  */
 export async function health(deps: Deps): Promise<Health> {
   const state = await stateOf(deps);
-  return { status: Object.entries(state.checks).every(([name, check]) => check === "ok" || check === "loading" || OPTIONAL.has(name)) ? "healthy" : "unhealthy", ...state };
+  return { status: Object.entries(state.checks).every(([name, check]) => check === "ok" || check === "loading" || OPTIONAL.has(name) || (name === "objects" && check === "damaged")) ? "healthy" : "unhealthy", ...state };
 }
 
 /**
- * Whether this node should be sent requests: without its records it can answer nearly none. Whatever else is
+ * Whether this node should be sent requests: without its records it can answer nearly none; with damaged ones it answers those
+ * that do not need them. Whatever else is
  * away fails the requests that need it, and would fail them on every other node as well.
  */
 export async function readiness(deps: Deps): Promise<Readiness> {
   const state = await stateOf(deps);
-  return { status: state.checks.records === "ok" ? "ready" : "not ready", ...state };
+  return { status: state.checks.records === "ok" || state.checks.records === "damaged" ? "ready" : "not ready", ...state };
 }
 
 /** @throws Error when the work takes longer */

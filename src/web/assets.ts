@@ -1,16 +1,60 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import express, { Router, type RequestHandler } from "express";
 import { packageRoot } from "../package-root.js";
-import { EXPLORER_FOLDER } from "./graphql-page.js";
+import { EXPLORER_FILES, EXPLORER_FOLDER } from "./explorer-files.js";
 
-/** The pages' own files, and those of Swagger UI, from this package's folders. */
-export function assets(): RequestHandler {
-  const swagger = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
-  const router = Router();
-  const options = { index: false, redirect: false, maxAge: "1h", setHeaders: (res: { setHeader(name: string, value: string): void }) => res.setHeader("X-Content-Type-Options", "nosniff") };
-  router.use("/swagger-ui", express.static(swagger, options));
-  router.use("/graphiql", express.static(EXPLORER_FOLDER, options));
-  router.use(express.static(join(packageRoot, "src", "web", "assets"), options));
-  return router;
+/** A file that pages load. */
+export interface Asset { bytes: Buffer; type: string; hash: string }
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8", js: "text/javascript; charset=utf-8", svg: "image/svg+xml", ico: "image/x-icon", txt: "text/plain; charset=utf-8",
+};
+const SWAGGER_FILES = ["swagger-ui-bundle.js", "swagger-ui.css"];
+
+/** Where each asset is, by its name below `/assets/`; nothing else of these folders is served. */
+const places: ReadonlyMap<string, () => string> = new Map([
+  ...readdirSync(join(packageRoot, "src", "web", "assets")).map((name): [string, () => string] => [name, () => join(packageRoot, "src", "web", "assets", name)]),
+  ...SWAGGER_FILES.map((name): [string, () => string] => [`swagger-ui/${name}`, () => join(dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")), name)]),
+  ...EXPLORER_FILES.map((name): [string, () => string] => [`graphiql/${name}`, () => join(EXPLORER_FOLDER, name)]),
+]);
+const loaded = new Map<string, Asset>();
+
+/** @param name below `/assets/`, without a hash; files are read once, when they are first asked for */
+export function asset(name: string): Asset | undefined {
+  const known = loaded.get(name);
+  if (known) return known;
+  const place = places.get(name);
+  if (!place) return undefined;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(place());
+  } catch (error) {
+    // The explorer's files are there only where the build had them.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  const made = { bytes, type: TYPES[name.split(".").at(-1)!] ?? "application/octet-stream", hash: createHash("sha256").update(bytes).digest("hex").slice(0, 12) };
+  loaded.set(name, made);
+  return made;
+}
+
+/** Address of an asset with its hash in it: what is there never changes, so browsers need not ask again. */
+export function assetUrl(name: string): string {
+  const found = asset(name);
+  if (!found) throw new Error(`there is no asset ${name}`);
+  return `/assets/${name.replace(/\.(\w+)$/, `.${found.hash}.$1`)}`;
+}
+
+/**
+ * The asset that a path below `/assets/` names.
+ * @returns `fixed` when the path holds the hash of what is there now
+ */
+export function assetAt(path: string): { asset: Asset; fixed: boolean } | undefined {
+  const [, stem, hash, extension] = /^(.+)\.([0-9a-f]{12})\.(\w+)$/.exec(path) ?? [];
+  const named = stem === undefined ? undefined : asset(`${stem}.${extension}`);
+  if (named) return named.hash === hash ? { asset: named, fixed: true } : undefined;
+  const plain = asset(path);
+  return plain && { asset: plain, fixed: false };
 }

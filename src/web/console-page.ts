@@ -1,3 +1,4 @@
+import { assetUrl } from "./assets.js";
 import { htmlPage } from "./html.js";
 
 const EXAMPLE = `# The newest crates, and what is in them.
@@ -20,5 +21,5 @@ export function consolePage(): string {
 <p><button id="run">Run</button></p>
 <pre id="answer" aria-live="polite"></pre>
 </main>
-<script src="/assets/console.js"></script>`);
+<script src="${assetUrl("console.js")}"></script>`);
 }

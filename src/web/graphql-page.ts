@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../package-root.js";
+import { assetUrl } from "./assets.js";
 import { consolePage } from "./console-page.js";
-
-/** Where the build puts the explorer's files. */
-export const EXPLORER_FOLDER = join(packageRoot, "dist", "web", "graphiql");
+import { EXPLORER_FOLDER } from "./explorer-files.js";
 
 /** A page and what it may load and run. */
 export interface Page { html: string; policy: string }
@@ -15,18 +13,18 @@ export interface Page { html: string; policy: string }
  */
 export function graphqlPage(policy: string, folder = EXPLORER_FOLDER): Page {
   if (!existsSync(join(folder, "graphiql.min.js"))) return { html: consolePage(), policy };
-  return { html: EXPLORER, policy: policy.replace("font-src 'self'", "font-src 'self' data:") };
+  return { html: explorer(), policy: policy.replace("font-src 'self'", "font-src 'self' data:") };
 }
 
-const EXPLORER = `<!doctype html>
+const explorer = (): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Arkgraph GraphQL</title>
-<link rel="icon" href="/assets/arkgraph.svg">
-<link rel="stylesheet" href="/assets/graphiql/graphiql.min.css">
-<link rel="stylesheet" href="/assets/graphql-page.css">
+<link rel="icon" href="${assetUrl("arkgraph.svg")}">
+<link rel="stylesheet" href="${assetUrl("graphiql/graphiql.min.css")}">
+<link rel="stylesheet" href="${assetUrl("graphql-page.css")}">
 </head>
 <body>
 <header>
@@ -35,10 +33,10 @@ const EXPLORER = `<!doctype html>
 <input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="from POST /token, for what needs one">
 </header>
 <div id="explorer"></div>
-<script src="/assets/graphiql/react.production.min.js"></script>
-<script src="/assets/graphiql/react-dom.production.min.js"></script>
-<script src="/assets/graphiql/graphiql.min.js"></script>
-<script src="/assets/graphql-page.js"></script>
+<script src="${assetUrl("graphiql/react.production.min.js")}"></script>
+<script src="${assetUrl("graphiql/react-dom.production.min.js")}"></script>
+<script src="${assetUrl("graphiql/graphiql.min.js")}"></script>
+<script src="${assetUrl("graphql-page.js")}"></script>
 </body>
 </html>
 `;

@@ -1,3 +1,5 @@
+import { assetUrl } from "./assets.js";
+
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /** Text as HTML shows it. */
@@ -11,8 +13,8 @@ export function htmlPage(title: string, body: string, head = ""): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<link rel="icon" href="/assets/arkgraph.svg">
-<link rel="stylesheet" href="/assets/arkgraph.css">
+<link rel="icon" href="${assetUrl("arkgraph.svg")}">
+<link rel="stylesheet" href="${assetUrl("arkgraph.css")}">
 ${head}</head>
 <body>
 ${body}

@@ -87,7 +87,8 @@ function grouped<T extends { predicate: string }>(links: readonly T[]): Map<stri
 
 const anchor = (ark: string, text: string): string => `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(text)}</a>`;
 
+/** Of deleted records the identifier is told, not the name. */
 async function namesOf(deps: Deps, arks: readonly string[]): Promise<Map<string, string>> {
   const records: (StoredRecord | undefined)[] = await deps.records.findMany(arks);
-  return new Map(records.flatMap((record, index) => (record?.name ? [[arks[index]!, record.name] as const] : [])));
+  return new Map(records.flatMap((record, index) => (record?.name && !record.tombstone ? [[arks[index]!, record.name] as const] : [])));
 }

@@ -1,3 +1,4 @@
+import { assetUrl } from "./assets.js";
 import { escapeHtml, htmlPage } from "./html.js";
 
 /** The registry's front page: what it is, and its four doors. */
@@ -5,7 +6,7 @@ export function rootPage(baseUrl: string): string {
   const address = escapeHtml(baseUrl);
   return htmlPage("Arkgraph", `<main>
 <header>
-<img src="/assets/arkgraph.svg" alt="" width="56" height="56">
+<img src="${assetUrl("arkgraph.svg")}" alt="" width="56" height="56">
 <div><h1>Arkgraph</h1>
 <p>A registry of research objects: what they are, where their files are, and which result came from what.</p></div>
 </header>
@@ -28,5 +29,5 @@ export function rootPage(baseUrl: string): string {
 <p>Poll <code>${address}/rocrate/upload/status/&lt;submissionUUID&gt;</code> until it is completed; then every identifier resolves at <code>${address}/ark:…</code>.</p>
 </section>
 </main>
-<script src="/assets/resolve.js"></script>`);
+<script src="${assetUrl("resolve.js")}"></script>`);
 }

@@ -1,3 +1,4 @@
+import { assetUrl } from "./assets.js";
 import { escapeHtml, htmlPage } from "./html.js";
 
 /** Queries to begin with, by what they ask. */
@@ -21,5 +22,5 @@ export function sparqlPage(): string {
 <p><button id="run">Run</button> <span id="state" role="status"></span></p>
 <div id="answer" class="results"></div>
 </main>
-<script src="/assets/sparql.js"></script>`);
+<script src="${assetUrl("sparql.js")}"></script>`);
 }

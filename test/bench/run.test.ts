@@ -21,7 +21,7 @@ import { redisInstalled } from "../support/servers/redis.js";
 const run = promisify(execFile);
 /** Those that need a server, and whether it is here. */
 const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, "postgres-http": hasPgbench, objects: minioMissing === undefined, projection: canProject(), cluster: clusterInstalled };
-const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "postgres-http", "reads-while-writing", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection", "vectors", "cluster"];
+const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "postgres-http", "reads-while-writing", "hostile", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection", "vectors", "cluster"];
 
 interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -92,10 +92,29 @@ describe("the signing key", () => {
   it("is the one that is given, else one made once and kept for the owner's eyes", async () => {
     expect(await signingKey(folder, readConfig({ JWT_SECRET: KEY }).JWT_SECRET)).toBe(KEY);
     await expect(stat(join(folder, "jwt-secret"))).rejects.toThrow();
-    const [one, two] = await Promise.all([signingKey(folder, null), signingKey(folder, null).catch(() => signingKey(folder, null))]);
+    const one = await signingKey(folder, null);
     expect(one.length).toBeGreaterThanOrEqual(43);
-    expect(await signingKey(folder, null)).toBe(one === two ? one : await signingKey(folder, null));
+    expect(await signingKey(folder, null)).toBe(one);
     expect((await stat(join(folder, "jwt-secret"))).mode & 0o777).toBe(0o600);
+  });
+  it("is made anew where a first start left an empty file", async () => {
+    await writeFile(join(folder, "jwt-secret"), "");
+    const key = await signingKey(folder, null);
+    expect(key.length).toBeGreaterThanOrEqual(43);
+    expect(await signingKey(folder, null)).toBe(key);
+    expect((await stat(join(folder, "jwt-secret"))).mode & 0o777).toBe(0o600);
+  });
+  it("is never a part of a key under its name, and a start that fails leaves nothing beside it", async () => {
+    const full = () => Promise.reject(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }));
+    await expect(signingKey(folder, null, full)).rejects.toThrow("ENOSPC");
+    expect(await readdir(folder)).toEqual([]);
+    expect((await signingKey(folder, null)).length).toBeGreaterThanOrEqual(43);
+    expect(await readdir(folder)).toEqual(["jwt-secret"]);
+  });
+  it("is the same for starts at the same time", async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => signingKey(folder, null)));
+    expect(new Set(keys).size).toBe(1);
+    expect(await readdir(folder)).toEqual(["jwt-secret"]);
   });
   it("that was cut short stops the start, with the way out", async () => {
     await writeFile(join(folder, "jwt-secret"), "abc");

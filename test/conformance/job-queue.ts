@@ -5,7 +5,7 @@ import type { Job, JobQueue } from "../../src/jobs/port.js";
 import type { SubmissionStore } from "../../src/stores/records/submissions-port.js";
 import { MemorySubmissions } from "../support/memory-submissions.js";
 
-export interface QueueOptions { maxAttempts: number; outagePatience: number; concurrency: number; backOff: () => number; now?: () => number }
+export interface QueueOptions { maxAttempts: number; maxRestarts?: number; slow?: { after: number; concurrency: number }; outagePatience: number; concurrency: number; backOff: () => number; now?: () => number }
 type Open = (store: SubmissionStore, options: QueueOptions) => JobQueue | Promise<JobQueue>;
 
 /** What every job queue must do; run by each adapter. */
@@ -24,7 +24,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       queues.push(queue);
       return queue;
     };
-    const submit = async (id: string) => (await store.submit({ id, type: "crate", user: "ark:99999/u", sha256: null, input: {}, at: 1 })).submission.id;
+    const submit = async (id: string, user = "ark:99999/u") => (await store.submit({ id, type: "crate", user, sha256: null, input: {}, at: 1 })).submission.id;
     const finish = ({ submission }: Job) => store.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "finished" }, 2).then(() => {});
     const until = async (queue: JobQueue, id: string) => {
       for await (const _ of queue.watch(id)) void _;
@@ -57,6 +57,71 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
       await until(queue, "left queued");
       expect(order).toEqual(["left running 2", "left queued 1"]);
+    });
+
+    it("takes one submission of each user in turn, however many one of them sent", async () => {
+      const queue = await openQueue();
+      const order: string[] = [];
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      await queue.start(async (job) => {
+        await gone;
+        order.push(job.submission.id);
+        await finish(job);
+      });
+      const many = ["a1", "a2", "a3", "a4", "a5"];
+      for (const id of many) await queue.enqueue(await submit(id));
+      await queue.enqueue(await submit("b1", "ark:99999/v"));
+      go();
+      for (const id of [...many, "b1"]) expect((await until(queue, id)).status).toBe("finished");
+      expect(order.indexOf("b1")).toBeLessThan(3);
+    });
+
+    it("lets work of another user pass work that takes long, with one place", async () => {
+      const queue = await openQueue({ slow: { after: 60, concurrency: 1 } });
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      const order: string[] = [];
+      await queue.start(async (job) => {
+        if (job.submission.id === "slow") await gone;
+        order.push(`${job.submission.id} ${job.submission.attempt}`);
+        await finish(job);
+      });
+      await queue.enqueue(await submit("slow"));
+      for (const id of ["b", "c"]) await queue.enqueue(await submit(id, "ark:99999/v"));
+      for (const id of ["b", "c"]) expect((await until(queue, id)).status).toBe("finished");
+      expect((await store.submission("slow"))!.status).toBe("running");
+      go();
+      expect(await until(queue, "slow")).toMatchObject({ status: "finished", attempt: 1, interrupted: 0 });
+      expect(order).toEqual(["b 1", "c 1", "slow 1"]);
+    });
+
+    it("sets work aside that takes long when the slow places are taken, and begins it again later", async () => {
+      const queue = await openQueue({ slow: { after: 60, concurrency: 1 } });
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      let [now, most] = [0, 0];
+      await queue.start(async (job) => {
+        if (job.submission.id === "quick") return finish(job);
+        most = Math.max(most, ++now);
+        try {
+          await Promise.race([gone, new Promise((_, reject) => job.signal.addEventListener("abort", () => reject(job.signal.reason as Error)))]);
+        } finally {
+          now--;
+        }
+        await finish(job);
+      });
+      for (const [id, user] of [["slow", "u"], ["slow too", "v"]] as const) await queue.enqueue(await submit(id, user));
+      await queue.enqueue(await submit("quick", "w"));
+      expect((await until(queue, "quick")).status).toBe("finished");
+      go();
+      expect(await until(queue, "slow")).toMatchObject({ status: "finished", attempt: 1 });
+      const { attempt, interrupted, ...ended } = await until(queue, "slow too");
+      expect(ended.status).toBe("finished");
+      // Not an attempt that counts.
+      expect(attempt - interrupted).toBe(1);
+      expect(interrupted).toBeGreaterThan(0);
+      expect(most).toBe(2);
     });
 
     it("works on no more submissions at a time than it may", async () => {
@@ -160,8 +225,47 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(await until(next, "b")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
     });
 
-    it("fails a submission at the start that brought earlier processes down", async () => {
+    it("runs a crate apart once a process ended over it, and counts only the first such end", async () => {
       await submit("a");
+      for (let end = 1; end <= 5; end++) {
+        // As a process does that is killed in the middle of it.
+        const left = (await store.submission("a"))!;
+        if (left.status === "running" && left.attempt - left.interrupted > 1) await store.yieldAttempt("a", left.attempt);
+        await store.beginAttempt("a", 1);
+      }
+      const queue = await openQueue({ maxRestarts: 20 });
+      let apart: boolean | undefined;
+      await queue.start(async (job) => {
+        apart = job.apart;
+        await finish(job);
+      });
+      expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 6, interrupted: 4 });
+      expect(apart).toBe(true);
+    });
+
+    it("fails a crate after MAX_ATTEMPTS when its own process ends each time", async () => {
+      await submit("a");
+      await store.beginAttempt("a", 1);
+      const queue = await openQueue({ maxRestarts: 20 });
+      const apart: boolean[] = [];
+      await queue.start(async (job) => {
+        apart.push(job.apart);
+        throw new Error("the intake process ended with signal SIGKILL");
+      });
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", attempt: 3, interrupted: 0, error: [{ code: "CRASHED_REPEATEDLY" }] });
+      expect(apart).toEqual([true, true]);
+    });
+
+    it("fails a crate at the start that was begun MAX_RESTARTS times more than MAX_ATTEMPTS", async () => {
+      await submit("a");
+      for (let n = 0; n < 8; n++) await store.beginAttempt("a", 1);
+      const queue = await openQueue({ maxRestarts: 5 });
+      await queue.start(async () => expect.unreachable());
+      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CRASHED_REPEATEDLY" }] });
+    });
+
+    it("fails other work at the start that brought earlier processes down", async () => {
+      await store.submit({ id: "a", type: "evidence", user: "ark:99999/u", sha256: null, input: {}, at: 1 });
       for (let n = 0; n < 3; n++) await store.beginAttempt("a", 1);
       const queue = await openQueue();
       await queue.start(async () => expect.unreachable());

@@ -10,6 +10,8 @@ export interface OpenedObjects {
   staged?: () => Promise<number>;
   /** What the store's clock can tell apart, in ms; 20 unless said. */
   tick?: number;
+  /** Puts other bytes under a key, behind the store's back. */
+  damage: (sha256: string, bytes: Uint8Array) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -50,6 +52,47 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       expect(await store.size(staged.sha256)).toBe(300_000);
       expect(await bytesOf(await store.open(staged.sha256))).toEqual(bytes);
       await nothingStaged();
+    });
+
+    it("refuses an object that has another size than it should, before it gives a byte of it", async () => {
+      const bytes = randomBytes(200_000);
+      const sha256 = await put(bytes);
+      expect(await bytesOf(await store.open(sha256, undefined, { size: 200_000 }))).toEqual(bytes);
+      for (const found of [bytes.subarray(0, 150_000), Buffer.concat([bytes, bytes]), Buffer.alloc(0)]) {
+        await opened.damage(sha256, found);
+        await expect(store.open(sha256, undefined, { size: 200_000 })).rejects.toMatchObject({ code: "CONTENT_DAMAGED", status: 503, extra: { sha256 } });
+        if (found.byteLength > 10) await expect(store.open(sha256, { start: 0, end: 9 }, { size: 200_000 })).rejects.toMatchObject({ code: "CONTENT_DAMAGED" });
+      }
+    });
+
+    it("never gives the whole of an object with a flipped bit", async () => {
+      for (const size of [1, 70_000, 900_000]) {
+        const bytes = randomBytes(size);
+        const sha256 = await put(bytes);
+        const flipped = Buffer.from(bytes);
+        flipped[size >> 1]! ^= 4;
+        await opened.damage(sha256, flipped);
+        const stream = await store.open(sha256, undefined, { size });
+        let came = 0;
+        await expect((async () => {
+          for await (const chunk of stream as AsyncIterable<Buffer>) came += chunk.byteLength;
+        })()).rejects.toMatchObject({ code: "CONTENT_DAMAGED" });
+        expect(came).toBeLessThan(size);
+        // Asked not to hash, it gives what is there.
+        expect(await bytesOf(await store.open(sha256, undefined, { size, hash: false }))).toEqual(flipped);
+      }
+    });
+
+    it("has another version once the same bytes are put again, which repairs them", async () => {
+      const bytes = randomBytes(5000);
+      const sha256 = await put(bytes);
+      await opened.damage(sha256, bytes.subarray(0, 100));
+      const damaged = await store.version(sha256);
+      expect(damaged).toBe(await store.version(sha256));
+      await put(bytes);
+      expect(await store.version(sha256)).not.toBe(damaged);
+      expect(await bytesOf(await store.open(sha256, undefined, { size: 5000 }))).toEqual(bytes);
+      expect(await store.version("0".repeat(64))).toBeUndefined();
     });
 
     it("lets staged bytes be read before anything is stored, and not once they are discarded", async () => {

@@ -41,7 +41,7 @@ describe("the printed files", () => {
 describe("settings in print", () => {
   it("show a default as it may be written", async () => {
     const page = await rendered("docs/settings.md");
-    for (const [name, shown] of [["MAX_BODY_BYTES", "`10MiB`"], ["INDEX_WAIT", "`2s`"], ["WRITE_RATE", "`off`"], ["ARK_NAAN", "`99999`"], ["MAX_CRATE_RATIO", "`200`"], ["JWT_SECRET", "—"]]) {
+    for (const [name, shown] of [["MAX_BODY_BYTES", "`2MiB`"], ["INDEX_WAIT", "`2s`"], ["WRITE_RATE", "`off`"], ["ARK_NAAN", "`99999`"], ["MAX_CRATE_RATIO", "`200`"], ["JWT_SECRET", "—"]]) {
       expect(page).toContain(`| \`${name}\` | ${shown} |`);
     }
   });

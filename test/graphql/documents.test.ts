@@ -36,13 +36,24 @@ describe("a document is refused, with the limit's name,", () => {
   });
 
   test("that repeats a field under too many names, in fragments as well", async () => {
-    expect(await errorsOf(`{ ${Array.from({ length: 1000 }, (_, index) => `a${index}: me { id }`).join(" ")} }`)).toMatchObject(costly("1000 aliases"));
+    expect(await errorsOf(`{ ${Array.from({ length: 300 }, (_, index) => `a${index}: me { id }`).join(" ")} }`)).toMatchObject(costly("300 aliases"));
     const doubling = Array.from({ length: 7 }, (_, index) => `fragment F${index} on Record { a: owner { ...F${index + 1} } b: owner { ...F${index + 1} } }`).join(" ");
     expect(await errorsOf(`{ record(id: "ark:99999/x") { ...F0 } } ${doubling} fragment F7 on Record { id }`)).toMatchObject(costly(""));
   });
 
+  test.each([
+    ["fields", `{ datasets { nodes { ${"name ".repeat(500)} } } }`],
+    ["fields with selections", `{ ${"datasets { nodes { name } } ".repeat(120)} }`],
+    ["fields in inline fragments", `{ datasets { nodes { ${"... { name } ".repeat(200)} } } }`],
+    ["fragments", `{ datasets { nodes { ${Array.from({ length: 130 }, (_, index) => `...F${index}`).join(" ")} } } } ${Array.from({ length: 130 }, (_, index) => `fragment F${index} on Dataset { name }`).join(" ")}`],
+    ["fragments in fragments", `{ datasets { nodes { ...F0 } } } ${Array.from({ length: 40 }, (_, index) => `fragment F${index} on Dataset { ${Array.from({ length: Math.min(20, 39 - index) }, (_, further) => `...F${index + further + 1}`).join(" ")} name }`).join(" ")}`],
+  ])("that selects the same %s over and over, before they are compared with each other", async (_, query) => {
+    expect(await errorsOf(query)).toMatchObject(costly("over and over"));
+  });
+
   test("that is too long, in tokens or in bytes", async () => {
-    expect(await errorsOf(`{ ${"__typename ".repeat(20_000)} }`)).toMatchObject([{ message: expect.stringContaining("10000 tokens"), extensions: { code: "BAD_REQUEST" } }]);
+    expect(await errorsOf(`{ ${"__typename ".repeat(3_000)} }`)).toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_TOKENS"), extensions: { code: "QUERY_TOO_COSTLY" } }]);
+    expect(await errorsOf(`${"#\n".repeat(40_000)}{ me { id } }`)).toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_DOCUMENT_BYTES"), extensions: { code: "TOO_LARGE" } }]);
     const { status, body } = await registry.graphql("x".repeat(10 * 2 ** 20));
     expect({ status, body }).toMatchObject({ status: 413, body: { errors: [{ message: expect.stringContaining("MAX_BODY_BYTES"), extensions: { code: "TOO_LARGE" } }] } });
   });

@@ -8,7 +8,7 @@ import { recordSchema } from "../../src/model/json-schema.js";
 import { KIND_NAMES, type Kind } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds/index.js";
 import { isPublic } from "../../src/model/view.js";
-import { statementsOf } from "../../src/use-cases/records/state.js";
+import { statementsOf } from "../../src/use-cases/records/stated.js";
 import { ShapeJudge } from "../../src/use-cases/validation/judge.js";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
@@ -45,7 +45,7 @@ describe.each(KIND_NAMES.filter((name) => !KINDS[name].loose && comparable(KINDS
       // Defaults would hide what is absent; a record keeps what was sent.
       const record = withDefaults(kind, withoutSecrets(kind, document), ARK);
       const bySchema = accepts(record);
-      const { quads } = await statementsOf(kind, ARK, record);
+      const { quads } = await statementsOf({ ark: ARK, kind: kind.name, document: record, ...(kind.loose ? { fromCrate: true } : {}) });
       const byShape = await judge.judge({ ark: ARK, kind: kind.name, quads });
       verdicts[bySchema ? "good" : "bad"]++;
       expect(byShape.length === 0, JSON.stringify({ record, byShape, bySchema: accepts.errors })).toBe(bySchema);

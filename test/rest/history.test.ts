@@ -1,3 +1,5 @@
+import { arkKey } from "../../src/identifiers/ark.js";
+import { stateOf } from "../../src/use-cases/records/state.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds/index.js";
@@ -60,7 +62,10 @@ describe("the history of a record", () => {
   });
   it("gives way to a stored identifier that ends in the word", async () => {
     const id = await made("dataset", bodyOf("dataset", ada.id));
-    const child = await made("dataset", { ...bodyOf("dataset", ada.id), "@id": `${id}/history`, name: "A history of its own" });
+    // One of before such identifiers were refused.
+    const child = `${id}/history`;
+    const state = await stateOf(server.deps, KINDS.dataset, child, bodyOf("dataset", ada.id, { "@id": child, name: "A history of its own" }));
+    await server.deps.records.commit({ by: ada.id, at: Date.now(), records: [{ op: "create", ark: child, key: arkKey(child), ...state }] });
     expect((await server.request("GET", `/${child}`)).body["name"]).toBe("A history of its own");
     expect((await server.request("GET", `/dataset/${child}`)).body["name"]).toBe("A history of its own");
     expect((await history(`/${child}/history`)).body["@id"]).toBe(child);

@@ -39,6 +39,9 @@ describe("GET /metrics, on a port of its own", () => {
     expect(value(text, 'arkgraph_submissions{status="queued"}')).toBe(0);
     expect(value(text, "arkgraph_commits")).toBeGreaterThan(0);
     expect(value(text, "arkgraph_index_ready")).toBe(1);
+    expect(value(text, "arkgraph_objects_damaged")).toBe(0);
+    expect(value(text, "arkgraph_objects_scrubbed_total")).toBe(0);
+    expect(value(text, "arkgraph_objects_scrubbed_bytes_total")).toBe(0);
     expect(value(text, 'arkgraph_turns{work="plans",state="running"}')).toBe(0);
     expect(value(text, "process_resident_memory_bytes")).toBeGreaterThan(0);
   });
@@ -56,6 +59,9 @@ describe("GET /metrics, on a port of its own", () => {
     const text = await scrape().finally(() => { registry.deps.records.sequence = sequence; });
     expect(value(text, "arkgraph_commits")).toBeNaN();
     expect(value(text, "arkgraph_index_ready")).toBe(1);
+    expect(value(text, "arkgraph_objects_damaged")).toBe(0);
+    expect(value(text, "arkgraph_objects_scrubbed_total")).toBe(0);
+    expect(value(text, "arkgraph_objects_scrubbed_bytes_total")).toBe(0);
   });
 
   it("answers nothing else, and is not at the doors", async () => {

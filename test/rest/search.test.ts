@@ -68,6 +68,15 @@ describe("GET /search/semantic", () => {
   });
 });
 
+describe("an identifier in the search box", () => {
+  it.each(["/search/basic", "/search/semantic"])("finds the record of %s, or those below it, never by words in it", async (path) => {
+    const whole = await ask(`${path}?query=${encodeURIComponent("ark:/99999/counter")}`);
+    expect(whole.body.results.map((hit) => hit["@id"])).toEqual(["ark:99999/counter"]);
+    expect((await ask(`${path}?query=${encodeURIComponent("ark:99999/coun")}`)).body.results.map((hit) => hit["@id"])).toContain("ark:99999/counter");
+    expect((await ask(`/search/basic?query=99999`)).body.total_results).toBe(0);
+  });
+});
+
 describe("search in GraphQL", () => {
   it("finds the same, as records", async () => {
     const { body } = await server.graphql<{ search: { totalResults: number; results: { record: { id: string; __typename: string }; score: number; highlight: object }[] } }>(

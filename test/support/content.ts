@@ -14,7 +14,7 @@ export async function storeContent(deps: Deps, record: StoredRecord, bytes: stri
   const holder = { kind: "upload" as const, id: randomUUID(), attempt: 0 };
   await announce(deps, holder, [staged.sha256]);
   await staged.publish();
-  const state = await stateOf(KINDS[record.kind], record.ark, parseDocument(record.document));
+  const state = await stateOf(deps, KINDS[record.kind], record.ark, parseDocument(record.document));
   const object: ObjectReference = { sha256: staged.sha256, size: staged.size, mediaType: "text/plain", name: "bytes.txt", role: "content", ...more };
   await deps.records.commit({ by: null, at: Date.now(), records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: ["/contentUrl"], objects: [object], ...state }] });
   await deps.records.release(holder);

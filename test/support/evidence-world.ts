@@ -1,3 +1,4 @@
+import { arkKey } from "../../src/identifiers/ark.js";
 import { openOxigraphEngine, type OxigraphEngine } from "../../src/stores/queries/oxigraph/index.js";
 import type { RecordStore, StoredRecord } from "../../src/stores/records/port.js";
 import { evidenceGraph, type EvidenceGraph, type EvidenceRequest } from "../../src/use-cases/evidence/index.js";
@@ -5,7 +6,8 @@ import type { KindName } from "../../src/model/kind.js";
 import { MemoryFeed } from "./memory-feed.js";
 import { ark, quadsOf, type Sketch } from "./quads.js";
 
-export interface Planned extends Sketch { kind?: KindName; crate?: string; owner?: string }
+/** `more`: what the document says besides. */
+export interface Planned extends Sketch { kind?: KindName; crate?: string; owner?: string; more?: object }
 
 /** Records in memory with an index on them: what evidence graphs are asked of. */
 export class EvidenceWorld {
@@ -14,12 +16,13 @@ export class EvidenceWorld {
   readonly #quads = new Map<string, string>();
   engine!: OxigraphEngine;
 
-  readonly records: Pick<RecordStore, "find" | "findMany" | "list" | "sequence" | "quads"> = {
+  readonly records: Pick<RecordStore, "find" | "findMany" | "holders" | "list" | "sequence" | "quads"> = {
     find: async (asked) => {
       const record = this.#stored.get(asked);
       return record && { record };
     },
     findMany: async (arks) => arks.map((asked) => this.#stored.get(asked)),
+    holders: async (keys) => [...this.#stored.values()].filter(({ key }) => keys.includes(key)).map(({ ark, key, kind, owner, tombstone }) => ({ ark, key, kind, owner, deleted: tombstone !== null })),
     list: async ({ crate }) => {
       const items = [...this.#stored.values()].filter((record) => record.crate === crate && record.tombstone === null);
       return { items, positions: items.map((_, index) => String(index)) };
@@ -35,7 +38,7 @@ export class EvidenceWorld {
       graphs[ark(name)] = quadsOf(name, planned);
       this.#quads.set(ark(name), graphs[ark(name)]!);
       this.#stored.set(ark(name), {
-        ark: ark(name), key: ark(name), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: planned.owner === undefined ? null : ark(planned.owner), revision: 1, createdAt: 0, modifiedAt: 0,
+        ark: ark(name), key: arkKey(ark(name)), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: planned.owner === undefined ? null : ark(planned.owner), revision: 1, createdAt: 0, modifiedAt: 0,
         publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: documentOf(name, planned),
       });
     }
@@ -59,12 +62,12 @@ export class EvidenceWorld {
 }
 
 /** The document that says what the sketch says, field by field. */
-const documentOf = (name: string, { edges = {} }: Planned): Uint8Array =>
-  Buffer.from(JSON.stringify({ "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" }, "@id": ark(name), ...Object.fromEntries(Object.entries(edges).map(([field, targets]) => [field, targets.map(ark)])) }));
+const documentOf = (name: string, { edges = {}, more = {} }: Planned): Uint8Array =>
+  Buffer.from(JSON.stringify({ "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" }, "@id": ark(name), ...more, ...Object.fromEntries(Object.entries(edges).map(([field, targets]) => [field, targets.map(ark)])) }));
 
 /** Short names of the nodes, in order. */
 export const nodesIn = (graph: EvidenceGraph): string[] => graph["@graph"].map((node) => node["@id"].replace("ark:99999/", ""));
 /** `subject property object`, short and sorted. */
 export const edgesIn = (graph: EvidenceGraph): string[] =>
   graph["@graph"].flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
-    Array.isArray(values) && name !== "@type" ? (values as { "@id": string }[]).map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", "")) : [])).sort();
+    Array.isArray(values) && name !== "@type" && name !== "statements" ? (values as { "@id": string }[]).map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", "")) : [])).sort();

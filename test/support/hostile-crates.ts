@@ -1,5 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
+import { plainZip } from "./plain-zip.js";
 import { crate, forge, metadata, rename, zip, type Members } from "./crates.js";
 import type { FindingCode } from "../../src/use-cases/crates/finding-codes.js";
 import type { CrateLimits } from "../../src/use-cases/crates/limits.js";
@@ -33,6 +34,9 @@ export const HOSTILE: readonly HostileCrate[] = [
   { does: "names a drive", code: "BAD_MEMBER_NAME", make: named("Cx/x", "C:/x") },
   { does: "separates with backslashes", code: "BAD_MEMBER_NAME", make: named("..x..xmoo", "..\\..\\moo") },
   { does: "hides an extension behind NUL", code: "BAD_MEMBER_NAME", make: named("a.txtx.exe", "a.txt\0.exe") },
+  { does: "turns the direction of a name", code: "BAD_MEMBER_NAME", make: async () => plainZip([["ro-crate-metadata.json", JSON.stringify(metadata())], ["report\u202efdp.exe", "x"]]) },
+  { does: "hides a control character in a name", code: "BAD_MEMBER_NAME", make: async () => plainZip([["ro-crate-metadata.json", JSON.stringify(metadata())], ["a\u001b[2J.txt", "x"]]) },
+  { does: "turns the direction of an identifier", code: "INVALID_ID", make: () => crate([{ "@id": "report\u202efdp.exe", "@type": "Dataset" }]) },
   { does: "has a name that is no text", code: "BAD_MEMBER_NAME", make: async () => { const bytes = await crateWith({ "üü": "x" }); for (let at = bytes.indexOf("üü"); at >= 0; at = bytes.indexOf("üü", at + 1)) bytes.fill(0xff, at, at + 4); return bytes; } },
   { does: "holds a symbolic link", code: "SPECIAL_MEMBER", make: mode(0o120777) },
   { does: "holds a device", code: "SPECIAL_MEMBER", make: mode(0o060666) },
@@ -50,7 +54,6 @@ export const HOSTILE: readonly HostileCrate[] = [
   { does: "encrypts a member", code: "MEMBER_ENCRYPTED", make: forged((header) => header.writeUInt16LE(1, 8)) },
   { does: "compresses by an unknown method", code: "UNSUPPORTED_COMPRESSION", make: forged((header) => header.writeUInt16LE(12, 10)) },
   { does: "has two metadata files at the shallowest level", code: "AMBIGUOUS_METADATA", make: () => zip({ "a/ro-crate-metadata.json": metadata(), "b/ro-crate-metadata.json": metadata() }) },
-  { does: "has both names of the metadata file", code: "AMBIGUOUS_METADATA", make: () => zip({ "ro-crate-metadata.json": metadata(), "ro-crate-metadata.jsonld": metadata() }) },
   { does: "has no metadata file", code: "NO_METADATA", make: () => zip({ "a.txt": "x" }) },
   { does: "is no archive", code: "NOT_A_ZIP", make: async () => Buffer.from("<html>") },
   { does: "is nothing", code: "NOT_A_ZIP", make: async () => Buffer.alloc(0) },

@@ -1,4 +1,4 @@
-import { graphsOf } from "../../src/rdf/graph.js";
+import { boundedGraphs } from "../../src/rdf/graph.js";
 import type { ObjectStore } from "../../src/stores/objects/port.js";
 import type { CrateRecord } from "../../src/use-cases/crates/build-records.js";
 import { FINDING_CODES } from "../../src/use-cases/crates/finding-codes.js";
@@ -17,7 +17,7 @@ export async function takeInHere(bytes: Uint8Array, { format = "zip", limits = {
   const result = await takeIn({
     objects: { files: "nowhere" }, archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" }, format, limits: { ...LIMITS, ...limits },
     identify: { naan: "99999", acceptedNaans: "*" }, baseUrl: "https://registry.example", owner: "ark:99999/user-ada", dryRun: true,
-  }, objects, host, graphsOf);
+  }, objects, host, boundedGraphs({ ...LIMITS, ...limits }));
   return { result, records };
 }
 

@@ -40,11 +40,11 @@ export class MemorySubmissions implements SubmissionStore {
     return { ...row };
   }
 
-  async yieldAttempt(id: string, attempt: number): Promise<boolean> {
+  async yieldAttempt(id: string, attempt: number, counts = false): Promise<boolean> {
     const row = this.running(id, attempt);
     if (!row || row.cancelled) return false;
     row.status = "queued";
-    row.interrupted++;
+    if (!counts) row.interrupted++;
     return true;
   }
 

@@ -54,6 +54,10 @@ export class RegistryProcess extends RegistryClient {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   /** Resolves when it has ended, whoever ended it. */
   async ended(): Promise<void> {
     await this.gone();

@@ -5,6 +5,7 @@ import { KINDS } from "../../src/model/kinds/index.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { PublicationStatus, RecordStore, RecordWrite, StoredRecord } from "../../src/stores/records/port.js";
 import { kindOfTypes, typeNames } from "../../src/use-cases/crates/kinds.js";
+import { documentsHere } from "./documents-here.js";
 import { stateOf } from "../../src/use-cases/records/state.js";
 import { gather } from "../../src/use-cases/scoring/facts/gather.js";
 import { Share } from "../../src/use-cases/scoring/facts/share.js";
@@ -53,7 +54,7 @@ export class ScoredCrates {
       const whole = JSON.parse(JSON.stringify({ "@context": document["@context"] ?? CONTEXT, "@id": id, ...document }).replaceAll('"~', `"${ark}`)) as JsonObject;
       const kind = crate === undefined ? "rocrate" : kindOfTypes(typeNames(whole, whole["@context"]));
       const objects = content === undefined ? [] : [{ sha256: sha256(content), size: content.length, mediaType: "text/plain", name: "content", role: "content" as const }];
-      return { op: "create", ark: id, key: arkKey(id), publicationStatus: own, objects, ...(crate === undefined ? {} : { crate }), ...(await stateOf(KINDS[kind], id, whole, true)) };
+      return { op: "create", ark: id, key: arkKey(id), publicationStatus: own, objects, ...(crate === undefined ? {} : { crate }), ...(await stateOf({ documents: documentsHere }, KINDS[kind], id, whole, true)) };
     };
     const writes = [await write(ark, { document: root, status })];
     for (const [id, part] of Object.entries(parts)) writes.push(await write(`${ark}/${id}`, part, ark));

@@ -1,17 +1,17 @@
 import { pipeline } from "node:stream/promises";
 import { supportTree } from "../../../src/use-cases/evidence/tree.js";
-import type { Direction, EvidenceGraph } from "../../../src/use-cases/evidence/types.js";
+import type { AssertedBy, Direction, EvidenceGraph } from "../../../src/use-cases/evidence/types.js";
 import { Failure } from "../../failure.js";
 import { arkPath, givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
 import { note } from "../../render/terminal-progress.js";
 import { visible } from "../../render/visible.js";
 
-export interface EvidenceOptions extends ServerOption { format: "tree" | "json" | "prov-json" | "turtle" | "dot" | "mermaid"; direction: Direction; depth?: number; limit?: number }
+export interface EvidenceOptions extends ServerOption { format: "tree" | "json" | "prov-json" | "turtle" | "dot" | "mermaid"; direction: Direction; assertedBy: AssertedBy; depth?: number; limit?: number }
 
 /** `evidence`: what a record rests on, or what rests on it. @throws Failure */
-export async function evidenceCommand(id: string, { format, direction, depth, limit, ...options }: EvidenceOptions): Promise<void> {
+export async function evidenceCommand(id: string, { format, direction, assertedBy, depth, limit, ...options }: EvidenceOptions): Promise<void> {
   const registry = await openRegistry(options);
-  const query = new URLSearchParams({ direction, ...(depth === undefined ? {} : { depth: String(depth) }), ...(limit === undefined ? {} : { limit: String(limit) }) });
+  const query = new URLSearchParams({ direction, ...(assertedBy === "owner" && { assertedBy }), ...(depth === undefined ? {} : { depth: String(depth) }), ...(limit === undefined ? {} : { limit: String(limit) }) });
   const path = `/evidencegraph/query/${arkPath(givenArk(id))}`;
   if (format === "tree") {
     const evidence = await whole(registry, path, query, limit !== undefined);
@@ -37,9 +37,9 @@ async function whole(registry: Registry, path: string, query: URLSearchParams, f
   while (page.cursor !== undefined && !firstOnly) {
     query.set("cursor", page.cursor);
     page = await registry.json<EvidenceGraph>(`${path}?${query}`);
-    all["@graph"].push(...page["@graph"]);
-    all.dangling.push(...page.dangling);
-    all.outputs.push(...page.outputs);
+    for (const node of page["@graph"]) all["@graph"].push(node);
+    for (const ark of page.dangling) all.dangling.push(ark);
+    for (const ark of page.outputs) all.outputs.push(ark);
   }
   return { ...all, truncated: page.truncated };
 }

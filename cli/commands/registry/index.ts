@@ -67,6 +67,7 @@ function addRecords(program: ToolCommand): void {
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .addOption(new Option("--direction <direction>", "upstream: what it rests on; downstream: what rests on it").choices(["upstream", "downstream", "both"]).default("upstream"))
+    .addOption(new Option("--asserted-by <whom>", "anyone; owner: without edges of third parties, and what only they lead to").choices(["anyone", "owner"]).default("anyone"))
     .addOption(new Option("--depth <steps>", "steps from the record; default all").argParser(positiveValue))
     .addOption(new Option("--limit <count>", "nodes in one answer; default all in a tree, else what the registry gives").argParser(positiveValue))
     .addOption(new Option("--format <format>", "form of the answer").choices(["tree", "json", "prov-json", "turtle", "dot", "mermaid"]).default("tree"))

@@ -5,6 +5,7 @@ import { attempt, endFailed, type AttemptHost, type JobStore, type Outcome } fro
 import { cancelled, hasEnded } from "../endings.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running } from "../running.js";
+import { SlowLane, type SlowOptions } from "../slow-lane.js";
 import { Watchers } from "../watchers.js";
 import { Reconciler } from "./reconciler.js";
 import { Signals, type Signal } from "./signals.js";
@@ -18,10 +19,14 @@ export interface BullMqQueueOptions {
   link: RedisLink;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
+  /** Setting MAX_RESTARTS. */
+  maxRestarts?: number;
   /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
   outagePatience?: number;
   /** Setting JOB_CONCURRENCY, of this node. */
   concurrency: number;
+  /** Without it work stays where it began, however long it takes. */
+  slow?: SlowOptions;
   /** Milliseconds to wait before the attempt after this one. */
   backOff: (attempt: number) => number;
   /** Setting STALLED_INTERVAL, ms; the same on every node. */
@@ -46,6 +51,7 @@ export class BullMqJobQueue implements JobQueue {
   private closing: Promise<void> | undefined;
   private looking: NodeJS.Timeout | undefined;
   private readonly running = new Running();
+  private readonly slow: SlowLane | undefined;
   private readonly attempts = new Map<string, number>();
   private readonly withoutLock = new Set<string>();
   private readonly signals: Signals;
@@ -55,8 +61,9 @@ export class BullMqJobQueue implements JobQueue {
   private readonly host: AttemptHost;
 
   constructor(private readonly options: BullMqQueueOptions) {
-    const { store, maxAttempts, outagePatience = 0, now = Date.now, onFault, link, stalledInterval } = options;
+    const { store, maxAttempts, maxRestarts = 0, outagePatience = 0, now = Date.now, onFault, link, stalledInterval } = options;
     this.link = link;
+    this.slow = options.slow && new SlowLane(options.slow);
     this.tickets = new Tickets(link);
     this.signals = new Signals(link, (id, signal) => this.heard(id, signal));
     this.signs = new SignsOfLife(link, { interval: stalledInterval, lifetime: SIGN * stalledInterval, told: (id) => this.signals.tell(id, "changed") });
@@ -66,7 +73,7 @@ export class BullMqJobQueue implements JobQueue {
       jobKey: (id) => this.tickets.key(id), enqueue: (id) => this.put(id),
     });
     this.host = {
-      store, maxAttempts, outagePatience, now, ...(onFault && { onFault }),
+      store, maxAttempts, maxRestarts, outagePatience, now, ...(onFault && { onFault }),
       begun: ({ id, attempt }) => {
         this.attempts.set(id, attempt);
         this.signs.begin(id);
@@ -90,7 +97,8 @@ export class BullMqJobQueue implements JobQueue {
     this.worker = new TicketWorker({
       link: this.link, concurrency, stalledInterval, backOff,
       // It runs here already when this process was held up for so long that its ticket was given away, to itself again.
-      attempt: async (id) => (this.closing ? { end: "left" } : (this.running.done<Outcome>(id) ?? this.running.track(id, (abort) => this.attempt(id, handler, abort)))),
+      attempt: async (id, slow) => (this.closing ? { end: "left" } : (this.running.done<Outcome>(id) ?? this.begin(id, slow, handler))),
+      mayBeginSlow: (id) => !this.running.has(id) && !(this.slow?.isFull ?? false),
       claimedElsewhere: async (id) => !this.closing && !this.running.has(id) && (await this.options.store.submission(id))?.status === "running",
       seen: (id) => this.signs.seen(id),
       unlocked: (id) => void this.unlocked(id),
@@ -137,6 +145,35 @@ export class BullMqJobQueue implements JobQueue {
   async health(): Promise<void> {
     if (this.closing) throw new ServiceError("SHUTTING_DOWN", "The job queue takes no work: it is stopping.");
     await this.link.health();
+  }
+
+  /** Resolves when the ticket is no longer needed: with the work, or when that goes on in the slow lane. */
+  private begin(id: string, isSlow: boolean, handler: JobHandler): Promise<Outcome | { end: "aside" }> {
+    const work = this.running.track(id, (abort) => this.attempt(id, handler, abort));
+    const { slow } = this;
+    if (!slow) return work;
+    return new Promise((resolve) => {
+      const goOnAside = () => {
+        if (!slow.enter(id)) return false;
+        resolve({ end: "aside" });
+        return true;
+      };
+      const look = async () => {
+        if (goOnAside()) return;
+        // Nobody is kept waiting: it may stay where it is.
+        if (await this.tickets.anyWaits().catch(() => false)) this.running.abort(id, "deferred");
+        else clock = setTimeout(() => void look(), slow.options.after).unref();
+      };
+      let clock = isSlow && goOnAside() ? undefined : setTimeout(() => void look(), slow.options.after).unref();
+      void work.then(async (outcome) => {
+        clearTimeout(clock);
+        const aside = slow.has(id);
+        slow.leave(id);
+        resolve(outcome);
+        // Its ticket lies aside; of what is to be tried again it is found there.
+        if (aside && outcome.end === "over") await this.tickets.remove(id).catch((error: unknown) => this.link.failed(error));
+      });
+    });
   }
 
   private async attempt(id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {

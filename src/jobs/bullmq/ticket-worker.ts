@@ -11,6 +11,8 @@ export const LOCK = 5;
 export const SIGN = 3;
 /** Intervals in which a worker that lives, and lost its lock with Redis, gives its next sign. */
 const NEXT_SIGN = 2;
+/** Intervals after which the ticket of slow work is looked at again. */
+const POLL = 3;
 /** How long a stop waits for a Redis that answers, ms. */
 const FAREWELL = 2000;
 
@@ -20,7 +22,9 @@ export interface TicketWorkerOptions {
   stalledInterval: number;
   backOff: (attempt: number) => number;
   /** Makes an attempt, or joins the one that is being made here. Must not reject. */
-  attempt: (submission: string) => Promise<Outcome>;
+  attempt: (submission: string, slow: boolean) => Promise<Outcome | { /** The work goes on without its ticket. */ end: "aside" }>;
+  /** Whether work that takes long may begin here: there is a place for it, and it does not run here already. */
+  mayBeginSlow: (submission: string) => boolean;
   /** Whether the truth calls it running, and it is not here that it runs. */
   claimedElsewhere: (submission: string) => Promise<boolean>;
   /** Whether somebody shows a sign of working on it. */
@@ -69,9 +73,14 @@ export class TicketWorker {
 
   async #work(ticket: Ticket<TicketData>, token: string): Promise<void> {
     const { attempt, stalledInterval } = this.options;
-    const id = ticket.data.submission;
+    const { submission: id, slow = false } = ticket.data;
+    if (slow && (!this.options.mayBeginSlow(id) || (await this.#goesOnElsewhere(id)))) return this.#giveBack(ticket, token, POLL * stalledInterval);
     if (await this.#runsElsewhere(ticket)) return this.#giveBack(ticket, token, LOCK * stalledInterval);
-    const outcome = await attempt(id);
+    const outcome = await attempt(id, slow);
+    if (outcome.end === "aside" || outcome.end === "deferred") {
+      await ticket.updateData({ submission: id, slow: true }).catch((error: unknown) => this.options.fault(error));
+      return this.#giveBack(ticket, token, POLL * stalledInterval);
+    }
     if (outcome.end === "again") throw new TryAgain(outcome.attempt);
     if (outcome.end === "left") await this.#giveBack(ticket, token, 0);
   }
@@ -84,6 +93,11 @@ export class TicketWorker {
     if (stalledCounter === 0 || !(await this.options.claimedElsewhere(submission))) return false;
     await pause(NEXT_SIGN * this.options.stalledInterval);
     return this.options.seen(submission);
+  }
+
+  /** A ticket of slow work lies aside while the work goes on: whether somebody shows signs of it. */
+  async #goesOnElsewhere(submission: string): Promise<boolean> {
+    return (await this.options.claimedElsewhere(submission)) && this.options.seen(submission);
   }
 
   /** For whoever is there after `delay` ms. Not with moveToWait: that wakes nobody. Without Redis the lock runs out, with the same effect. */

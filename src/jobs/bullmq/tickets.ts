@@ -3,8 +3,8 @@ import type { RedisLink } from "../../redis/link.js";
 import { FairTurns } from "./fair-turns.js";
 import { ignoreUnheard } from "./unheard.js";
 
-/** What BullMQ keeps of a submission: nothing but which it is. */
-export interface TicketData { submission: string }
+/** What BullMQ keeps of a submission: nothing but which it is, and that it takes long. */
+export interface TicketData { submission: string; slow?: true }
 
 export const QUEUE = "submissions";
 /** BullMQ's own counts never end a job: the truth counts attempts. */
@@ -38,6 +38,11 @@ export class Tickets {
     await this.#queue.add("submission", { submission: id }, {
       jobId: ticketOf(id), priority, attempts: NEVER, backoff: { type: "custom" }, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0,
     });
+  }
+
+  /** Whether somebody waits for a place. @throws when Redis is away */
+  async anyWaits(): Promise<boolean> {
+    return (await this.#queue.getPrioritizedCount()) > 0;
   }
 
   /** False when there was none, when somebody holds it, and when Redis is away. */

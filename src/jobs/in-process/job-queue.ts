@@ -4,16 +4,22 @@ import { attempt, endFailed, type AttemptHost, type JobStore } from "../attempt.
 import { cancelled, hasEnded } from "../endings.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running } from "../running.js";
+import { SlowLane, type SlowOptions } from "../slow-lane.js";
 import { Watchers } from "../watchers.js";
+import { FairOrder } from "./fair-order.js";
 
 export interface InProcessQueueOptions {
   store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
+  /** Setting MAX_RESTARTS. */
+  maxRestarts?: number;
   /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
   outagePatience?: number;
   /** Setting JOB_CONCURRENCY. */
   concurrency: number;
+  /** Without it work stays where it began, however long it takes. */
+  slow?: SlowOptions;
   /** Milliseconds to wait before the attempt after this one. */
   backOff?: (attempt: number) => number;
   now?: () => number;
@@ -21,11 +27,20 @@ export interface InProcessQueueOptions {
   onFault?: AttemptHost["onFault"];
 }
 
-/** Runs submissions in this process, in the order they came. */
+/**
+ * Runs submissions in this process: one of each user in turn. What takes longer than `slow.after` leaves its place to others: it goes on in
+ * the slow lane, or is stopped and begins again there later when that is full and somebody waits.
+ */
 export class InProcessJobQueue implements JobQueue {
   private handler: JobHandler | undefined;
   private closing = false;
-  private readonly waiting: string[] = [];
+  private readonly waiting = new FairOrder();
+  /** Being looked up, on their way into the order. */
+  private readonly arriving = new Set<string>();
+  private readonly slow: SlowLane | undefined;
+  /** What takes longer than it may where it is. */
+  private readonly overdue = new Set<string>();
+  private readonly deferred: string[] = [];
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private readonly running = new Running();
   private readonly progresses = new Map<string, Progress>();
@@ -34,10 +49,11 @@ export class InProcessJobQueue implements JobQueue {
   private readonly host: AttemptHost;
 
   constructor(private readonly options: InProcessQueueOptions) {
-    const { store, maxAttempts, outagePatience = 0, now = Date.now, onFault } = options;
+    const { store, maxAttempts, maxRestarts = 0, outagePatience = 0, now = Date.now, onFault } = options;
+    this.slow = options.slow && new SlowLane(options.slow);
     this.backOff = options.backOff ?? ((attempt) => Math.min(1000 * 2 ** (attempt - 1), 30_000));
     this.host = {
-      store, maxAttempts, outagePatience, now, ...(onFault && { onFault }),
+      store, maxAttempts, maxRestarts, outagePatience, now, ...(onFault && { onFault }),
       progressed: (id, progress) => {
         this.progresses.set(id, progress);
         this.watchers.notify(id);
@@ -48,27 +64,35 @@ export class InProcessJobQueue implements JobQueue {
 
   async start(handler: JobHandler): Promise<void> {
     const unfinished = await this.options.store.unfinished();
-    // What came in before the start waits behind what an earlier process left.
-    const early = this.waiting.splice(0);
+    // What came in before the start is among it.
+    this.waiting.clear();
+    for (const { id, user } of unfinished) if (!this.isKnown(id)) this.waiting.add(id, user);
     this.handler = handler;
-    for (const id of [...unfinished.map((submission) => submission.id), ...early]) await this.enqueue(id);
+    this.pump();
   }
 
   async enqueue(id: string): Promise<boolean> {
-    if (this.waiting.includes(id) || this.running.has(id) || this.timers.has(id)) return true;
-    this.waiting.push(id);
+    if (this.isKnown(id)) return true;
+    this.arriving.add(id);
+    // A store that is away is the attempt's to deal with.
+    const submission = await this.options.store.submission(id).catch(() => undefined);
+    this.arriving.delete(id);
+    if (this.closing || this.isKnown(id)) return true;
+    this.waiting.add(id, submission?.user ?? "");
     this.pump();
     return true;
   }
 
+  private isKnown(id: string): boolean {
+    return this.waiting.has(id) || this.arriving.has(id) || this.running.has(id) || this.timers.has(id) || this.deferred.includes(id);
+  }
+
   async cancel(id: string): Promise<void> {
     const submission = await this.options.store.cancelSubmission(id, this.host.now());
-    if (!this.running.abort(id, "cancelled") && submission?.status === "running") {
-      // Between two attempts: nothing runs that could end it.
-      clearTimeout(this.timers.get(id));
-      this.timers.delete(id);
-      await endFailed(this.host, submission, cancelled);
-    }
+    clearTimeout(this.timers.get(id));
+    this.timers.delete(id);
+    // Left by a process that is gone: nothing runs that could end it.
+    if (!this.running.abort(id, "cancelled") && submission?.status === "running") await endFailed(this.host, submission, cancelled);
     this.changed(id, submission);
   }
 
@@ -84,7 +108,8 @@ export class InProcessJobQueue implements JobQueue {
     this.closing = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
-    this.waiting.length = 0;
+    this.waiting.clear();
+    this.deferred.length = 0;
     await this.running.end(grace);
     this.watchers.endAll();
   }
@@ -94,15 +119,45 @@ export class InProcessJobQueue implements JobQueue {
   }
 
   private pump(): void {
-    while (this.handler && !this.closing && this.running.size < this.options.concurrency) {
-      const id = this.waiting.shift();
+    if (!this.handler || this.closing) return;
+    while (this.slow && !this.slow.isFull && this.deferred.length > 0) {
+      const id = this.deferred.shift()!;
+      this.slow.enter(id);
+      void this.run(id, this.handler);
+    }
+    while (this.quick < this.options.concurrency) {
+      const id = this.waiting.next();
       if (id === undefined) return;
       void this.run(id, this.handler);
     }
+    // Somebody waits: what is overdue goes on in the slow lane, or begins again there.
+    if (this.waiting.size > 0) for (const id of this.overdue) this.setAside(id);
+  }
+
+  /** How many run where others wait for a place. */
+  private get quick(): number {
+    return this.running.size - (this.slow?.size ?? 0);
+  }
+
+  private becomesOverdue(id: string): void {
+    if (!this.running.has(id) || this.slow?.has(id)) return;
+    this.overdue.add(id);
+    if (!this.slow!.isFull || this.waiting.size > 0) this.setAside(id);
+  }
+
+  private setAside(id: string): void {
+    this.overdue.delete(id);
+    if (this.slow!.enter(id)) this.pump();
+    else this.running.abort(id, "deferred");
   }
 
   private async run(id: string, handler: JobHandler): Promise<void> {
+    const clock = this.slow && !this.slow.has(id) ? setTimeout(() => this.becomesOverdue(id), this.slow.options.after).unref() : undefined;
     const outcome = await this.running.track(id, (abort) => attempt(this.host, id, handler, abort));
+    clearTimeout(clock);
+    this.overdue.delete(id);
+    this.slow?.leave(id);
+    if (outcome.end === "deferred" && !this.closing) this.deferred.push(id);
     if (outcome.end === "again" && !this.closing) {
       const timer = setTimeout(() => {
         this.timers.delete(id);

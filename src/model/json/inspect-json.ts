@@ -148,7 +148,7 @@ class Inspection {
       this.lineStart = this.nextBreak + 1;
       this.nextBreak = this.breakAfter(this.lineStart);
     }
-    const pointer = this.frames.map(({ place }) => `/${String(place).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+    const pointer = this.frames.map(({ place }) => `/${shown(place).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
     this.problems.push({ pointer, code, message, line: this.lines, column: offset - this.lineStart + 1, offset });
   }
 
@@ -157,6 +157,10 @@ class Inspection {
     return found < 0 ? this.text.length : found;
   }
 }
+
+/** A key as pointers show it: one of megabytes would be repeated for each problem below it. */
+const shown = (place: string | number): string => (typeof place === "string" && place.length > LONGEST_KEY ? `${place.slice(0, LONGEST_KEY)}…` : String(place));
+const LONGEST_KEY = 200;
 
 const isKeepable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 

@@ -23,7 +23,7 @@ export const user: Kind = {
     "@type": defaultType("Person"),
     name: text("schema:name", "Name of the person, at most 200 characters.", { maxLength: 200 }),
     email: text("schema:email", "E-mail address; unique, also the login name.", { required: true, minLength: 3, maxLength: 254, private: true }),
-    password: text("evi:password", "Password; kept as an argon2id hash only.", { required: true, minLength: 1, maxLength: 1024, secret: true }),
+    password: text("evi:password", "Password; kept as an argon2id hash only. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used.", { required: true, minLength: 1, maxLength: 1024, secret: true }),
     adminToken: text("evi:adminToken", "The one-time token that the first start prints; makes the account an administrator.", { secret: true, maxLength: 200 }),
     organizations: list("schema:organizations", "Organizations", { kind: ["organization", "group"], via: ["schema:member", "schema:owner"] }),
     projects: list("schema:projects", "Projects", { kind: "project", via: ["schema:member", "schema:owner"] }),

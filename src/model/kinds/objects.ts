@@ -53,7 +53,7 @@ export const computation: Kind = {
     usedSoftware: text("evi:usedSoftware", "Software that was run.", { required: true, link: true }),
     usedDataset: text("evi:usedDataset", "Dataset that was read.", { required: true, link: true }),
     containerId: text("schema:containerId", "Identifier of the container of the run.", { required: true, nullable: true }),
-    containerDigest: text("evi:containerDigest", "Digest of the image that ran here; the registry fills it in."),
+    containerDigest: text("evi:containerDigest", "Digest of the image that ran here. Only a run in this registry fills it in; another value is refused.", { reserved: true }),
     generated: custom("stringList", "evi:generated", "Datasets that the run wrote.", { required: true, link: true }),
   },
 };

@@ -8,6 +8,9 @@ import { RecordNode } from "./record-node.js";
 export enum DirectionEnum { UPSTREAM = "upstream", DOWNSTREAM = "downstream", BOTH = "both" }
 registerEnumType(DirectionEnum, { name: "Direction", description: "UPSTREAM: what the record rests on; DOWNSTREAM: what rests on it." });
 
+export enum AssertedByEnum { ANYONE = "anyone", OWNER = "owner" }
+registerEnumType(AssertedByEnum, { name: "AssertedBy", description: "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at." });
+
 /** `DATASET`, `DATADOWNLOAD` …: the kinds by the names of the model. */
 export const KindEnum = Object.fromEntries((Object.keys(KINDS) as KindName[]).map((name) => [name.toUpperCase(), name])) as Record<string, KindName>;
 registerEnumType(KindEnum, { name: "RecordKind", description: "Kinds of records, by the name of their path." });
@@ -19,6 +22,10 @@ registerEnumType(FormatEnum, { name: "EvidenceFormat", description: "Forms of an
 export class EvidenceStatement {
   @Field(() => ID, { description: "The record whose document says it." }) record!: string;
   @Field(() => String, { nullable: true, description: "The field that says it; null where the document says it no longer in so many words." }) field!: string | null;
+  @Field(() => ID, { nullable: true, description: "Owner of that record." }) owner!: string | null;
+  @Field({ description: "Whether that owner owns the source as well, or may change it." }) ownsSource!: boolean;
+  @Field({ description: "Whether that owner owns the target as well, or may change it." }) ownsTarget!: boolean;
+  @Field({ description: "That owner has no right over the end that the answer comes from." }) thirdParty!: boolean;
 }
 
 @ObjectType({ description: "One provenance statement between two nodes of the answer.", simpleResolvers: true })
@@ -29,6 +36,8 @@ export class EvidenceEdge {
   /** Read only when asked for. */
   @Field(() => RecordNode) sourceNode!: () => Promise<RecordNode>;
   @Field(() => RecordNode) targetNode!: () => Promise<RecordNode>;
+  @Field({ description: "Nobody states it but third parties." }) thirdParty!: boolean;
+  @Field(() => [ID], { description: "Owners of the records that state it." }) assertedByOwners!: string[];
   @Field(() => [EvidenceStatement], { description: "Fields of records that state it." }) statedBy!: EvidenceStatement[] | (() => Promise<EvidenceStatement[]>);
 }
 
@@ -76,6 +85,7 @@ export class ImpactType {
   @Field(() => [KindCountType]) byKind!: KindCountType[];
   @Field(() => [OwnerCountType]) byOwner!: OwnerCountType[];
   @Field(() => Int, { description: "Identifiers that rest on it and that no record here describes." }) unresolved!: number;
+  @Field(() => GraphQLJSON, { description: "Edges that are left out, by reason." }) hidden!: object;
   @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
 }
 

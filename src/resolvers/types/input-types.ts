@@ -46,7 +46,11 @@ export function documentOf(kind: KindName, input: RecordInput, maxDepth: number)
   if (additionalProperties !== undefined && additionalProperties !== null && (typeof additionalProperties !== "object" || Array.isArray(additionalProperties))) {
     throw invalid(["body", "additionalProperties"], "Input should be a valid dictionary", "dict_type");
   }
-  const more = Object.entries((additionalProperties ?? {}) as JsonObject).filter(([name]) => !names.has(name));
+  const more = Object.entries((additionalProperties ?? {}) as JsonObject);
+  const twice = more.filter(([name]) => names.has(name));
+  if (twice.length > 0) {
+    throw new ValidationError(twice.map(([name]) => ({ loc: ["body", "additionalProperties", name], msg: "Value error, The input has this member as a field of its own: send it once", type: "value_error" })));
+  }
   // fromEntries: `__proto__` is a key like any other.
   const document = Object.fromEntries([...said, ...more]);
   const only = KINDS[kind].fields["@type"]?.const;

@@ -11,6 +11,7 @@ const tokenOperation = (path: "/token" | "/login"): Operation => ({
     "application/x-www-form-urlencoded": { schema: schemaRef("TokenRequest"), example: CREDENTIALS, exampleName: "Credentials" },
     "application/json": { schema: schemaRef("TokenRequest"), example: CREDENTIALS, exampleName: "Credentials" },
   },
+  bodyLimit: "MAX_LOGIN_BYTES",
   answer: { description: "A token.", content: json(schemaRef("Token"), { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", token_type: "bearer", expires_in: 86400 }) },
   refusals: ["BAD_CREDENTIALS", "UNSUPPORTED_MEDIA_TYPE", "TOO_LARGE", "TOO_MANY_REQUESTS"],
 });

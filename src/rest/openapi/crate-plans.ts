@@ -24,8 +24,8 @@ const PLAN: JsonObject = {
   ],
   kept: [], known: [], conflicting: [],
   warned: [{
-    file: "ro-crate-metadata.json", pointer: "/@graph/2", line: null, column: null, severity: "RECOMMENDED", code: "FIELD_MISSING",
-    message: "A DataDownload should have description.", fix: "Add what is missing.",
+    file: "ro-crate-metadata.json", pointer: "/@graph/2", line: null, column: null, severity: "RECOMMENDED", code: "ROOT_INCOMPLETE",
+    message: "The crate has no datePublished.", fix: "Add name, description, datePublished and license to the root.",
   }],
   refused: [], changes: null,
 };

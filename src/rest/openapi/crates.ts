@@ -109,6 +109,7 @@ export const CRATES: readonly Operation[] = [
   ...(["archived/download", "download"] as const).map((route): Operation => ({
     method: "get", path: `/rocrate/${route}/ark:{NAAN}/{postfix}`, operationId: route === "download" ? "download_crate" : "download_archive", tag: "crates",
     summary: "The archive of a crate, byte for byte as it was uploaded",
+    description: "For those who may read every member that came in it; others get a 403 that names `/rocrate/ark:…?format=zip`, which leaves out what they may not read. Once something in it was deleted it is gone for everybody (410).",
     parameters: [...arkPath(ARK), RANGE, IF_NONE_MATCH],
     answer: { description: "A zip file.", content: ARCHIVE, headers: CONTENT_HEADERS },
     also: { ...PARTIAL(ARCHIVE), ...NOT_MODIFIED, ...ELSEWHERE },

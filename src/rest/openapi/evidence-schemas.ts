@@ -2,6 +2,14 @@ import type { JsonObject } from "../../model/field.js";
 import { nullable } from "./nullable.js";
 import { schemaRef } from "./operation.js";
 
+/** Whose word an edge is. */
+const SAID: JsonObject = {
+  owner: nullable("string", "Owner of that record."),
+  ownsSource: { type: "boolean", description: "That owner owns the node that states the edge as well, or may change it." },
+  ownsTarget: { type: "boolean", description: "That owner owns what the edge leads to as well, or may change it." },
+  thirdParty: { type: "boolean", const: true, description: "There when that owner has no right over the end of the edge that the walk comes from." },
+};
+
 /** Schemas of what is answered about provenance. */
 export const EVIDENCE_SCHEMAS: JsonObject = {
   EvidenceNode: {
@@ -11,10 +19,13 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
       count: { type: "integer", description: "How many like siblings the node stands for; absent when it is itself." },
       group: { type: "string", description: "Asks for them one by one, in `expand`." },
       statements: {
-        type: "array", description: "Who stated the node's edges.",
+        type: "array", description: "Whose word the node's edges are.",
         items: {
-          type: "object", required: ["property", "object", "record", "field"],
-          properties: { property: { type: "string" }, object: { type: "string" }, record: { type: "string", description: "The record whose document says it." }, field: nullable("string", "The field that says it.") },
+          type: "object", required: ["property", "object", "record", "owner", "ownsSource", "ownsTarget"],
+          properties: {
+            property: { type: "string" }, object: { type: "string" }, record: nullable("string", "The record whose document says it; null where the members of a group have each their own."),
+            field: nullable("string", "The field that says it; there with `statements=true`."), ...SAID,
+          },
         },
       },
     },
@@ -39,6 +50,7 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
         },
       },
       unresolved: { type: "integer", description: "Identifiers that rest on it and that no record here describes." },
+      hidden: { type: "object", additionalProperties: { type: "integer" }, description: "Edges that are left out, with `assertedBy=owner`." },
       asOf: { type: "integer", description: "Sequence of the commit that the answer is as of." },
     },
   },
@@ -55,7 +67,11 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
           type: "object", required: ["source", "name", "target", "statedBy"],
           properties: {
             source: { type: "string" }, name: { type: "string" }, target: { type: "string" },
-            statedBy: { type: "array", items: { type: "object", required: ["record", "field"], properties: { record: { type: "string" }, field: nullable("string", "The field that says it.") } } },
+            thirdParty: { type: "boolean", const: true, description: "There when nobody states it but third parties." },
+            statedBy: {
+              type: "array",
+              items: { type: "object", required: ["record", "field", "owner", "ownsSource", "ownsTarget"], properties: { record: { type: "string" }, field: nullable("string", "The field that says it."), ...SAID } },
+            },
           },
         },
       },

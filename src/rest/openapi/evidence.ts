@@ -9,14 +9,15 @@ import { arkPath, path, query } from "./parameters.js";
 const CELLS = "ark:99999/dataset-cells";
 const RUN = "ark:99999/computation-count";
 const IMAGES = "ark:99999/dataset-images";
+const OWNED: JsonObject = { owner: "ark:99999/user-ada", ownsSource: true, ownsTarget: true };
 const reference = (id: string): JsonObject => ({ "@id": id });
 
 const EXAMPLE: JsonObject = {
   "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#", generatedBy: { "@id": "evi:generatedBy", "@type": "@id" } },
   "@id": CELLS, direction: "upstream",
   "@graph": [
-    { "@id": CELLS, "@type": ["evi:Dataset"], name: "Cell counts", generatedBy: [reference(RUN)] },
-    { "@id": RUN, "@type": ["evi:Computation"], name: "Counting run", usedDataset: [reference(IMAGES)] },
+    { "@id": CELLS, "@type": ["evi:Dataset"], name: "Cell counts", generatedBy: [reference(RUN)], statements: [{ property: "generatedBy", object: RUN, record: CELLS, ...OWNED }] },
+    { "@id": RUN, "@type": ["evi:Computation"], name: "Counting run", usedDataset: [reference(IMAGES)], statements: [{ property: "usedDataset", object: IMAGES, record: RUN, ...OWNED, ownsTarget: false }] },
   ],
   outputs: [reference(CELLS)], dangling: [{ ...reference(IMAGES), reason: "unknown" }], hidden: {}, truncated: false, asOf: 42,
 };
@@ -28,6 +29,7 @@ const MERMAID = 'flowchart RL\n  n0(["Cell counts"])\n  n1["Counting run"]\n  n0
 
 const DIRECTION = query("direction", "`upstream`: what supports the record; `downstream`: what it supports.", { type: "string", enum: ["upstream", "downstream", "both"], default: "upstream" });
 const DEPTH = query("depth", "How many steps from the record; without limit when absent.", { type: "integer", minimum: 1, maximum: 100_000 });
+const ASSERTED_BY = query("assertedBy", "`owner`: edges of third parties are left out, and what only they lead to; `hidden.thirdParty` counts them. A third party has no right over the end of the edge that the walk comes from.", { type: "string", enum: ["anyone", "owner"], default: "anyone" });
 const INDEX_REFUSALS = ["INDEX_LOADING", "INDEX_BEHIND", "QUERY_TIMEOUT"] as const;
 const BUILD: JsonObject = { ...QUEUED, sha256: null, evidenceGraphIdentifier: null };
 const BUILT: JsonObject = {
@@ -40,13 +42,13 @@ export const EVIDENCE: readonly Operation[] = [
     method: "get", path: "/evidencegraph/query/ark:{NAAN}/{postfix}", operationId: "query_evidence", tag: "evidence", summary: "What supports a record, or what it supports",
     description: "Built for the request and never older than it; nothing is stored. Every stated relation counts, through nested crates and over cycles. As JSON-LD, or with `format` as PROV-JSON, PROV-O in Turtle, a drawing for Graphviz or for Mermaid; where these are cut, `X-Truncated` and a `Link` to the rest say so.",
     parameters: [
-      ...arkPath(CELLS), DIRECTION, DEPTH,
+      ...arkPath(CELLS), DIRECTION, DEPTH, ASSERTED_BY,
       query("limit", "Nodes in one answer.", { type: "integer", minimum: 1, maximum: 100_000, default: SETTINGS.EVIDENCE_LIMIT.default }),
       query("cursor", "Where the rest begins: as the answer before said.", { type: "string" }),
       query("kind", `Only nodes of these kinds, with commas between them, and what is not stored here; the others are counted in \`hidden.kind\`. Of ${Object.keys(KINDS).join(", ")}.`, { type: "string" }, "dataset,computation"),
       query("collapse", "So many like siblings or more (the same kind, the same relations to the same nodes) become one node that says how many; `true` for 10.", { anyOf: [{ type: "integer", minimum: 2, maximum: 100_000 }, { type: "string", enum: ["true", "false"] }] }),
       query("expand", "Groups to leave open, with commas between them: the `group` of the nodes that stand for them.", { type: "string" }),
-      query("statements", "Says of each edge which field of which record states it, in `statements` of the node.", { type: "boolean", default: false }),
+      query("statements", "Says of each edge which field of the record states it, in `statements` of the node.", { type: "boolean", default: false }),
       query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "prov-json", "turtle", "dot", "mermaid"] }),
     ],
     answer: {
@@ -61,7 +63,7 @@ export const EVIDENCE: readonly Operation[] = [
   {
     method: "get", path: "/evidencegraph/impact/ark:{NAAN}/{postfix}", operationId: "evidence_impact", tag: "evidence", summary: "What rests on a record, by kind and by owner",
     description: "Counts the records that would fall with this one: all that it supports, directly or through others.",
-    parameters: arkPath(IMAGES),
+    parameters: [...arkPath(IMAGES), ASSERTED_BY],
     answer: {
       description: "The counts.",
       content: json(schemaRef("Impact"), {
@@ -74,15 +76,15 @@ export const EVIDENCE: readonly Operation[] = [
   {
     method: "get", path: "/evidencegraph/path/ark:{NAAN}/{postfix}", operationId: "evidence_path", tag: "evidence", summary: "The shortest support path between two records",
     description: "Looks first for what supports the record, then for what it supports. Where neither record supports the other, `direction` and `length` are null.",
-    parameters: [...arkPath(CELLS), { ...query("to", "The other record, in any spelling of its identifier.", { type: "string" }, IMAGES), required: true }],
+    parameters: [...arkPath(CELLS), { ...query("to", "The other record, in any spelling of its identifier.", { type: "string" }, IMAGES), required: true }, ASSERTED_BY],
     answer: {
       description: "The path.",
       content: json(schemaRef("SupportPath"), {
         from: CELLS, to: IMAGES, direction: "upstream", length: 2,
         nodes: [{ "@id": CELLS, "@type": ["evi:Dataset"], name: "Cell counts" }, { "@id": RUN, "@type": ["evi:Computation"], name: "Counting run" }, { "@id": IMAGES, "@type": ["evi:Dataset"], name: "Images" }],
         edges: [
-          { source: RUN, name: "generated", target: CELLS, statedBy: [{ record: RUN, field: "generated" }] },
-          { source: RUN, name: "usedDataset", target: IMAGES, statedBy: [{ record: RUN, field: "usedDataset" }] },
+          { source: RUN, name: "generated", target: CELLS, statedBy: [{ record: RUN, field: "generated", ...OWNED }] },
+          { source: RUN, name: "usedDataset", target: IMAGES, statedBy: [{ record: RUN, field: "usedDataset", ...OWNED }] },
         ],
         asOf: 42,
       }),
@@ -91,8 +93,8 @@ export const EVIDENCE: readonly Operation[] = [
   },
   {
     method: "post", path: "/evidencegraph/build/ark:{NAAN}/{postfix}", operationId: "build_evidence", tag: "evidence", summary: "Build and store an evidence graph",
-    description: "Built in the background and stored as a record of the caller's, one for each record, direction, depth and owner. Poll `GET /evidencegraph/build/status/{submissionUUID}` until `completed`. When its inputs change, the stored graph is renewed before it is next read.",
-    parameters: [...arkPath(EXAMPLES.dataset["@id"] as string), DIRECTION, DEPTH],
+    description: "Built in the background and stored as a record of the caller's, one for each record, direction, depth, `assertedBy` and owner. Poll `GET /evidencegraph/build/status/{submissionUUID}` until `completed`. When its inputs change, the stored graph is renewed before it is next read.",
+    parameters: [...arkPath(EXAMPLES.dataset["@id"] as string), DIRECTION, DEPTH, ASSERTED_BY],
     answer: { description: "The submission.", content: json(schemaRef("Submission"), BUILD) },
     token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "TOO_MANY_REQUESTS", ...FIND_REFUSALS],
   },

@@ -26,7 +26,7 @@ export const ELSEWHERE: Record<string, JsonObject> = {
 
 const contentOperation = (path: string, operationId: string, summary: string, parameters: JsonObject[]): Operation => ({
   method: "get", path, operationId, tag: "files", summary,
-  description: "Open to anyone once the record is published; before that to those who may change it.",
+  description: "Open to anyone once the record is published; before that to those who may change it. A crate is its archive as it was uploaded, which is for those who may read every member.",
   parameters: [...parameters, RANGE, IF_NONE_MATCH],
   answer: { description: "The stored bytes.", content: BYTES, headers: CONTENT_HEADERS },
   also: { ...PARTIAL(BYTES), ...NOT_MODIFIED, ...ELSEWHERE },

@@ -15,7 +15,7 @@ export interface Operation {
   /** Media type → content of the request body. */
   readonly body?: Readonly<Record<string, Content>>;
   /** Setting that bounds a JSON body, when it is not MAX_BODY_BYTES. */
-  readonly bodyLimit?: "MAX_METADATA_BYTES";
+  readonly bodyLimit?: "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES";
   /** What status 200 answers. */
   readonly answer: { readonly description: string; readonly content: Readonly<Record<string, Content>>; readonly headers?: readonly HeaderName[] };
   /** Further answers that are no refusals, by status: `302`, `304`. */
@@ -29,7 +29,7 @@ export interface Operation {
 /** Refusals of every write by someone with a token. */
 export const WRITE_REFUSALS = ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "TOO_MANY_REQUESTS"] as const satisfies readonly ErrorCode[];
 /** Refusals of a JSON body. */
-export const BODY_REFUSALS = ["TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const satisfies readonly ErrorCode[];
+export const BODY_REFUSALS = ["BODY_TIMEOUT", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const satisfies readonly ErrorCode[];
 /** Refusals where an identifier must lead to a record. */
 export const FIND_REFUSALS = ["NOT_FOUND", "AMBIGUOUS", "GONE"] as const satisfies readonly ErrorCode[];
 

@@ -37,7 +37,7 @@ function createOperation(kind: Kind): Operation {
     body: bodiesOf(kind),
     answer: { description: "The created record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
     ...(kind.name === "user"
-      ? { refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE", "EMAIL_TAKEN"] }
+      ? { bodyLimit: "MAX_LOGIN_BYTES" as const, refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE", "EMAIL_TAKEN"] }
       : { token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE"] }),
   };
 }

@@ -4,7 +4,7 @@ import { schemaRef } from "./operation.js";
 
 /** Names of the shared error responses by status. */
 const NAMES: Readonly<Record<number, string>> = {
-  400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 406: "NotAcceptable", 409: "Conflict",
+  400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict",
   410: "Gone", 412: "PreconditionFailed", 413: "TooLarge", 415: "UnsupportedMediaType", 416: "RangeNotSatisfiable",
   422: "ValidationFailed", 429: "TooManyRequests", 500: "InternalError", 503: "Unavailable",
 };

@@ -13,8 +13,8 @@ const stateSchema = (...statuses: string[]): JsonObject => ({
   properties: {
     status: { type: "string", enum: statuses },
     checks: {
-      type: "object", description: "By part of the service: `ok`, `failed`, or `loading` for an index that is being filled, which is healthy. `containers` is there where this node runs computations, `embeddings` where searches go by vectors; either failing leaves the node healthy.",
-      required: ["records", "index", "objects", "jobs"], additionalProperties: { type: "string", enum: ["ok", "failed", "loading"] },
+      type: "object", description: "By part of the service: `ok`, `failed`, or `loading` for an index that is being filled, which is healthy. `containers` is there where this node runs computations, `embeddings` where searches go by vectors; either failing leaves the node healthy. `damaged`: records were found that are not what was written, which is unhealthy though others are served; or stored objects were, which leaves the node healthy.",
+      required: ["records", "index", "objects", "jobs"], additionalProperties: { type: "string", enum: ["ok", "failed", "loading", "damaged"] },
     },
     lag: { type: ["integer", "null"], description: "Commits that the graph index has yet to apply; null when the records cannot be asked." },
   },

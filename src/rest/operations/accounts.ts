@@ -6,7 +6,7 @@ import type { Operation, Operations } from "../request.js";
 const accounts = new AccountResolver();
 
 const token: Operation = async ({ req, res, context }) => {
-  const answer = await accounts.token(await readForm(req, context.deps.config), context);
+  const answer = await accounts.token(await readForm(req, context.deps, "MAX_LOGIN_BYTES"), context);
   // RFC 6749, section 5.1: tokens are not cached.
   sendJson(req, res, answer, { headers: { "Cache-Control": "no-store", Pragma: "no-cache" } });
 };

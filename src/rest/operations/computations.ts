@@ -9,7 +9,7 @@ const FRESH = { headers: { "Cache-Control": "no-store" } };
 
 export const computationOperations: Operations = {
   execute_computation: async (request) => {
-    sendJson(request.req, request.res, await computations.execute(arkOf(request), request.context));
+    sendJson(request.req, request.res, await computations.execute(arkOf(request), request.context), FRESH);
   },
   execution_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);

@@ -1,7 +1,8 @@
 import { ValidationError } from "../../errors.js";
+import { pointerSegments } from "../../model/json/json-refusal.js";
 import { CratePlanResolver } from "../../resolvers/crate-plan-resolver.js";
 import { authenticated } from "../../use-cases/access/caller.js";
-import { bodyStream, hasBody, mediaType, pointerSegments } from "../body.js";
+import { bodyStream, hasBody, mediaType } from "../body.js";
 import { takeFile } from "../multipart.js";
 import { presence } from "../presence.js";
 import { sendJson } from "../reply.js";

@@ -7,7 +7,7 @@ import { statusOfFindings } from "../../use-cases/crates/findings.js";
 import type { SubmissionView } from "../../use-cases/crates/submissions.js";
 import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
-import { sendJson } from "../reply.js";
+import { NOT_STORED, sendJson } from "../reply.js";
 import { readFlag, type Operations, type RestRequest } from "../request.js";
 
 const crates = new CrateResolver();
@@ -42,14 +42,14 @@ function failure(view: SubmissionView, locOf: typeof inArchive): Error {
 export async function answerCrate({ req, res, context }: RestRequest, submitted: SubmissionView, locOf = inArchive): Promise<void> {
   const view = submitted.completed ? submitted : await crates.settled(submitted.submissionUUID, context);
   if (view.status === "failed") throw failure(view, locOf);
-  if (view.rocrateIdentifier === null) return sendJson(req, res, { submission: view });
+  if (view.rocrateIdentifier === null) return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
   const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
-  sendJson(req, res, { ...parseDocument(crate.bytes), submission: view });
+  sendJson(req, res, { ...parseDocument(crate.bytes), submission: view }, { headers: NOT_STORED });
 }
 
 export const crateOperations: Operations = {
   upload_crate_async: async (request) => {
-    sendJson(request.req, request.res, await submit(request));
+    sendJson(request.req, request.res, await submit(request), { headers: NOT_STORED });
   },
   upload_crate: async (request) => answerCrate(request, await submit(request)),
 };

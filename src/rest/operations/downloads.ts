@@ -24,19 +24,19 @@ const register: Operation = async (request) => {
   const { req, context } = request;
   const { config } = context.deps;
   authenticated(context.caller);
-  const read = (text: Uint8Array): JsonValue => checkedJson(text, config.MAX_JSON_DEPTH, AT);
+  const read = (text: Uint8Array): Promise<JsonValue> => checkedJson(text, context.deps, AT);
   let staged: StagedFile | undefined;
   try {
     const form = await readMultipart(req, { file: ["file"], texts: [FIELD], textLimit: { bytes: config.MAX_BODY_BYTES, setting: "MAX_BODY_BYTES" } }, async (file, texts) => {
       // A record that came first is judged before the bytes are received.
       const text = texts.get(FIELD);
-      if (text) checked("datadownload", read(text), AT);
+      if (text) checked("datadownload", await read(new Uint8Array(text)), AT);
       return (staged = await downloads.stage(file, context));
     });
     const text = form.texts.get(FIELD);
     const problems = [...(text ? [] : [{ loc: AT, msg: "Field required", type: "missing" }]), ...(form.file ? [] : [form.missing])];
     if (problems.length > 0) throw new ValidationError(problems);
-    const document = read(text!);
+    const document = await read(text!);
     const file = staged!;
     staged = undefined;
     sendWritten(request, await downloads.register(document, file, context, AT));
@@ -55,14 +55,14 @@ const upload: Operation = async (request) => {
 async function update(request: RestRequest): Promise<void> {
   const { req, context } = request;
   authenticated(context.caller);
-  sendWritten(request, await records.replaceAt(arkOf(request), await readJson(req, context.deps.config), { kind: "datadownload", expectedRevision: expectedRevision(req) }, context));
+  sendWritten(request, await records.replaceAt(arkOf(request), await readJson(req, context.deps), { kind: "datadownload", expectedRevision: expectedRevision(req) }, context));
 }
 
 export const downloadOperations: Operations = {
   create_download: async (request) => {
     const { req, context } = request;
     authenticated(context.caller);
-    sendWritten(request, await KIND_RESOLVERS.datadownload.create(await readJson(req, context.deps.config), context));
+    sendWritten(request, await KIND_RESOLVERS.datadownload.create(await readJson(req, context.deps), context));
   },
   register_download: register,
   upload_datadownload: upload,

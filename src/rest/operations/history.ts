@@ -2,7 +2,7 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { RecordResolver } from "../../resolvers/record-resolver.js";
 import { historyParameters, historyView } from "../../use-cases/records/history.js";
-import { sendJson } from "../reply.js";
+import { NOT_STORED, sendJson } from "../reply.js";
 import { arkOf, type Operation, type Operations } from "../request.js";
 
 const records = new RecordResolver();
@@ -13,7 +13,8 @@ function history(kind?: KindName): Operation {
     const page = historyParameters(query);
     const found = await records.readHistory(arkOf(request), page, context, kind);
     const next = found.next === undefined ? {} : { Link: `<${context.deps.baseUrl()}${encodeURI(request.path)}?before=${found.next}&limit=${page.limit}>; rel="next"` };
-    sendJson(req, res, historyView(found), { headers: { ...next, "Cache-Control": "no-cache", Vary: "Authorization" } });
+    const own = found.record.kind === "user" && context.caller !== null;
+    sendJson(req, res, historyView(found), { headers: { ...next, "Cache-Control": "no-cache", Vary: "Authorization", ...(own && NOT_STORED) } });
   };
 }
 

@@ -34,7 +34,7 @@ async function converted(turtle: string, format: "application/n-triples" | "appl
 export const ontologyOperations: Operations = {
   ontology: async ({ req, res, params }) => {
     const name = params["name"]!;
-    const headers = { "Cache-Control": "public, max-age=3600", Vary: "Accept", "Access-Control-Allow-Origin": "*" };
+    const headers = { "Cache-Control": "public, max-age=3600", Vary: "Accept" };
     if (name === "context") {
       const bytes = await readFile(join(packageRoot, "ontology", "context.jsonld"));
       return sendBytes(req, res, bytes, { type: preferred(req.headers.accept, ["application/ld+json", "application/json"]), headers });

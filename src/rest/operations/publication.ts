@@ -18,7 +18,7 @@ export const publicationOperations: Operations = {
   publish: async (request) => {
     const { req, context } = request;
     authenticated(context.caller);
-    send(request, await publications.publish(await readJson(req, context.deps.config), expectedRevision(req), context));
+    send(request, await publications.publish(await readJson(req, context.deps), expectedRevision(req), context));
   },
   publication_status: async (request) => send(request, await publications.status(arkOf(request), request.context)),
 };

@@ -11,8 +11,7 @@ import { parseDocument, readBacklinkCursor, type RecordView } from "../../use-ca
 import type { Content } from "../../use-cases/files/content.js";
 import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
-import { SAFE_HEADERS, streamJsonArray } from "../reply.js";
-import { orRefusalPage } from "../representations/refusal.js";
+import { NOT_STORED, SAFE_HEADERS, streamJsonArray } from "../reply.js";
 import { sendRecord } from "../representations/send.js";
 import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
 import { sendWritten } from "../written.js";
@@ -30,13 +29,14 @@ export function recordOperations(kind: KindName): Operations {
   const list: Operation = async (request) => {
     const { req, res, context } = request;
     if (kind === "user") authenticated(context.caller);
+    const own = kind === "user" ? NOT_STORED : {};
     const { filter, page } = listParameters(request.query);
     if (page === null) {
-      await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)));
+      await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)), own);
       return;
     }
     const found = await resolver.page(filter, page, context);
-    const headers: Record<string, string> = { "X-Total-Count": String(found.total) };
+    const headers: Record<string, string> = { ...own, "X-Total-Count": String(found.total) };
     if (found.next !== undefined) {
       const query = new URLSearchParams({ ...(request.query as Record<string, string>), cursor: found.next, limit: String(page.limit) });
       headers["Link"] = `<${context.deps.baseUrl()}${request.path}?${query}>; rel="next"`;
@@ -48,11 +48,11 @@ export function recordOperations(kind: KindName): Operations {
     [`list_${kind}`]: list,
     [`create_${kind}`]: async (request) => {
       if (!open) authenticated(request.context.caller);
-      sendWritten(request, await resolver.create(await readJson(request.req, request.context.deps.config), request.context));
+      sendWritten(request, await resolver.create(await readJson(request.req, request.context.deps, open ? "MAX_LOGIN_BYTES" : "MAX_BODY_BYTES"), request.context));
     },
     [`update_${kind}`]: async (request) => {
       authenticated(request.context.caller);
-      sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps.config), expectedRevision(request.req), request.context));
+      sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps), expectedRevision(request.req), request.context));
     },
     [`get_${kind}`]: (request) => getRecord(request, kind),
     [`delete_${kind}`]: (request) => remove(request, kind),
@@ -61,10 +61,8 @@ export function recordOperations(kind: KindName): Operations {
 
 /** The record itself, in the form that is asked for. */
 export async function getRecord(request: RestRequest, kind: KindName): Promise<void> {
-  await orRefusalPage(request, async () => {
-    const view = await viewAsked(request, arkOf(request), kind);
-    await sendRecord(request, view, locationOf(request, view.record.ark));
-  });
+  const view = await viewAsked(request, arkOf(request), kind);
+  await sendRecord(request, view, locationOf(request, view.record.ark));
 }
 
 async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<Uint8Array[]> {
@@ -106,7 +104,7 @@ function globalResolver({ params, context, path }: RestRequest): string | undefi
 /** A file of a crate that no entity describes: the identifier of the crate and its path. */
 async function undescribedFile(request: RestRequest): Promise<Content | undefined> {
   return crates.content(arkOf(request), {}, request.context).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "NOT_FOUND") return undefined;
+    if (error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE")) return undefined;
     throw error;
   });
 }
@@ -116,13 +114,15 @@ async function resolve(request: RestRequest): Promise<void> {
   const { res } = request;
   try {
     const view = await viewAsked(request, arkOf(request));
+    const file = request.query["revision"] === undefined ? await crates.contentInstead(view.record, request.context) : undefined;
+    if (file) return await sendContent(request, file);
     await sendRecord(request, view, locationOf(request, view.record.ark));
   } catch (error) {
     // What has other revisions than the one asked for is here.
-    if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND" || "revision" in error.extra) throw error;
+    if (!(error instanceof ServiceError) || !(error.code === "NOT_FOUND" || error.code === "GONE") || "revision" in error.extra) throw error;
     const file = await undescribedFile(request);
     if (file) return sendContent(request, file);
-    const elsewhere = globalResolver(request);
+    const elsewhere = error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
     if (elsewhere === undefined) throw error;
     res.writeHead(302, { ...SAFE_HEADERS, Location: elsewhere, "Content-Length": 0 }).end();
   }
@@ -130,11 +130,11 @@ async function resolve(request: RestRequest): Promise<void> {
 
 /** The resolver: any kind, any accepted spelling. */
 export const resolverOperations: Operations = {
-  resolve_ark: (request) => orRefusalPage(request, () => resolve(request)),
+  resolve_ark: resolve,
   update_ark: async (request) => {
     const { req, context } = request;
     authenticated(context.caller);
-    sendWritten(request, await records.replaceAt(arkOf(request), await readJson(req, context.deps.config), { expectedRevision: expectedRevision(req) }, context));
+    sendWritten(request, await records.replaceAt(arkOf(request), await readJson(req, context.deps), { expectedRevision: expectedRevision(req) }, context));
   },
   delete_ark: (request) => remove(request),
 };

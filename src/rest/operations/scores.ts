@@ -14,7 +14,7 @@ export const scoreOperations: Operations = {
   },
   rescore: async (request) => {
     authenticated(request.context.caller);
-    sendJson(request.req, request.res, await scores.rescore(arkOf(request), request.context));
+    sendJson(request.req, request.res, await scores.rescore(arkOf(request), request.context), FRESH);
   },
   rescore_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);

@@ -50,8 +50,8 @@ async function describe({ req, res, context }: RestRequest): Promise<void> {
 
 export const sparqlOperations: Operations = {
   sparql_get: async (request) => {
-    const { query, dataset } = readGet(request.req.url ?? "");
+    const { query, dataset } = readGet(request.req.url ?? "", request.context.deps.config);
     await (query === undefined ? describe(request) : answer(request, { query, dataset }));
   },
-  sparql_post: async (request) => answer(request, await readPost(request.req, request.context.deps.config.MAX_BODY_BYTES)),
+  sparql_post: async (request) => answer(request, await readPost(request.req, request.context.deps.config)),
 };

@@ -1,5 +1,5 @@
 import { ValidationResolver } from "../../resolvers/validation-resolver.js";
-import { readJson } from "../body.js";
+import { readJsonBytes } from "../body.js";
 import { presence } from "../presence.js";
 import { sendBytes, sendJson } from "../reply.js";
 import { preferred } from "../representations/negotiate.js";
@@ -13,7 +13,7 @@ export const validationOperations: Operations = {
   validate: async (request) => {
     const { req, res, query, context } = request;
     const type = preferred(req.headers.accept, ["application/json", "text/turtle"]);
-    const report = await validation.validate(await readJson(req, context.deps.config), query["kind"], context, presence(request));
+    const report = await validation.validate(await readJsonBytes(req, context.deps.config), query["kind"], context, presence(request));
     if (type === "text/turtle") sendBytes(req, res, Buffer.from(shapeReportTurtle(report)), { type: "text/turtle; charset=utf-8", headers: HEADERS });
     else sendJson(req, res, report, { headers: HEADERS });
   },

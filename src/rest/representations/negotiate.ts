@@ -6,6 +6,9 @@ export const VARIANT: Readonly<Record<Format, string>> = {
   "application/ld+json": "", "application/json": "", "text/html": "-html", "text/turtle": "-ttl", "application/n-quads": "-nq", "application/linkset+json": "-ls",
 };
 
+/** Ranges of one Accept header that count; browsers send seven, and each is compared with each form. */
+const MOST_RANGES = 50;
+
 interface Range { range: string; quality: number; specific: number }
 
 function readRange(part: string): Range {
@@ -37,7 +40,7 @@ export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>)
 /** The one of some media types that Accept prefers; the first when nothing is preferred. @throws ServiceError `NOT_ACCEPTABLE` */
 export function preferred<F extends string>(accept: string | undefined, formats: readonly [F, ...F[]]): F {
   if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
-  const ranges = accept.split(",").map(readRange);
+  const ranges = accept.split(",", MOST_RANGES).map(readRange);
   let best: { format: F; fit: Range } | undefined;
   for (const format of formats) {
     const fit = fitOf(format, ranges);

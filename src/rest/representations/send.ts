@@ -10,20 +10,22 @@ import { recordPage } from "../../web/record-page.js";
 import { landingLinks, linkHeader, linkset } from "../../web/signposting.js";
 import { notModified } from "../conditional.js";
 import { PAGE_POLICY } from "../page-policy.js";
-import { sendBytes } from "../reply.js";
+import { NOT_STORED, sendBytes } from "../reply.js";
 import type { RestRequest } from "../request.js";
 import { kernelMetadata } from "./erc.js";
 import { VARIANT, negotiate } from "./negotiate.js";
 
 /** Sends a record in the form that the request asks for, with its signposts; or 304. */
 export async function sendRecord(request: RestRequest, view: RecordView, location?: string): Promise<void> {
-  const { req, res, context: { deps }, query, inflection } = request;
+  const { req, res, context: { deps, caller }, query, inflection } = request;
   const { record } = view;
   const format = inflection ? undefined : negotiate(req.headers.accept, query["format"]);
   const variant = format ? VARIANT[format] : "-erc";
   const etag = view.etag.replace(/"$/, `${variant}"`);
   const headers: Record<string, string> = {
     ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
+    // With a token, a user's own view may be shown.
+    ...(record.kind === "user" && caller !== null && NOT_STORED),
     Link: [linkHeader(landingLinks(deps.baseUrl(), landmarksOf(record))), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();

@@ -16,6 +16,13 @@ export interface StagedObject {
 /** Random access to one object, for archives. */
 export interface ObjectReader { readonly size: number; read(buffer: Uint8Array, position: number): Promise<number>; close(): Promise<void> }
 
+export interface OpenOptions {
+  /** Bytes that the object has, where the caller knows. */
+  size?: number;
+  /** False: only lengths are held to; for what the operator wants served without the time of hashing. */
+  hash?: boolean;
+}
+
 /** How an object is offered by whoever sends its bytes. */
 export interface ContentHeaders { type: string; disposition: string }
 
@@ -33,8 +40,14 @@ export interface ObjectStore {
   stage(source: Readable | AsyncIterable<Uint8Array>, options?: { limit?: number; limitName?: string; digests?: ("md5" | "sha512")[]; signal?: AbortSignal }): Promise<StagedObject>;
   /** Size in bytes, or `undefined` when not stored. */
   size(sha256: string): Promise<number | undefined>;
-  /** Streams bytes `start` to `end` (inclusive, as in HTTP). @throws ServiceError `NOT_FOUND` */
-  open(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
+  /**
+   * Streams bytes `start` to `end` (inclusive, as in HTTP). A whole object is hashed on its way: the stream fails with
+   * `CONTENT_DAMAGED` before the last chunk of bytes that are not those of the key, and where fewer come than there should.
+   * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`; `CONTENT_DAMAGED` when its size is not the expected one
+   */
+  open(sha256: string, range?: { start: number; end: number }, options?: OpenOptions): Promise<Readable>;
+  /** Changes whenever the bytes under a key are written again; `undefined` when not stored. Says nothing about what they are. */
+  version(sha256: string): Promise<string | undefined>;
   /** Where a client may read the object without the service, for a while; absent or `undefined` where it may not. */
   address?(sha256: string, headers: ContentHeaders): Promise<string | undefined>;
   reader(sha256: string): Promise<ObjectReader>;

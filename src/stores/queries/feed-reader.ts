@@ -17,7 +17,10 @@ export class FeedReader {
   #closed = false;
   readonly #asked = new Map<number, { resolve: (answer: FeedAnswer) => void; reject: (error: Error) => void; clock: NodeJS.Timeout }>();
 
-  /** @param onError told each time the store answers with an error */
+  /** Why the store last answered with an error; it is asked again for as long as that lasts, and says the same each time. */
+  #reason: string | undefined;
+
+  /** @param onError told when the store answers with an error, once for as long as it is the same */
   constructor(private readonly port: MessagePort, private readonly onError: (message: string) => void = () => {}) {
     port.on("message", (answer: FeedAnswer) => {
       const question = this.#asked.get(answer.id);
@@ -44,8 +47,12 @@ export class FeedReader {
   async ask(question: Question): Promise<FeedAnswer> {
     for (let wait = FIRST_RETRY; ; wait = Math.min(wait * 2, LAST_RETRY)) {
       const answer = await this.#once(question);
-      if (answer.error === undefined) return answer;
-      this.onError(answer.error);
+      if (answer.error === undefined) {
+        this.#reason = undefined;
+        return answer;
+      }
+      if (answer.error !== this.#reason) this.onError(answer.error);
+      this.#reason = answer.error;
       await pause(wait);
     }
   }

@@ -22,6 +22,8 @@ export interface OpenQuestion {
 export interface Asker {
   /** Whose query it is: who was served last is served again after others. */
   caller?: string;
+  /** Others may ask under the same name: it is that of a proxy, say. */
+  shared?: boolean;
   /** Asked when it is the query's turn; what it throws is the answer then. */
   admit?(): void;
   /** Drops the query while it waits; one that runs goes on to its end or its time-out. */

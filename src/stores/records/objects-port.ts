@@ -21,8 +21,8 @@ export interface ObjectBookkeeping {
   release(holder: { kind: "submission" | "upload"; id: string }): Promise<void>;
   /** Objects of a record; `revision` absent means now. */
   objectsOf(ark: string, options?: { role?: ObjectReference["role"]; /** Only those of this name. */ name?: string; revision?: number }): Promise<ObjectReference[]>;
-  /** True when content of this role was once stored for the record and has been removed. */
-  contentWasDeleted(ark: string): Promise<boolean>;
+  /** True when the record once had an object of this role (content unless said otherwise), and has none now. */
+  contentWasDeleted(ark: string, role?: ObjectReference["role"]): Promise<boolean>;
   /** In one transaction: those that neither a record nor a live intent nor an unfinished submission names are marked as being removed, and answered. */
   claimUnreferenced(sha256s: readonly string[], options: { now: number; intentLifetime: number }): Promise<string[]>;
   /** Ends the marks of {@link claimUnreferenced} after the bytes are gone. */

@@ -56,6 +56,8 @@ export interface ListQuery {
   /** Opaque position after which to go on, from {@link Page.next}. */
   after?: string;
   limit: number;
+  /** The page ends with the record whose document brings it to more bytes, however many it still could have. */
+  bytes?: number;
 }
 /** A page by key; `next` is absent on the last one. */
 export interface Page<T> { items: T[]; next?: string }
@@ -71,14 +73,18 @@ export interface RecordState {
   name: string | null;
   owner: string | null;
   document: Uint8Array;
-  /** Canonical N-Quads of the public view: the record's graph and its inferred graph. */
-  quads: string;
-  links: Link[];
+  /** Canonical N-Quads of the public view: the record's graph and its inferred graph. As text, or as `packQuads` makes them of it. */
+  quads: string | Uint8Array;
+  /** As a list, or as `packLinks` makes of it. */
+  links: readonly Link[] | Uint8Array;
   /** What keyword search sees. */
   text: SearchText;
   keywords: string[];
 }
 export interface SearchText { name: string; description: string; keywords: string; other: string }
+
+/** Who has an identifier: what decides over those below it. */
+export interface Holder { ark: string; key: string; kind: KindName; owner: string | null; deleted: boolean }
 
 export type RecordWrite =
   | ({ op: "create"; ark: string; key: string; crate?: string; publicationStatus?: PublicationStatus; objects?: ObjectReference[];
@@ -89,13 +95,16 @@ export type RecordWrite =
       changed: string[];
       /** What the record refers to from this revision on; earlier revisions keep theirs. Absent: unchanged. */
       objects?: ObjectReference[];
-      /** Takes the objects so far from earlier revisions too, so that their bytes may go; `objects` are those that are new. */
+      /**
+       * Takes the objects so far from earlier revisions too, so that their bytes may go; `objects` are those that are new. The archives
+       * of the crates that the record came with, or that use it, hold the same bytes and are dropped with them; not one that the commit brings.
+       */
       dropObjects?: boolean;
       /** Brings a deleted record back as its next revision; without it a deleted one is `GONE`. */
       revive?: boolean;
       /** The crate that it counts as minted for from now on; absent: as before. */
       crate?: string } & RecordState)
-  | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** Takes its objects from earlier revisions too. */ dropObjects?: boolean }
+  | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** As for the one above. */ dropObjects?: boolean }
   /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
   | { op: "publish"; ark: string; /** As for the others, where it is given. */ ifRevision?: number; status: PublicationStatus; embargoedUntil: string | null };
 
@@ -106,6 +115,8 @@ export interface Commit {
   at: number;
   records: RecordWrite[];
   account?: AccountChange;
+  /** Keys that nobody held when the commit was decided on: it is refused with `CHANGED_MEANWHILE` (extra: ark) when a record of another commit holds one by now. */
+  unheld?: readonly string[];
   /** What a crate uses after this commit. */
   uses?: CrateUses;
   /** Guards the commit by `running AND attempt = mine`, and ends the submission in the same step. */
@@ -135,8 +146,10 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
   find(ark: string): Promise<Found | undefined>;
   /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
   findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
+  /** All that hold one of these keys, tombstones included, in no order. */
+  holders(keys: readonly string[]): Promise<Holder[]>;
   list(query: ListQuery): Promise<ListedPage>;
-  count(query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number>;
+  count(query: Omit<ListQuery, "after" | "limit" | "order" | "bytes">): Promise<number>;
   atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
   history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;

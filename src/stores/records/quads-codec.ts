@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { Undecodable } from "./unavailable.js";
 import { lengthenTerms, shortenTerms } from "./quads-terms.js";
 
 /**
@@ -34,20 +35,30 @@ const TERMS_2 = 2;
 const LONG_TEXT = 3_000;
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Canonical N-Quads text → stored bytes, in a buffer of their own, which may be handed to another thread. */
-export function packQuads(text: string): Uint8Array {
+/** Canonical N-Quads text → stored bytes, in a buffer of their own, which may be handed to another thread. What is packed already stays as it is. */
+export function packQuads(text: string | Uint8Array): Uint8Array {
+  if (typeof text !== "string") return text;
   const short = text.length > LONG_TEXT ? undefined : shortenTerms(text);
   return short === undefined ? behind(DEFLATED_1, deflateRawSync(text, { dictionary: DICTIONARY_1 })) : encoder.encode(String.fromCharCode(TERMS_2) + short);
 }
 
-/** @throws Error when the bytes are of a coding this version does not know, or damaged */
+/** @throws Undecodable when the bytes are of a coding this version does not know, or damaged */
 export function unpackQuads(bytes: Uint8Array): string {
+  try {
+    return unpacked(bytes);
+  } catch (error) {
+    throw new Undecodable(`quads cannot be decoded (${(error as Error).message})`, { cause: error });
+  }
+}
+
+function unpacked(bytes: Uint8Array): string {
   const [coding] = bytes;
   const { buffer, byteOffset, byteLength } = bytes.subarray(1);
   const packed = Buffer.from(buffer, byteOffset, byteLength);
-  if (coding === TERMS_2) return lengthenTerms(packed.toString());
-  if (coding === DEFLATED_1) return inflateRawSync(packed, { dictionary: DICTIONARY_1 }).toString();
+  if (coding === TERMS_2) return lengthenTerms(decoder.decode(packed));
+  if (coding === DEFLATED_1) return decoder.decode(inflateRawSync(packed, { dictionary: DICTIONARY_1 }));
   throw new Error(`stored quads have coding ${coding}, which this version does not read`);
 }
 

@@ -15,6 +15,8 @@ export const notStored = (ark: string): ServiceError => new ServiceError("NOT_FO
 export const gone = (ark: string): ServiceError => new ServiceError("GONE", `${ark} was deleted.`, { ark });
 export const hasChanged = (ark: string, revision: number, expected: number): ServiceError =>
   new ServiceError("REVISION_MISMATCH", `${ark} has changed: its revision is ${revision}, not ${expected}. Read it again and repeat the change.`, { ark, revision });
+export const heldMeanwhile = (ark: string): ServiceError =>
+  new ServiceError("CHANGED_MEANWHILE", `${ark} was registered meanwhile, and the identifiers below it belong to it. Repeat the request.`, { ark });
 export const takesTooLong = (): ServiceError => new ServiceError("TOO_LARGE", "Writing all of it in one step would keep others waiting for too long.", { setting: "COMMIT_LIMIT" });
 
 export const isSpent = (setting: string): ServiceError => new ServiceError("FORBIDDEN", `The value sent for ${setting} has been used.`);

@@ -8,11 +8,12 @@ export interface SearchQuery {
   /** Words as someone typed them; nothing in it is an operator. */
   text: string;
   /**
-   * `all`: records that hold every word, by its stem; when there are none, those that hold words spelt nearly so.
+   * `identifier`: records whose key ({@link import("../../identifiers/ark.js").arkKey}) is the text or begins with it, by key.
+   * `all`: records that hold every word, by its stem, stop words left out unless there are no others; when there are none, those that hold words spelt nearly so.
    * `related`: records that hold any of the words, or words that stand in the best of those: what is about the
    * same may be named otherwise.
    */
-  match: "all" | "related";
+  match: "all" | "related" | "identifier";
   kind?: KindName;
   /**
    * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand out, at most
@@ -30,7 +31,7 @@ export interface FragmentPart { text: string; found: boolean }
 export interface SearchHit {
   /** Stored form. */
   ark: string;
-  /** BM25 over the weighted fields, or what orders as it does, or with {@link SearchQuery.near} what that makes of it; above 0, comparable within one answer only. */
+  /** How well it fits beside the best hit of the search, which has 1 (by BM25 over the weighted fields, or what orders as it does); above 0, comparable within one search only. */
   score: number;
   /** Where words were found: name and keywords, whole unless they are long, a stretch of the description. */
   fragments: Partial<Record<SearchedField, FragmentPart[]>>;

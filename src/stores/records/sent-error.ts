@@ -1,6 +1,5 @@
 import { type ErrorCode, ServiceError } from "../../errors.js";
 import { FenceLost } from "./fence.js";
-import { unavailable } from "./unavailable.js";
 
 /** An error on its way between threads, where classes are lost. */
 export type SentError =
@@ -8,9 +7,9 @@ export type SentError =
   | { type: "fence"; submission: string; attempt: number; message: string }
   | { type: "fault"; message: string; stack: string | undefined };
 
-/** @param isOutage whether an error says that the store cannot be used for the moment */
-export function asSent(error: unknown, isOutage: (error: unknown) => boolean): SentError {
-  if (isOutage(error)) return asSent(unavailable((error as Error).message), () => false);
+/** @param asStoreError what a failure of the store is to whoever asked it */
+export function asSent(cause: unknown, asStoreError: (error: unknown) => unknown): SentError {
+  const error = asStoreError(cause);
   if (error instanceof ServiceError) return { type: "service", code: error.code, message: error.message, extra: { ...error.extra }, headers: { ...error.headers } };
   if (error instanceof FenceLost) return { type: "fence", submission: error.submission, attempt: error.attempt, message: error.message };
   return { type: "fault", message: (error as Error)?.message ?? String(error), stack: (error as Error)?.stack };

@@ -1,4 +1,5 @@
 import type { Finding } from "../../model/finding.js";
+import { storedJson } from "./unavailable.js";
 import type { Submission, SubmissionType } from "./submissions-port.js";
 
 export const SUBMISSION_COLUMNS =
@@ -13,10 +14,10 @@ export function submissionOf(row: SubmissionRow): Submission {
   const [, id, type, user, status, stage, attempt, interrupted, timeCreated, timeStarted, timeFinished, error, warnings, minted, rocrate, sha256, input, cancelled] = row;
   return {
     id, type: type as SubmissionType, user, status: status as Submission["status"], stage, attempt, interrupted, timeCreated, timeStarted, timeFinished,
-    error: error === null ? null : JSON.parse(error) as Finding[],
-    warnings: JSON.parse(warnings) as Finding[],
+    error: error === null ? null : storedJson<Finding[]>(error, "the errors of a submission"),
+    warnings: storedJson<Finding[]>(warnings, "the warnings of a submission"),
     identifiersMinted: minted, rocrateIdentifier: rocrate, sha256,
-    input: JSON.parse(input) as Record<string, unknown>,
+    input: storedJson<Record<string, unknown>>(input, "the input of a submission"),
     cancelled: cancelled === 1,
   };
 }

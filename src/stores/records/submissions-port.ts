@@ -10,7 +10,7 @@ export interface Submission {
   stage: string | null;
   /** Raised durably before work begins. */
   attempt: number;
-  /** How many of the attempts a stop of the service cut short; those do not count against MAX_ATTEMPTS. */
+  /** How many of the attempts do not count against MAX_ATTEMPTS: a stop or an end of the service, or an outage cut them short. */
   interrupted: number;
   timeCreated: number;
   timeStarted: number | null;
@@ -61,8 +61,12 @@ export interface SubmissionStore {
   unfinished(): Promise<Submission[]>;
   /** Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled meanwhile. */
   beginAttempt(id: string, at: number): Promise<Submission | undefined>;
-  /** Queues an attempt again that a stop of the service or an outage cut short; false when it is no longer the one, or was cancelled: nobody would end it then. */
-  yieldAttempt(id: string, attempt: number): Promise<boolean>;
+  /**
+   * Queues a submission again whose attempt is over: one that a stop of the service or an outage cut short does not count, one that
+   * failed does (`counts`). What is still running when it is begun again was left by a process that is gone. False when the attempt is no
+   * longer the one, or was cancelled: nobody would end it then.
+   */
+  yieldAttempt(id: string, attempt: number, counts?: boolean): Promise<boolean>;
   /** Stores a change of stage; false when this attempt is no longer the one. */
   setStage(id: string, attempt: number, stage: string): Promise<boolean>;
   /** Ends a submission without a commit of records; false when this attempt is no longer the one. */

@@ -65,6 +65,9 @@ export type TransferChunk =
 /** An object that the truth needs; `size` is null where it does not say. */
 export interface NeededObject { sha256: string; size: number | null }
 
+/** Something stored that is not what was written; `where` names the record where it can be known. */
+export interface FoundDamage { where: string; what: string }
+
 /** The truth of a store as one piece, to be moved into another store. */
 export interface TruthTransfer {
   /** True where nobody else can write to it while it is open. */
@@ -80,8 +83,12 @@ export interface TruthTransfer {
    * @throws TransferRefused when the store is not empty, or the chunks are no whole export
    */
   import(chunks: AsyncIterable<TransferChunk>): Promise<void>;
+  /** Reads and decodes everything, in bounded memory, and names what is damaged. Nothing is changed by it. */
+  damage(): AsyncIterable<FoundDamage>;
   /** Objects that records or unfinished submissions need, in pages by hash. */
   neededObjects(options: { after?: string; limit: number }): Promise<{ items: NeededObject[]; next?: string }>;
+  /** Who needs an object: records, and submissions that have not ended; at most `limit`. */
+  needing(sha256: string, limit: number): Promise<string[]>;
   /** As {@link import("./port.js").RecordStore.openFeed}. */
   openFeed(): MessagePort;
   close(): Promise<void>;

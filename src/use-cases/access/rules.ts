@@ -1,8 +1,12 @@
+import { setImmediate } from "node:timers/promises";
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
-import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
+import type { Holder, RecordStore, StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "./caller.js";
+
+/** Where owners are looked up. */
+type Owners = Pick<RecordStore, "findMany">;
 
 /** Kinds that may own records on behalf of their members. */
 const COLLECTIVES = new Set(["group", "organization", "project"]);
@@ -11,7 +15,7 @@ const COLLECTIVES = new Set(["group", "organization", "project"]);
  * True when the caller may act for this owner: is the owner, or owns or is a member of the owning group,
  * organization or project. Membership is what `members` of that record says; nothing in a user record gives a right.
  */
-async function actsFor(records: RecordStore, caller: Caller, owner: string): Promise<boolean> {
+export async function actsFor(records: Owners, caller: Pick<Caller, "user">, owner: string): Promise<boolean> {
   const callerKey = arkKey(caller.user);
   if (arkKey(owner) === callerKey) return true;
   const [found] = await records.findMany([owner]);
@@ -45,29 +49,61 @@ export function assertMayChangeMembers(caller: Caller, record: StoredRecord): vo
   throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
 }
 
-export async function mayChange(records: RecordStore, caller: Caller | null, record: StoredRecord): Promise<boolean> {
+export async function mayChange(records: Owners, caller: Caller | null, record: Pick<Holder, "ark" | "kind" | "owner">): Promise<boolean> {
   if (!caller) return false;
   if (caller.admin) return true;
   if (record.kind === "user") return arkKey(record.ark) === arkKey(caller.user);
   return record.owner !== null && (await actsFor(records, caller, record.owner));
 }
 
+/** Members of a crate that are looked at before others get their turn. */
+const PAGE = 2000;
+
+/** What decides who may read the content of a record. */
+type Guarded = Pick<StoredRecord, "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate">;
+
 /** Bytes are open when the record is published, else for those who may change it. @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
-export async function assertMayReadContent(records: RecordStore, caller: Caller | null, record: StoredRecord, now = Date.now()): Promise<void> {
+export async function assertMayReadContent(records: Owners, caller: Caller | null, record: Guarded, now = Date.now()): Promise<void> {
   if (await mayReadContent(records, caller, record, now)) return;
   const state = `The content of ${record.ark} is ${record.publicationStatus}`;
   if (!caller) throw new ServiceError("NOT_AUTHENTICATED", `${state}: it is readable with the token of someone who may change the record.`);
   throw new ServiceError("FORBIDDEN", `${state}: until it is PUBLISHED it is readable by those who may change the record only.`);
 }
 
-export async function mayReadContent(records: RecordStore, caller: Caller | null, record: StoredRecord, now = Date.now()): Promise<boolean> {
+export async function mayReadContent(records: Owners, caller: Caller | null, record: Guarded, now = Date.now()): Promise<boolean> {
   if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record))) return true;
   const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && (instantOf(record.embargoedUntil) ?? Infinity) <= now;
   return embargoOver && crateIsPublished(records, record);
 }
 
+/**
+ * The archive of a crate as it was uploaded holds the bytes of all its members, and is for those who may read the crate and each of them.
+ * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
+ */
+export async function assertMayReadArchive(records: Owners & Pick<RecordStore, "closedMembers">, caller: Caller | null, crate: Guarded, now = Date.now()): Promise<void> {
+  await assertMayReadContent(records, caller, crate, now);
+  if (caller?.admin) return;
+  for await (const member of closedMembers(records, crate.ark)) {
+    if (await mayReadContent(records, caller, member, now)) continue;
+    throw new ServiceError("FORBIDDEN", `The archive of ${crate.ark} as it was uploaded holds the content of ${member.ark}, which is ${member.publicationStatus} and which you may not read. GET ${withoutHidden(crate.ark)} answers the crate without what you may not read.`);
+  }
+}
+
+async function* closedMembers(records: Pick<RecordStore, "closedMembers">, crate: string): AsyncGenerator<Guarded> {
+  let after: string | undefined;
+  do {
+    const page = await records.closedMembers(crate, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+    yield* page.items;
+    after = page.next;
+    if (after !== undefined) await setImmediate();
+  } while (after !== undefined);
+}
+
+/** Where a crate is packed anew for whoever asks. */
+export const withoutHidden = (crate: string): string => `/rocrate/${crate}?format=zip`;
+
 /** The end of an embargo publishes a crate's member only when the crate itself is published. */
-async function crateIsPublished(records: RecordStore, record: StoredRecord): Promise<boolean> {
+async function crateIsPublished(records: Owners, record: Guarded): Promise<boolean> {
   if (record.crate === null) return true;
   const [crate] = await records.findMany([record.crate]);
   return crate?.publicationStatus === "PUBLISHED";

@@ -1,14 +1,16 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { ServiceError, ValidationError } from "../../errors.js";
+import { ServiceError, ValidationError, invalid } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Account, AccountChange, SpentSetting } from "../../stores/records/accounts-port.js";
 import type { Deps } from "../deps.js";
-import { hashPassword, normalizeEmail, verifyPassword } from "./password.js";
+import { checkPassword, hashPassword, invisibleIn, normalizeEmail, verifyPassword } from "./password.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 
 const ADMIN_TOKEN = "adminToken";
+/** Ours has 32 characters; a longer one is wrong whatever it says, and hashing megabytes takes a while. */
+const LONGEST_ADMIN_TOKEN = 1000;
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Held by the node that announces: of several that begin an installation together one does. */
@@ -49,7 +51,7 @@ export async function firstAdminToken({ records }: Pick<Deps, "records">, announ
 async function adminRight(deps: Deps, sent: JsonValue | undefined): Promise<{ admin: true; spends: SpentSetting } | undefined> {
   if (typeof sent !== "string") return undefined;
   const kept = await deps.records.setting(ADMIN_TOKEN);
-  const value = sha256(sent);
+  const value = sha256(sent.slice(0, LONGEST_ADMIN_TOKEN));
   const matches = kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(value));
   if (!matches) throw new ServiceError("FORBIDDEN", "The adminToken is not the one that the first start printed, or it has been used.");
   return { admin: true, spends: { name: ADMIN_TOKEN, value } };
@@ -57,27 +59,47 @@ async function adminRight(deps: Deps, sent: JsonValue | undefined): Promise<{ ad
 
 export type NewAccount = Omit<Extract<AccountChange, { op: "create" }>, "user">;
 
-/** Account of a new user. @throws ValidationError for an address without form */
+/** Account of a new user. @throws ValidationError for an address without form, and a password that is quickly guessed */
 export async function accountToCreate(deps: Deps, document: JsonObject): Promise<NewAccount> {
   const email = emailOf(document);
+  checkPassword(document["password"] as string, deps.config.PASSWORD_MIN_LENGTH);
   const right = await adminRight(deps, document["adminToken"]);
   return { op: "create", email, passwordHash: await hashPassword(document["password"] as string), ...(right ?? { admin: false }) };
 }
 
-/** A password that verifies leaves the stored one; another replaces it and ends all tokens issued before. */
+/**
+ * A password that verifies leaves the stored one; another replaces it and ends all tokens issued before. Rules that came
+ * after the account hold for what changes only.
+ * @throws ValidationError as {@link accountToCreate}
+ */
 export async function accountToUpdate(deps: Deps, user: string, document: JsonObject): Promise<AccountChange> {
   const account = await deps.records.accountOf(user);
   const password = document["password"] as string;
   const same = await verifyPassword(account?.passwordHash, password);
+  const email = emailOf(document, account?.email);
+  if (!same) checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
   const right = await adminRight(deps, document["adminToken"]);
   return {
-    op: "update", user, email: emailOf(document), ...right,
+    op: "update", user, email, ...right,
     ...(same ? {} : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
   };
 }
 
-function emailOf(document: JsonObject): string {
-  const email = normalizeEmail(document["email"] as string);
+/** Credentials are hashed, folded and compared: over GraphQL they may be as long as a body. @throws ServiceError `TOO_LARGE` */
+function assertShort({ config: { MAX_LOGIN_BYTES: most } }: Deps, { username, password }: Credentials): void {
+  if (username.length + password.length > most) throw new ServiceError("TOO_LARGE", `User name and password have more than ${most} characters together (MAX_LOGIN_BYTES). Choose shorter ones.`);
+}
+
+/** @param known the account's address until now */
+function emailOf(document: JsonObject, known?: string): string {
+  const sent = document["email"] as string;
+  const email = normalizeEmail(sent);
+  if (email === known) return email;
+  const invisible = invisibleIn(sent);
+  if (invisible !== undefined) {
+    const code = invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+    throw invalid(["body", "email"], `Value error, the address holds a character that cannot be seen (U+${code}): leave it out`);
+  }
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new ValidationError([{ loc: ["body", "email"], msg: "value is not a valid email address: it has the form name@host", type: "value_error" }]);
   }
@@ -109,6 +131,7 @@ export function checkedCredentials(input: JsonValue | undefined): Credentials {
  * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or not; `TOO_MANY_REQUESTS`
  */
 export async function login(deps: Deps, { username, password }: Credentials, attempts?: (account: string) => Promise<void>): Promise<TokenAnswer> {
+  assertShort(deps, { username, password });
   const account = await accountNamed(deps, username);
   await attempts?.(account?.user ?? sha256(normalizeEmail(username)));
   const matches = await verifyPassword(account?.deleted ? undefined : account?.passwordHash, password);

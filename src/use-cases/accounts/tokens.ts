@@ -11,11 +11,15 @@ const ALGORITHM = "HS256";
 /** Verified tokens by their text: checking a signature again for every request would cost more than the read behind it. */
 const VERIFIED_LIMIT = 10_000;
 
+/** `iss` and `aud` were compared when the token was verified. */
 interface Claims { sub: string; /** Seconds since 1970, with a fraction. */ iat: number; exp: number }
 
 export function issueToken(deps: Deps, account: Account, name: string | null, now = Date.now()): TokenAnswer {
   const lifetime = Math.floor(deps.config.TOKEN_LIFETIME / 1000);
-  const claims = { iss: deps.baseUrl(), sub: account.user, ...(name === null ? {} : { name }), email: account.email, iat: now / 1000, exp: now / 1000 + lifetime, jti: randomUUID() };
+  const claims = {
+    iss: deps.installation, aud: deps.installation, sub: account.user, ...(name === null ? {} : { name }), email: account.email,
+    iat: now / 1000, exp: now / 1000 + lifetime, jti: randomUUID(),
+  };
   return { access_token: jwt.sign(claims, deps.jwtSecret, { algorithm: ALGORITHM }), token_type: "bearer", expires_in: lifetime };
 }
 
@@ -41,7 +45,7 @@ export class Authenticator {
   private verify(token: string): Claims {
     let claims: Claims;
     try {
-      claims = jwt.verify(token, this.deps.jwtSecret, { algorithms: [ALGORITHM] }) as unknown as Claims;
+      claims = jwt.verify(token, this.deps.jwtSecret, { algorithms: [ALGORITHM], issuer: this.deps.installation, audience: this.deps.installation }) as unknown as Claims;
     } catch (error) {
       throw refused((error as Error).name === "TokenExpiredError" ? "has expired" : "is not valid");
     }

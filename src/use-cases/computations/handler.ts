@@ -79,17 +79,18 @@ async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void>
   await assertMayChange(records, caller, computation);
   const description = describeRun(parseDocument(computation.document), config.CONTAINER_IMAGES);
   const inputs = await gatherInputs(deps, computation, caller);
-  warnings.push(...inputs.warnings);
+  for (const warning of inputs.warnings) warnings.push(warning);
   const asked = await askedOf(deps, computation);
   const outputs: RunOutput[] = [];
   const stored = new Set<RunOutput>();
   try {
     const facts = await runContainer(containers, deps, job, description, inputs.files, async (run, facts) => {
       report({ stage: "storing results", done: 0, total: null, unit: "bytes" });
-      warnings.push(...(await receiveOutputs(run, deps.objects, config, signal, (output, done) => {
+      const skipped = await receiveOutputs(run, deps.objects, config, signal, (output, done) => {
         outputs.push(output);
         report({ stage: "storing results", done, total: null, unit: "bytes" });
-      })));
+      });
+      for (const warning of skipped) warnings.push(warning);
       return facts;
     });
     signal.throwIfAborted();
@@ -122,7 +123,7 @@ async function commit(deps: Deps, { submission, signal }: Job, asked: unknown, o
     signal.throwIfAborted();
     try {
       await records.commit({
-        by: submission.user, at: Date.now(), records: [...writes, await runRevision(record, generated, facts)], within: config.COMMIT_LIMIT,
+        by: submission.user, at: Date.now(), records: [...writes, await runRevision(deps, record, generated, facts)], within: config.COMMIT_LIMIT,
         submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.length, rocrateIdentifier: dataset },
       });
       reached({ submission: submission.id, moment: "committed" });

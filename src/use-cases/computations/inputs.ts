@@ -6,7 +6,7 @@ import { PROVENANCE } from "../../model/provenance.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
-import { assertMayReadContent } from "../access/rules.js";
+import { assertMayReadArchive, assertMayReadContent } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { FileNames } from "./file-names.js";
 import { RunError, runFinding } from "./findings.js";
@@ -49,7 +49,7 @@ export async function gatherInputs(deps: InputDeps, computation: StoredRecord, c
   for (const { target, place } of await usedBy(deps, computation)) {
     const before = files.length;
     for await (const { record, object } of contentBelow(deps, target)) {
-      await assertMayReadContent(records, caller, record);
+      await (object.role === "archive" ? assertMayReadArchive : assertMayReadContent)(records, caller, record);
       if (files.length === config.EXECUTION_INPUT_FILES) throw tooLarge(`more than EXECUTION_INPUT_FILES=${config.EXECUTION_INPUT_FILES} files`);
       if ((bytes += object.size) > config.EXECUTION_INPUT_BYTES) throw tooLarge(`more than EXECUTION_INPUT_BYTES=${config.EXECUTION_INPUT_BYTES} bytes`);
       files.push({ place, path: names[place].claim(pathOf(record, object)), ark: record.ark, object });
@@ -108,7 +108,7 @@ export async function* filesFor(place: InputPlace, files: readonly RunInput[], {
   const list = Buffer.from(`${JSON.stringify(here.map(({ path, ark, object: { sha256, size, mediaType } }) => ({ path, "@id": ark, sha256, contentSize: String(size), encodingFormat: mediaType })), null, 2)}\n`);
   yield { path: LIST, size: list.byteLength, open: async () => (async function* () { yield list; })() };
   for (const { path, object: { sha256, size } } of here) {
-    yield { path, size, open: async () => counted(size === 0 ? [] : await objects.open(sha256), told) };
+    yield { path, size, open: async () => counted(size === 0 ? [] : await objects.open(sha256, undefined, { size }), told) };
   }
 }
 

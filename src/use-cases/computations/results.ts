@@ -9,7 +9,8 @@ import type { Deps } from "../deps.js";
 import { contentReference, withFacts } from "../files/facts.js";
 import { mediaTypeOf } from "../crates/files/media-type.js";
 import { changedPointers } from "../records/changed.js";
-import { stateOf } from "../records/state.js";
+import { withoutLines } from "../records/reserved.js";
+import { claimedState, stateOf } from "../records/state.js";
 import { parseDocument } from "../records/view.js";
 import type { RunOutput } from "./outputs.js";
 
@@ -23,12 +24,12 @@ const LONGEST_NAME = 200;
 const shortened = (text: string): string => [...text].slice(0, LONGEST_NAME).join("");
 
 /** The records of what a run left: a dataset, and a file record for each file, which belong to the computation's owner. */
-export async function resultRecords({ config, baseUrl }: Pick<Deps, "config" | "baseUrl">, computation: StoredRecord, owner: string, outputs: readonly RunOutput[], { ended }: RunFacts): Promise<Results> {
-  const mint = (kind: "dataset" | "datadownload", name: string): string => mintArk(config.ARK_NAAN, kind, name);
+export async function resultRecords(deps: Pick<Deps, "config" | "baseUrl" | "documents">, computation: StoredRecord, owner: string, outputs: readonly RunOutput[], { ended }: RunFacts): Promise<Results> {
+  const mint = (kind: "dataset" | "datadownload", name: string): string => mintArk(deps.config.ARK_NAAN, kind, name);
   const title = shortened(`Results of ${computation.name ?? computation.ark}`);
   const dataset = mint("dataset", title);
   const files = outputs.map((output) => ({ ...output, ark: mint("datadownload", output.path), type: mediaTypeOf(output.path) }));
-  const writes = [await created("dataset", dataset, {
+  const writes = [await created(deps, "dataset", dataset, {
     "@type": "evi:Dataset", name: title, description: `What a run of ${computation.ark} left.`, owner,
     distribution: files.map(({ ark }) => ark), dateCreated: ended, generatedBy: computation.ark,
   })];
@@ -37,27 +38,30 @@ export async function resultRecords({ config, baseUrl }: Pick<Deps, "config" | "
       "@type": "evi:DataDownload", name: shortened(path), description: `A file that a run of ${computation.ark} left.`, owner,
       encodingFormat: type, contentSize: null, contentUrl: null, sha256: null, encodesCreativeWork: dataset, generatedBy: computation.ark,
     };
-    writes.push(await created("datadownload", ark, withFacts(said, ark, baseUrl(), object, ended), [contentReference(said, { object, name: path.slice(path.lastIndexOf("/") + 1), mediaType: type })]));
+    writes.push(await created(deps, "datadownload", ark, withFacts(said, ark, deps.baseUrl(), object, ended), [contentReference(said, { object, name: path.slice(path.lastIndexOf("/") + 1), mediaType: type })]));
   }
   return { writes, dataset, generated: [dataset, ...files.map(({ ark }) => ark)] };
 }
 
-async function created(kind: "dataset" | "datadownload", ark: string, said: JsonObject, objects?: ObjectReference[]): Promise<Results["writes"][number]> {
-  const state = await stateOf(KINDS[kind], ark, withDefaults(KINDS[kind], said, ark));
+async function created(deps: Pick<Deps, "documents">, kind: "dataset" | "datadownload", ark: string, said: JsonObject, objects?: ObjectReference[]): Promise<Results["writes"][number]> {
+  const state = await stateOf(deps, KINDS[kind], ark, withDefaults(KINDS[kind], said, ark));
   return { op: "create", ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
 }
 
 /** The computation's next revision: when it ran, in which container of which image, and what it generated, after what it generated before. */
-export async function runRevision(record: StoredRecord, generated: readonly string[], { containerId, image, began, ended }: RunFacts): Promise<RecordWrite> {
+export async function runRevision(deps: Pick<Deps, "documents">, record: StoredRecord, generated: readonly string[], { containerId, image, began, ended }: RunFacts): Promise<RecordWrite> {
   const before = parseDocument(record.document);
   const fromCrate = record.crate !== null;
-  const stated = before["generated"];
-  const known: JsonValue[] = stated === undefined || stated === null ? [] : Array.isArray(stated) ? stated : [stated];
+  const listed = before["generated"];
+  const known: JsonValue[] = listed === undefined || listed === null ? [] : Array.isArray(listed) ? listed : [listed];
   const document: JsonObject = {
     ...before, dateCreated: began, dateFinished: ended, containerId, containerDigest: image,
     // Entities of a crate refer to each other as JSON-LD does.
     generated: [...known, ...generated.map((ark) => (fromCrate ? { "@id": ark } : ark))],
   };
-  const state = await stateOf(KINDS.computation, record.ark, document, fromCrate);
+  const { state: stated, reserved } = await claimedState(deps, KINDS.computation, record.ark, document, fromCrate);
+  // What a crate said of an earlier run is no fact of this one.
+  const others = reserved.filter((line) => !line.includes(` ${JSON.stringify(image)} `));
+  const state = { ...stated, quads: withoutLines(stated.quads, others) };
   return { op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(before, document), ...state, owner: state.owner ?? record.owner };
 }

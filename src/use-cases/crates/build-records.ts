@@ -1,13 +1,17 @@
 import { arkKey } from "../../identifiers/ark.js";
+import { KINDS } from "../../model/kinds/index.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { GraphInput, RecordGraph } from "../../rdf/record-graph.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { RecordWrite } from "../../stores/records/port.js";
+import { reservedFields, reservedIn, withoutLines } from "../records/reserved.js";
 import type { StoredFile } from "./files/check-claims.js";
 import { mediaTypeOf } from "./files/media-type.js";
-import type { Findings } from "./findings.js";
+import { ContextLimit } from "../../rdf/bounded-contexts.js";
+import { crateError, type Findings } from "./findings.js";
 import { Rewriter } from "./identifiers/rewrite.js";
 import type { IdScope } from "./identifiers/scope.js";
+import type { CrateLimits } from "./limits.js";
 import type { PreparedCrate, PreparedEntity } from "./prepare.js";
 import { adviseOn } from "./records/advice.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
@@ -17,6 +21,7 @@ import { firstText, keywordsOf, searchTextOf } from "./records/searchable.js";
 export type CrateRecord = Extract<RecordWrite, { op: "create" }>;
 
 export interface BuildSettings {
+  limits: Pick<CrateLimits, "MAX_CRATE_RECORD_BYTES">;
   /** Public address of the registry, without a slash at the end. */
   baseUrl: string;
   /** ARK of the uploader, who owns the records. */
@@ -38,16 +43,35 @@ export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<st
   const rewriters = new Map<IdScope, Rewriter>();
   for (const { parts } of crate.entities) for (const { scope } of parts) if (!rewriters.has(scope)) rewriters.set(scope, new Rewriter(scope));
   const lost = new LostTerms();
+  const size = new RecordBytes(settings.limits);
   for (let start = 0; start < crate.entities.length; start += BATCH) {
     const drafts = crate.entities.slice(start, start + BATCH).map((entity) => draft(entity, stored, settings, rewriters, crate.findings));
     const graphs = await graphsFor(drafts, graphsOf, crate.findings);
     yield drafts.map(({ entity, ...document }, index) => {
       const graph = graphs[index]!;
       lost.add(graph.lostTerms, entity);
-      return record(crate, entity, wholeDocument(document), graph, stored, settings);
+      const claims = reservedIn(graph.quads);
+      if (claims.length > 0 || reservedFields(KINDS[entity.kind]).some((name) => Object.hasOwn(document.body, name))) tellReserved(entity, crate.findings);
+      return size.counted(record(crate, entity, wholeDocument(document), { ...graph, quads: withoutLines(graph.quads, claims) }, stored, settings), entity);
     });
   }
   lost.tell(crate.findings);
+}
+
+/** What all records come to: a long context, or an entity inside another one, is in many of them. */
+class RecordBytes {
+  private bytes = 0;
+
+  constructor(private readonly limits: BuildSettings["limits"]) {}
+
+  /** @throws CrateError beyond MAX_CRATE_RECORD_BYTES */
+  counted(record: CrateRecord, entity: PreparedEntity): CrateRecord {
+    const { MAX_CRATE_RECORD_BYTES } = this.limits;
+    this.bytes += record.document.byteLength + record.quads.length;
+    if (this.bytes > MAX_CRATE_RECORD_BYTES)
+      throw crateError("RECORDS_TOO_LARGE", `The records of the crate have more than MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten what many entities repeat, such as a long @context.`, placeOf(entity));
+    return record;
+  }
 }
 
 function draft(entity: PreparedEntity, stored: ReadonlyMap<string, StoredFile>, { baseUrl }: BuildSettings, rewriters: ReadonlyMap<IdScope, Rewriter>, findings: Findings): Draft {
@@ -69,7 +93,10 @@ async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings:
     const { crateContext } = drafts[indexes[0]!]!;
     const inputs = indexes.map((index) => inputOf(drafts[index]!));
     const found = await graphsOf(crateContext, inputs).catch((error: unknown) =>
-      mendedGraphs(error, crateContext, inputs.map((input, position) => ({ input, place: placeOf(drafts[indexes[position]!]!.entity) })), graphsOf, findings));
+      mendedGraphs(error, crateContext, inputs.map((input, position) => ({ input, place: placeOf(drafts[indexes[position]!]!.entity) })), graphsOf, findings))
+      .catch((error: unknown) => {
+        throw error instanceof ContextLimit ? crateError(error.code, error.message, { ...placeOf(drafts[indexes[0]!]!.entity), pointer: "/@context" }) : error;
+      });
     for (const [position, index] of indexes.entries()) graphs[index] = found[position]!;
   }
   return graphs;
@@ -106,6 +133,10 @@ function objectsOf(crate: PreparedCrate, entity: PreparedEntity, document: JsonO
   if (entity === crate.root) for (const { member, path } of crate.undescribed) add(member, path, "member", mediaTypeOf(path));
   return references;
 }
+
+const tellReserved = (entity: PreparedEntity, findings: Findings): void => findings.warn(
+  "FIELD_RESERVED", "The containerDigest is stored in the document only: in the graph it is stated by runs in this registry.", placeOf(entity),
+);
 
 export function placeOf({ parts: [part] }: PreparedEntity): { file: string; pointer: string } {
   return { file: part!.scope.description.file, pointer: part!.entity.pointer };

@@ -3,6 +3,7 @@ import { ServiceError } from "../../errors.js";
 import type { Progress } from "../../jobs/port.js";
 import { openObjects } from "../../stores/objects/location.js";
 import type { ObjectStore } from "../../stores/objects/port.js";
+import { packLinks } from "../../stores/records/links-codec.js";
 import type { CrateRecord } from "./build-records.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 import type { GraphsOf } from "./records/mend.js";
@@ -59,7 +60,10 @@ const host: IntakeHost = {
     await ask({ type: "intend", sha256s });
   },
   claim: async (claims): Promise<Refusal[]> => (await ask({ type: "claim", claims })).refusals ?? [],
-  records: (records) => send({ type: "records", records: input.dryRun ? records.map(comparedOnly) : records }, records.map(({ document }) => document.buffer as ArrayBuffer)),
+  records: (records) => {
+    const sent = records.map((record) => (input.dryRun ? comparedOnly(record) : { ...record, links: packLinks(record.links) }));
+    send({ type: "records", records: sent }, sent.flatMap(({ document, links }) => (links instanceof Uint8Array ? [document, links] : [document])).map(({ buffer }) => buffer as ArrayBuffer));
+  },
 };
 
 /** What is being written when the thread is told to stop fails, and is removed with that. */
@@ -71,7 +75,8 @@ async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** Loaded when it is needed: by then the files are stored. */
-const graphsOf: GraphsOf = async (context, inputs) => (await import("../../rdf/graph.js")).graphsOf(context, inputs);
+let graphs: Promise<GraphsOf> | undefined;
+const graphsOf: GraphsOf = async (context, inputs) => (await (graphs ??= import("../../rdf/graph.js").then(({ boundedGraphs }) => boundedGraphs(input.limits))))(context, inputs);
 
 try {
   const objects = await openObjects(input.objects);

@@ -1,5 +1,6 @@
 import type { Config } from "../../config.js";
 import { ServiceError } from "../../errors.js";
+import { arkKey } from "../../identifiers/ark.js";
 import { reached } from "../../jobs/moments.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/finding.js";
@@ -10,6 +11,7 @@ import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
 import { changedAtCommit, findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
+import { NewIdentifiers } from "./run/new-identifiers.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate, type CrateWrites } from "./run/update.js";
@@ -29,7 +31,7 @@ export interface CrateSubmissionInput {
 }
 
 export interface IntakeDeps {
-  records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "commit" | "closeSubmission" | "intend" | "release">;
+  records: Pick<RecordStore, "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf" | "commit" | "closeSubmission" | "intend" | "release">;
   objects: ObjectsLocation;
   config: Config;
   /** Public address without a slash at the end. */
@@ -53,7 +55,8 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const records: CrateRecord[] = [];
   const own = new Map<string, Place>();
   const { update: isUpdate, format } = submission.input as CrateSubmissionInput;
-  const update = isUpdate === true ? new CrateUpdate(deps.records, submission.user, format === "metadata") : undefined;
+  const identifiers = new NewIdentifiers(deps.records, submission.user);
+  const update = isUpdate === true ? new CrateUpdate(deps.records, submission.user, format === "metadata", identifiers) : undefined;
   let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
@@ -63,7 +66,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     },
     claim: async (claims) => {
       if (update) return update.claim(claims);
-      const found = await findConflicts(deps.records, claims, submission.user);
+      const found = await findConflicts(deps.records, claims, submission.user, identifiers);
       for (const [ark, place] of found.own) own.set(ark, place);
       return found.refusals;
     },
@@ -77,13 +80,15 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     await deps.records.release(holder);
   };
   try {
-    const result = await runThread(inputOf(job, deps), host, job.signal, { timeout: deps.config.INTAKE_TIMEOUT, memory: deps.config.INTAKE_MEMORY });
+    const result = await runThread(inputOf(job, deps), host, job.signal, { timeout: deps.config.INTAKE_TIMEOUT, memory: deps.config.INTAKE_MEMORY, apart: job.apart });
     if ("errors" in result) return await fail(result.errors, result.warnings);
     job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
     const { errors, writes, uses } = update ? await update.plan(records) : await asNew(deps, records, own, result.root);
     if (errors.length > 0) return await fail(errors, result.warnings);
     job.signal.throwIfAborted();
-    const refused = await commit(job, deps, { writes, uses }, result, now());
+    // Of the crate itself the commit tells that it is taken.
+    const unheld = (await identifiers.unheld()).filter((key) => key !== arkKey(result.root));
+    const refused = await commit(job, deps, { writes, uses, unheld }, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
     if (error instanceof CrateError) return await fail(error.findings, error.warnings);
@@ -111,10 +116,10 @@ function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps):
 }
 
 /** Everything in one step with the end of the submission. Answers the finding when an identifier was taken meanwhile. */
-async function commit({ submission }: Job, { records, config }: IntakeDeps, { writes, uses }: Omit<CrateWrites, "errors">, { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
+async function commit({ submission }: Job, { records, config }: IntakeDeps, { writes, uses, unheld }: Omit<CrateWrites, "errors"> & { unheld: string[] }, { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
   try {
     await records.commit({
-      by: submission.user, at, records: writes, uses, within: config.COMMIT_LIMIT,
+      by: submission.user, at, records: writes, uses, unheld, within: config.COMMIT_LIMIT,
       submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.filter(({ op }) => op === "create").length, rocrateIdentifier: root },
     });
     reached({ submission: submission.id, moment: "committed" });
@@ -125,6 +130,7 @@ async function commit({ submission }: Job, { records, config }: IntakeDeps, { wr
     if (error instanceof ServiceError && error.code === "TOO_LARGE")
       return finding("COMMIT_TOO_LONG", `Making its ${writes.length} records visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ask for the setting to be raised.`);
     if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
+    if (error instanceof ServiceError && error.code === "CHANGED_MEANWHILE") return finding("CHANGED_MEANWHILE", error.message);
     if (error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || error.code === "GONE")) return changedAtCommit(error);
     throw error;
   }

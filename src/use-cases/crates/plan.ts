@@ -6,6 +6,7 @@ import type { Severity } from "./finding-codes.js";
 import { crateLimits } from "./limits.js";
 import { Gathered } from "./planned.js";
 import { findConflicts, withoutKnown } from "./run/conflicts.js";
+import { NewIdentifiers } from "./run/new-identifiers.js";
 import type { CrateFormat } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
@@ -71,12 +72,13 @@ export type ChangeName = "created" | "changed" | "unchanged" | "removed" | "revi
 
 /** Bytes in the object store: published under their hash, or staged. */
 export interface PlannedUpload { sha256: string; staged?: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string; /** The upload would be an update. */ update?: boolean }
-export interface PlanDeps { records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">; objectsLocation: ObjectsLocation; config: Config; baseUrl: () => string }
+export interface PlanDeps { records: Pick<RecordStore, "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf">; objectsLocation: ObjectsLocation; config: Config; baseUrl: () => string }
 
 /** Goes through the whole intake of a crate, in a thread of its own, and stores and changes nothing. */
 export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.zip", format = "zip", user, update: isUpdate = false }: PlannedUpload, signal: AbortSignal): Promise<CratePlan> {
   const { config } = deps;
-  const update = isUpdate ? new CrateUpdate(deps.records, user, format === "metadata") : undefined;
+  const identifiers = new NewIdentifiers(deps.records, user);
+  const update = isUpdate ? new CrateUpdate(deps.records, user, format === "metadata", identifiers) : undefined;
   const gathered = new Gathered(update);
   try {
     const result = await runThread(
@@ -88,7 +90,7 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
         progress: () => {},
         intend: async () => {},
         claim: async (claims) => {
-          const { refusals, own } = update ? { refusals: await update.claim(claims), own: new Map<string, Place>() } : await findConflicts(deps.records, claims, user);
+          const { refusals, own } = update ? { refusals: await update.claim(claims), own: new Map<string, Place>() } : await findConflicts(deps.records, claims, user, identifiers);
           gathered.claimed(claims, refusals, own);
           return [];
         },

@@ -24,7 +24,7 @@ export class Gathered {
   constructor(private readonly update?: Pick<CrateUpdate, "has" | "plan">) {}
 
   claimed(claims: readonly Claim[], refusals: readonly { index: number; code: FindingCode; message: string }[], own: ReadonlyMap<string, Place>): void {
-    this.claims.push(...claims);
+    for (const claim of claims) this.claims.push(claim);
     for (const { index, code, message } of refusals) this.conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
     for (const [ark, place] of own) this.own.set(ark, place);
   }

@@ -7,6 +7,7 @@ import { kindOfTypes, typeNames } from "./kinds.js";
 import type { CrateDescription } from "./layout/description.js";
 import { readLayout } from "./layout/read-layout.js";
 import type { CrateLimits } from "./limits.js";
+import { checkBounds } from "./metadata/check-bounds.js";
 import { checkContexts } from "./metadata/check-context.js";
 import type { MetadataFile } from "./metadata/locate.js";
 import { readMetadata } from "./metadata/read.js";
@@ -41,11 +42,14 @@ export interface PrepareSettings extends IdentifySettings { limits: CrateLimits;
 export function prepareCrate(metadata: readonly MetadataBytes[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings = new Findings()): PreparedCrate {
   const descriptions = metadata.flatMap((file): CrateDescription[] => {
     const value = readMetadata(file.bytes, file.file, settings.limits, findings);
-    const description = value && readLayout(value, file, findings);
+    const description = value && checkBounds(value, file.file, settings.limits, findings) ? readLayout(value, file, findings) : undefined;
     if (description) checkContexts(description, findings);
     if (description) adviseOnCrate(description, findings);
     return description ? [description] : [];
   });
+  const contexts = new Set(descriptions.map(({ context }) => JSON.stringify(context)));
+  if (contexts.size > settings.limits.MAX_CRATE_CONTEXTS)
+    findings.error("TOO_MANY_CONTEXTS", `The metadata files have ${contexts.size} different contexts; MAX_CRATE_CONTEXTS=${settings.limits.MAX_CRATE_CONTEXTS}. Write one @context into all of them.`);
   // Without the crate's own description nothing of the rest has a meaning.
   if (descriptions[0]?.file !== metadata[0]!.file) findings.throwIfErrors();
   const count = descriptions.reduce((sum, { entities }) => sum + entities.length, 0);

@@ -1,4 +1,4 @@
-import { lookupArk } from "../../identifiers/ark.js";
+import { arkKey, lookupArk } from "../../identifiers/ark.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Deps } from "../deps.js";
@@ -6,12 +6,18 @@ import type { Deps } from "../deps.js";
 /** Folders of a path that may be a crate; deeper ones are not looked at. */
 const DEEPEST = 100;
 
+/** A file of a crate that has no record. */
+export interface UndescribedFile { crate: StoredRecord; object: ObjectReference }
+
+/** Revisions of a crate that are read at a time. */
+const PAGE = 1000;
+
 /**
  * A file that no entity of its crate describes: it has no record, and is found by the crate's identifier followed by
  * its path.
  * @param id decoded, as the path of a request is
  */
-export async function findUndescribed(deps: Pick<Deps, "records">, id: string): Promise<{ crate: StoredRecord; object: ObjectReference } | undefined> {
+export async function findUndescribed(deps: Pick<Deps, "records">, id: string): Promise<UndescribedFile | undefined> {
   const ark = lookupArk(id);
   if (ark === undefined) return undefined;
   const slashes = [...ark.matchAll(/\//g)].map(({ index }) => index).slice(1, DEEPEST + 1).toReversed();
@@ -24,6 +30,30 @@ export async function findUndescribed(deps: Pick<Deps, "records">, id: string): 
     }
   }
   return undefined;
+}
+
+/**
+ * The file of a crate whose address a record has that the crate does not describe: it is the crate's own, and goes before what is
+ * registered in its place. What the crate's owner had registered before the file came stays.
+ */
+export async function undescribedInstead(deps: Pick<Deps, "records">, record: StoredRecord): Promise<UndescribedFile | undefined> {
+  const file = await findUndescribed(deps, record.ark);
+  if (!file || file.crate.ark === record.crate) return undefined;
+  const { crate, object: { name } } = file;
+  if (crate.owner === null || record.owner === null || arkKey(crate.owner) !== arkKey(record.owner)) return file;
+  const then = await revisionAt(deps, crate, record.createdAt);
+  return then !== undefined && (await deps.records.objectsOf(crate.ark, { role: "member", name, revision: then })).length > 0 ? file : undefined;
+}
+
+/** The revision that a record had at some time; undefined before it was there. */
+async function revisionAt({ records }: Pick<Deps, "records">, { ark }: StoredRecord, at: number): Promise<number | undefined> {
+  let before: number | undefined;
+  for (;;) {
+    const page = await records.history(ark, { limit: PAGE, ...(before === undefined ? {} : { before }) });
+    const found = page.find((revision) => revision.at <= at);
+    if (found || page.length < PAGE) return found?.revision;
+    before = page.at(-1)!.revision;
+  }
 }
 
 /** As asked for, percent-decoded once more (a link that was copied encoded), and as a Mac or another system composes letters. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Description } from "./descriptions.js";
 import type { Edge } from "./net.js";
+import type { Said } from "./said.js";
 import type { Dangling, GroupMarks } from "./types.js";
 
 /** Like siblings that one node stands in for. */
@@ -11,6 +12,7 @@ export interface Siblings {
   root: string;
   nodes: readonly string[];
   edges: readonly Edge[];
+  said: readonly Said[];
   described: ReadonlyMap<string, Description>;
   missing: ReadonlyMap<string, Dangling>;
 }
@@ -20,12 +22,14 @@ export interface Siblings {
  * computation used. The name of a group follows from its kind and its neighbours, so that it is the same in
  * the next answer.
  */
-export function groupsOf({ root, nodes, edges, described, missing }: Siblings, atLeast: number, open: ReadonlySet<string>): Group[] {
+export function groupsOf({ root, nodes, edges, said, described, missing }: Siblings, atLeast: number, open: ReadonlySet<string>): Group[] {
   const relations = new Map<string, string[]>();
   const relate = (node: string, relation: string): void => void (relations.get(node) ?? relations.set(node, []).get(node)!).push(relation);
-  for (const { subject, name, object } of edges) {
-    relate(subject, `> ${name} ${object}`);
-    relate(object, `< ${name} ${subject}`);
+  for (const [index, { subject, name, object }] of edges.entries()) {
+    // What third parties state looks otherwise, and is no likeness to what owners do.
+    const by = said[index]!.thirdParty ? ` by ${said[index]!.owner}` : "";
+    relate(subject, `> ${name} ${object}${by}`);
+    relate(object, `< ${name} ${subject}${by}`);
   }
   const alike = new Map<string, string[]>();
   for (const node of nodes) {

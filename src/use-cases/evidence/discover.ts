@@ -93,23 +93,26 @@ interface Arm { name: ProvenanceName; forward: boolean }
 const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
   (await namesInUse(ask)).map((name) => ({ name, forward: (PROVENANCE[name].support === "object") === (way === "upstream") }));
 
-/** A column for each property: its IRI in every row would cost as much as the rest of the row. */
+/** With the record that states each edge, and a column for each property: its IRI in every row would cost as much as the rest of the row. */
 function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
-  const union = arms.map(({ name, forward }, index) => (forward ? `{ ?n ${iriTerm(statedAs(name))} ?o${index} }` : `{ ?o${index} ${iriTerm(statedAs(name))} ?n }`));
-  return `SELECT ?n ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} { ${union.join(" UNION ")} } }`;
+  const union = arms.map(({ name, forward }, index) => (forward ? `{ GRAPH ?g { ?n ${iriTerm(statedAs(name))} ?o${index} } }` : `{ GRAPH ?g { ?o${index} ${iriTerm(statedAs(name))} ?n } }`));
+  return `SELECT ?n ?g ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} { ${union.join(" UNION ")} } }`;
 }
 
 function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: string) => void): void {
   let last = "";
   let from: string | undefined;
-  eachCell(tsv, 1, (key, _, arm, cell) => {
+  let lastGraph = "";
+  let graph = "";
+  eachCell(tsv, 2, (key, second, arm, cell) => {
     if (key !== last) [last, from] = [key, iriIn(key)];
+    if (second !== lastGraph) [lastGraph, graph] = [second, iriIn(second)!];
     // Text where an identifier belongs is no edge.
     const to = iriIn(cell);
     if (from === undefined || to === undefined) return;
     const { name, forward } = arms[arm]!;
-    if (forward) net.add(from, name, to);
-    else net.add(to, name, from);
+    if (forward) net.add(from, name, to, graph);
+    else net.add(to, name, from, graph);
     each?.(to);
   });
 }

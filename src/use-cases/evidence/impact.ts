@@ -2,10 +2,12 @@ import type { KindName } from "../../model/kind.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import { looksLikeArk } from "../../identifiers/ark.js";
 import type { Asking } from "./asking.js";
+import { Assertions } from "./assertions.js";
 import { holderOf, recordsOfUrls } from "./descriptions.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import { askingOf, upToDate } from "./evidence-graph.js";
 import { seedsOf } from "./seeds.js";
+import type { AssertedBy } from "./types.js";
 import { walk } from "./walk.js";
 
 export interface KindCount { kind: KindName; count: number }
@@ -27,6 +29,8 @@ export interface Impact {
   byOwner: OwnerCount[];
   /** Identifiers that rest on it, and that no record here describes. */
   unresolved: number;
+  /** Edges of third parties that were left out, where that was asked for. */
+  hidden?: { thirdParty: number };
   /** Commit that the answer is as of. */
   asOf: number;
 }
@@ -34,11 +38,17 @@ export interface Impact {
 /** Records read at a time. */
 const LOT = 500;
 
-/** Counts what rests on a record, by kind and by owner. @throws ServiceError as `evidenceGraph` */
-export async function impactOf(ark: string, deps: EvidenceDeps): Promise<Impact> {
+/**
+ * Counts what rests on a record, by kind and by owner.
+ * @param assertedBy as in {@link import("./types.js").EvidenceRequest}
+ * @throws ServiceError as `evidenceGraph`
+ */
+export async function impactOf(ark: string, deps: EvidenceDeps, assertedBy: AssertedBy = "anyone"): Promise<Impact> {
   const record = await upToDate(ark, deps);
   const ask = askingOf(deps);
-  const { near } = await walk(ask, await seedsOf(ask, record, deps.records), "downstream", Number.POSITIVE_INFINITY);
+  const seeds = await seedsOf(ask, record, deps.records);
+  const only = assertedBy === "owner" ? new Assertions(ask, deps.records, { root: record.ark, aliases: seeds.self.slice(1) }) : undefined;
+  const { near, thirdParty } = await walk(ask, seeds, { direction: "downstream", depth: Number.POSITIVE_INFINITY, ...(only && { only }) });
   const steps = await stepsByRecord(ask, near);
   steps.delete(record.ark);
   const owners = new Map<string | null, Map<KindName, number>>();
@@ -58,7 +68,7 @@ export async function impactOf(ark: string, deps: EvidenceDeps): Promise<Impact>
     byKind: inOrder(kinds),
     byOwner: [...owners].map(([owner, counts]): OwnerCount => ({ owner, name: owner === null ? null : (names.get(owner) ?? null), count: [...counts.values()].reduce((sum, count) => sum + count, 0), kinds: inOrder(counts) }))
       .toSorted((a, b) => b.count - a.count || ((a.owner ?? "") < (b.owner ?? "") ? -1 : 1)),
-    unresolved: steps.size - total, asOf: ask.oldest,
+    unresolved: steps.size - total, ...(only && { hidden: { thirdParty } }), asOf: ask.oldest,
   };
 }
 

@@ -1,6 +1,7 @@
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 
-export interface Edge { subject: string; name: ProvenanceName; object: string }
+/** `graph`: the record that states it. */
+export interface Edge { subject: string; name: ProvenanceName; object: string; graph: string }
 export type OneWay = "upstream" | "downstream";
 
 const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
@@ -21,16 +22,21 @@ export class Net {
   readonly #iris: string[] = [];
   #subjects = new Int32Array(256);
   #objects = new Int32Array(256);
+  #graphs = new Int32Array(256);
   #places = new Uint8Array(256);
   #size = 0;
   /** Edges come node by node: many have an end in common with the one before. */
-  readonly #latest: { readonly subject: Latest; readonly object: Latest } = { subject: { number: -1 }, object: { number: -1 } };
+  readonly #latest: { readonly subject: Latest; readonly object: Latest; readonly graph: Latest } = { subject: { number: -1 }, object: { number: -1 }, graph: { number: -1 } };
   #bySubject: Runs | undefined;
 
-  add(subject: string, name: ProvenanceName, object: string): void {
+  add(subject: string, name: ProvenanceName, object: string, graph: string): void {
     if (this.#size === this.#subjects.length) this.#grow();
-    this.#subjects[this.#size] = this.#numberAgain(subject, this.#latest.subject);
-    this.#objects[this.#size] = this.#numberAgain(object, this.#latest.object);
+    const from = this.#numberAgain(subject, this.#latest.subject);
+    const to = this.#numberAgain(object, this.#latest.object);
+    this.#subjects[this.#size] = from;
+    this.#objects[this.#size] = to;
+    // Most edges are stated by the record at one of their ends.
+    this.#graphs[this.#size] = graph === subject ? from : graph === object ? to : this.#numberAgain(graph, this.#latest.graph);
     this.#places[this.#size++] = PLACES.get(name)!;
     this.#bySubject = undefined;
   }
@@ -56,11 +62,21 @@ export class Net {
     const stays = new Uint8Array(this.#iris.length);
     for (let number = 0; number < stays.length; number++) stays[number] = Number(wanted(this.#iris[number]!));
     if (!stays.includes(0)) return;
+    this.#retain((edge) => stays[this.#subjects[edge]!] === 1 && stays[this.#objects[edge]!] === 1);
+  }
+
+  /** Leaves out the edges at these places of {@link edges}. */
+  drop(places: ReadonlySet<number>): void {
+    if (places.size > 0) this.#retain((edge) => !places.has(edge));
+  }
+
+  #retain(stays: (edge: number) => boolean): void {
     let kept = 0;
     for (let edge = 0; edge < this.#size; edge++) {
-      if (!stays[this.#subjects[edge]!] || !stays[this.#objects[edge]!]) continue;
+      if (!stays(edge)) continue;
       this.#subjects[kept] = this.#subjects[edge]!;
       this.#objects[kept] = this.#objects[edge]!;
+      this.#graphs[kept] = this.#graphs[edge]!;
       this.#places[kept++] = this.#places[edge]!;
     }
     this.#size = kept;
@@ -154,7 +170,7 @@ export class Net {
   }
 
   #edge(edge: number): Edge {
-    return { subject: this.#iris[this.#subjects[edge]!]!, name: NAMES[this.#places[edge]!]!, object: this.#iris[this.#objects[edge]!]! };
+    return { subject: this.#iris[this.#subjects[edge]!]!, name: NAMES[this.#places[edge]!]!, object: this.#iris[this.#objects[edge]!]!, graph: this.#iris[this.#graphs[edge]!]! };
   }
 
   #numberAgain(iri: string, latest: Latest): number {
@@ -182,9 +198,10 @@ export class Net {
     const length = this.#subjects.length * 2;
     this.#subjects = larger(this.#subjects, new Int32Array(length));
     this.#objects = larger(this.#objects, new Int32Array(length));
+    this.#graphs = larger(this.#graphs, new Int32Array(length));
     this.#places = larger(this.#places, new Uint8Array(length));
   }
 }
 
 /** What an edge makes of its ends: `[supported, supporting]`. */
-export const supportOf = ({ subject, name, object }: Edge): readonly [string, string] => (PROVENANCE[name].support === "object" ? [subject, object] : [object, subject]);
+export const supportOf = ({ subject, name, object }: Pick<Edge, "subject" | "name" | "object">): readonly [string, string] => (PROVENANCE[name].support === "object" ? [subject, object] : [object, subject]);

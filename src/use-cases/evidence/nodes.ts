@@ -5,7 +5,8 @@ import type { StoredRecord } from "../../stores/records/port.js";
 import { compactType } from "./context.js";
 import type { Description } from "./descriptions.js";
 import type { Edge } from "./net.js";
-import type { EvidenceNode, Reference, Statement } from "./types.js";
+import { inOrder as inOrderOfEdges, statedEdges, type Said } from "./said.js";
+import type { EvidenceNode, Reference } from "./types.js";
 
 export const reference = (iri: string): Reference => ({ "@id": iri });
 
@@ -17,9 +18,9 @@ export function ofRecord(record: StoredRecord): Description {
 /**
  * Nodes in the order asked for; those that nothing describes are left out.
  * @param aliases URLs that a crate knows the asked-for record by
- * @param statements who said each edge, in their order
+ * @param said whose word each edge is, in their order
  */
-export function nodesOf(order: readonly string[], described: ReadonlyMap<string, Description>, edges: readonly Edge[], { root, aliases }: { root: string; aliases: readonly string[] }, statements?: readonly Statement[][]): EvidenceNode[] {
+export function nodesOf(order: readonly string[], described: ReadonlyMap<string, Description>, edges: readonly Edge[], { root, aliases }: { root: string; aliases: readonly string[] }, said: readonly Said[]): EvidenceNode[] {
   const nodes = new Map<string, EvidenceNode>();
   for (const iri of order) {
     const known = described.get(iri);
@@ -32,7 +33,6 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
     if (sameAs.length > 0) node.sameAs = sameAs.toSorted().map(reference);
     nodes.set(iri, node);
   }
-  const told = new Set<string>();
   const several = new Set<EvidenceNode>();
   let latest: string | undefined;
   let node: EvidenceNode | undefined;
@@ -41,10 +41,7 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
     // Edges come node by node.
     if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];
     if (!node) continue;
-    if (statements && !told.has(`${subject} ${name} ${object}`)) {
-      told.add(`${subject} ${name} ${object}`);
-      for (const statement of statements[index]!) (node.statements ??= []).push({ property: name, object, ...statement });
-    }
+    for (const edge of statedEdges(edges[index]!, said[index]!)) (node.statements ??= []).push(edge);
     const objects = node[name];
     if (!objects) node[name] = [reference(object)];
     else {
@@ -53,6 +50,7 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
     }
   }
   for (const node of several) for (const name of Object.keys(PROVENANCE) as ProvenanceName[]) if (node[name]) node[name] = inOrder(node[name]);
+  for (const node of nodes.values()) if (node.statements) node.statements = inOrderOfEdges(node.statements);
   return [...nodes.values()];
 }
 

@@ -3,6 +3,7 @@ import { KINDS } from "../../model/kinds/index.js";
 import type { KindName } from "../../model/kind.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Asking } from "./asking.js";
+import { Assertions, nearEnd } from "./assertions.js";
 import { groupsOf, type Group } from "./collapse.js";
 import { compactType } from "./context.js";
 import { dangling } from "./dangling.js";
@@ -13,10 +14,17 @@ import { ofRecord } from "./nodes.js";
 import { pageOf, type NodePage } from "./page.js";
 import { seedsOf } from "./seeds.js";
 import type { Dangling, EvidenceRequest, Hidden } from "./types.js";
+import type { Said } from "./said.js";
 import { walk } from "./walk.js";
 
 /** What is known of the nodes when it had to be read for all of them. */
-export interface Known { described: ReadonlyMap<string, Description>; missing: ReadonlyMap<string, Dangling>; edges: readonly Edge[] }
+export interface Known {
+  described: ReadonlyMap<string, Description>;
+  missing: ReadonlyMap<string, Dangling>;
+  edges: readonly Edge[];
+  /** Whose word each of them is. */
+  said: readonly Said[];
+}
 
 /** Which nodes an answer has, before they are described. */
 export interface Outline {
@@ -30,6 +38,9 @@ export interface Outline {
   page: NodePage;
   hidden: Hidden;
   known?: Known;
+  assertions: Assertions;
+  /** The end of an edge that the walk comes from. */
+  near: (edge: Edge) => string;
 }
 
 /** Up to so many nodes are read before an answer begins. */
@@ -40,11 +51,19 @@ const EDGES_A_NODE = 3;
 export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
-  const { near, net, beyond, texts } = await walk(ask, seeds, request.direction, request.depth ?? Number.POSITIVE_INFINITY, request.cursor === undefined && request.depth === undefined ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE : 0);
-  const outline = { record, root, aliases: seeds.self.slice(1), net, ...(texts && { texts }) };
+  const aliases = seeds.self.slice(1);
+  const assertions = new Assertions(ask, deps.records, { root, aliases });
+  const { near, net, beyond, thirdParty, texts } = await walk(ask, seeds, {
+    direction: request.direction, depth: request.depth ?? Number.POSITIVE_INFINITY, ...(request.assertedBy === "owner" && { only: assertions }),
+    describe: request.cursor === undefined && request.depth === undefined ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE : 0,
+  });
+  // Before nodes are left out or grouped: steps are those of the walk.
+  const steps = request.direction === "both" ? new Map(near) : near;
+  const nearOf = nearEnd(request.direction, (node) => (node === root || aliases.includes(node) ? 0 : (steps.get(node) ?? Number.POSITIVE_INFINITY)));
+  const outline = { record, root, aliases, net, assertions, near: nearOf, ...(texts && { texts }) };
   const kind = request.kinds ? await keepKinds(ask, near, request.kinds, texts) : 0;
   if (kind > 0) net.keep((end) => end === root || near.has(end));
-  const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }) };
+  const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }), ...(thirdParty > 0 && { thirdParty }) };
   if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
@@ -68,11 +87,12 @@ async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly
   return away;
 }
 
-async function knowAll(ask: Asking, nodes: readonly string[], { record, root, net, texts }: Pick<Outline, "record" | "root" | "net" | "texts">, deps: EvidenceDeps): Promise<Known> {
+async function knowAll(ask: Asking, nodes: readonly string[], { record, root, net, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">, deps: EvidenceDeps): Promise<Known> {
   const described = await describe(ask, nodes, texts);
   if (!described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(nodes.filter((node) => !described.has(node)), deps.records);
-  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges: [...net.edges()] };
+  const edges = [...net.edges()];
+  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges, said: await assertions.of(edges, near) };
 }
 
 /** The same nodes and edges with each group as one node, as near as its nearest member. */
@@ -90,6 +110,22 @@ function grouped(near: ReadonlyMap<string, number>, known: Known, groups: readon
   }
   return {
     near: nearer,
-    known: { described, missing, edges: known.edges.map(({ subject, name, object }) => ({ subject: at(subject), name, object: at(object) })) },
+    known: { described, missing, ...groupedEdges(known, at) },
   };
+}
+
+/** One edge for all between two groups that the same owner states. @param at where a node is now */
+function groupedEdges({ edges, said }: Known, at: (iri: string) => string): Pick<Known, "edges" | "said"> {
+  const found = new Map<string, { edge: Edge; said: Said }>();
+  for (const [index, { subject, name, object, graph }] of edges.entries()) {
+    const edge = { subject: at(subject), name, object: at(object), graph };
+    const { record, ...by } = said[index]!;
+    const isGroup = edge.subject !== subject || edge.object !== object;
+    const key = [edge.subject, name, edge.object, ...(isGroup ? [by.owner, by.ownsSource, by.ownsTarget, by.thirdParty] : [record])].join(" ");
+    const known = found.get(key);
+    if (!known) found.set(key, { edge, said: { record, ...by } });
+    else if (known.said.record !== record) known.said = { ...known.said, record: null };
+  }
+  const all = [...found.values()];
+  return { edges: all.map(({ edge }) => edge), said: all.map((each) => each.said) };
 }

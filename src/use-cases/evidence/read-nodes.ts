@@ -6,7 +6,7 @@ import type { EvidenceDeps } from "./evidence-deps.js";
 import { supportOf, type Edge } from "./net.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
 import { AT_ONCE, type Known, type Outline } from "./outline.js";
-import { statementsOf } from "./statements.js";
+import { fieldsOf } from "./statements.js";
 import type { Dangling, EvidenceAnswer, EvidenceNode, EvidenceRequest, Reference } from "./types.js";
 
 /** Of more nodes than are read at once, so many at a time: with more the heap grows. */
@@ -23,9 +23,12 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
     const known = outline.known ?? (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
     for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
     const here = new Set(order);
-    const edges = outline.known ? known.edges.filter(({ subject }) => here.has(subject)) : known.edges;
-    const statements = request.statements ? await statementsOf(ask, edges, deps.records) : undefined;
-    return nodesOf(order, known.described, edges, outline, statements);
+    const shown = outline.known ? known.edges.flatMap((edge, index) => (here.has(edge.subject) ? [index] : [])) : undefined;
+    const edges = shown ? shown.map((index) => known.edges[index]!) : known.edges;
+    const said = shown ? shown.map((index) => known.said[index]!) : known.said;
+    if (!request.statements) return nodesOf(order, known.described, edges, outline, said);
+    const fields = await fieldsOf(edges, deps.records);
+    return nodesOf(order, known.described, edges, outline, said.map((each, index) => ({ ...each, fields: each.record === null ? [null] : fields[index]! })));
   };
   const first = await read(0);
   return {
@@ -47,14 +50,14 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
   };
 }
 
-async function know(ask: Asking, order: readonly string[], { root, record, net }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
+async function know(ask: Asking, order: readonly string[], { root, record, net, assertions, near }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
   // Before the descriptions are waited for: the engine is still at work.
   const edges = net.edgesOf(order);
   const alone = order.length === 1 && order[0] === root;
   const described = await (alone && !texts ? describeRecord(ask, root, deps.records) : describe(ask, order, texts));
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
-  return { edges, described, missing: new Map(missing.map((each) => [each["@id"], each])) };
+  return { edges, said: await assertions.of(edges, near), described, missing: new Map(missing.map((each) => [each["@id"], each])) };
 }
 
 /** What supports nothing else that was found; in a cycle without end, the asked-for record. */

@@ -9,7 +9,8 @@ const NO_EDGES = new Set(["@id", "@type", "name", "description", "sameAs", "stat
 /** Steps drawn below each other; further to the right no terminal shows anything. */
 const DEEPEST = 100;
 
-interface Branch { to: string; by: string }
+/** `thirdParty`: whose word it is, when nobody else states it. */
+interface Branch { to: string; by: string; thirdParty?: string }
 interface Step { id: string; label: string; indent: string; last: boolean; top: boolean; depth: number }
 
 /**
@@ -40,8 +41,8 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
     }
     const indent = step.top ? "" : `${step.indent}${step.last ? "   " : "│  "}`;
     for (let i = children.length - 1; i >= 0; i--) {
-      const { to, by } = children[i]!;
-      stack.push({ id: to, label: `${by}: `, indent, last: i === children.length - 1, top: false, depth: step.depth + 1 });
+      const { to, by, thirdParty } = children[i]!;
+      stack.push({ id: to, label: `${by}${thirdParty === undefined ? "" : ` (third party: ${thirdParty})`}: `, indent, last: i === children.length - 1, top: false, depth: step.depth + 1 });
     }
   }
   if (evidence.truncated) lines.push("… more nodes follow on the next page");
@@ -50,7 +51,7 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
 
 /** A node's next ones, each once, named by the first property that states it. */
 function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
-  const branches = new Map<string, Map<string, string>>();
+  const branches = new Map<string, Map<string, Omit<Branch, "to">>>();
   const down = evidence.direction === "downstream";
   for (const node of evidence["@graph"]) {
     for (const [name, values] of Object.entries(node)) {
@@ -60,11 +61,23 @@ function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
         const [from, to] = down ? [supporting, supported] : [supported, supporting];
         const targets = branches.get(from) ?? branches.set(from, new Map()).get(from)!;
         // `generatedBy` reads better on the way up than `generated` seen from the other end.
-        if (!targets.has(to) || from === node["@id"]) targets.set(to, from === node["@id"] ? name : `${name} (inverse)`);
+        const known = targets.get(to);
+        const thirdParty = thirdPartyOf(node, name, other);
+        // One who owns the record says it too.
+        const marked = thirdParty !== undefined && (!known || known.thirdParty !== undefined) ? { thirdParty } : {};
+        if (!known || from === node["@id"]) targets.set(to, { by: from === node["@id"] ? name : `${name} (inverse)`, ...marked });
+        else if (thirdParty === undefined) delete known.thirdParty;
       }
     }
   }
-  return new Map([...branches].map(([from, targets]) => [from, [...targets].map(([to, by]): Branch => ({ to, by }))]));
+  return new Map([...branches].map(([from, targets]) => [from, [...targets].map(([to, branch]): Branch => ({ to, ...branch }))]));
+}
+
+/** Owners who state an edge, when all of them are third parties. */
+function thirdPartyOf(node: EvidenceNode, property: string, object: string): string | undefined {
+  const said = (node.statements ?? []).filter((statement) => statement.property === property && statement.object === object);
+  if (said.length === 0 || !said.every(({ thirdParty }) => thirdParty)) return undefined;
+  return [...new Set(said.map(({ owner }) => owner ?? "nobody"))].join(", ");
 }
 
 function caption(id: string, node: EvidenceNode | undefined, missing: string | undefined): string {

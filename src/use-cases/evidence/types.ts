@@ -20,16 +20,43 @@ export interface EvidenceRequest {
   collapse?: number;
   /** Groups left open, by their `group`. */
   expand?: readonly string[];
-  /** Says of each edge which field of which record stated it. */
+  /** Says of each edge which field of the record stated it. */
   statements?: boolean;
+  /** `owner`: the walk leaves out edges of third parties, and what only they lead to. Absent: `anyone`. */
+  assertedBy?: AssertedBy;
 }
+
+/** Whose edges count: those of who has a right over the end that a walk comes from, or all. */
+export type AssertedBy = "owner" | "anyone";
 
 export interface Reference { "@id": string }
 
+/** Whose word an edge is. */
+export interface Assertion {
+  /** The record whose document states it. */
+  record: string;
+  /** Owner of that record; null where there is none. */
+  owner: string | null;
+  /** Whether that owner has a right over the record at either end: owns it, or may change it. */
+  ownsSource: boolean;
+  ownsTarget: boolean;
+  /** That owner has no right over the end that the walk comes from. */
+  thirdParty: boolean;
+}
+
 /** Who said an edge: a field of a record's document; `null` where the document says it no longer in so many words. */
 export interface Statement { record: string; field: string | null }
-/** An edge of the node that it stands in, with who said it. */
-export interface StatedEdge extends Statement { property: ProvenanceName; object: string }
+/**
+ * An edge of the node that it stands in, with who said it. `field` is there where statements were asked for, and
+ * `thirdParty` where it is true. Of a group whose members have each their own record `record` is null.
+ */
+export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
+  property: ProvenanceName;
+  object: string;
+  record: string | null;
+  field?: string | null;
+  thirdParty?: true;
+}
 
 /** Stands in for like siblings: how many, and the name that `expand` opens them by. */
 export interface GroupMarks { count: number; group: string }
@@ -64,6 +91,8 @@ export interface Hidden {
   kind?: number;
   /** Nodes that groups stand in for. */
   collapsed?: number;
+  /** Edges of third parties at nodes that the walk came to, with `assertedBy=owner`. */
+  thirdParty?: number;
 }
 
 /** JSON-LD: the named graph of the evidence for one record. */

@@ -42,7 +42,11 @@ export async function uploadContent(deps: Deps, id: string, incoming: IncomingFi
   return withStaged(deps, file, (keep) => amendRecord(deps, target.ark, who, { kind: "datadownload", expectedRevision }, (record) => assertMayChange(deps.records, who, record), async (record, document) => {
     const objects = await deps.records.objectsOf(record.ark);
     const stored = objects.find(({ role }) => role === "content");
-    if (stored?.sha256 === file.object.sha256) return undefined;
+    if (stored?.sha256 === file.object.sha256) {
+      // Written again all the same: that repairs bytes which were damaged, or lost.
+      await keep();
+      return undefined;
+    }
     if (!stored && !(await deps.records.contentWasDeleted(record.ark))) assertClaims(document, file.object, ["body", "file"]);
     await keep();
     return {

@@ -22,7 +22,7 @@ export async function stageFile(deps: Deps, { stream, name, mediaType }: Incomin
 export async function withStaged<T>(deps: Deps, { object }: StagedFile, use: (keep: () => Promise<void>) => Promise<T>): Promise<T> {
   const holder = { kind: "upload" as const, id: randomUUID() };
   let kept: Promise<void> | undefined;
-  const keep = () => (kept ??= announce(deps, { ...holder, attempt: 0 }, [object.sha256]).then(() => object.publish()));
+  const keep = () => (kept ??= announce(deps, { ...holder, attempt: 0 }, [object.sha256]).then(() => object.publish()).then(() => deps.damage.whole(object.sha256)));
   try {
     return await use(keep);
   } finally {

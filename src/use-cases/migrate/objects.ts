@@ -1,3 +1,4 @@
+import { ServiceError } from "../../errors.js";
 import type { ObjectStore } from "../../stores/objects/port.js";
 import type { NeededObject, TruthTransfer } from "../../stores/records/transfer-port.js";
 
@@ -77,7 +78,11 @@ async function bringOne({ sha256, size }: NeededObject, from: ObjectStore, to: O
   if (source === undefined) return size === null ? { size: 0, copied: false } : { reason: "it is missing in the source" };
   if (!copies) return { reason: "it is missing in the target" };
   if (size !== null && source !== size) return { reason: `the source has ${source} bytes, the records say ${size}` };
-  const staged = await to.stage(await from.open(sha256), signal ? { signal } : {});
+  const staged = await to.stage(await from.open(sha256), signal ? { signal } : {}).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === "CONTENT_DAMAGED") return undefined;
+    throw error;
+  });
+  if (!staged) return { reason: "its bytes in the source are damaged" };
   if (staged.sha256 !== sha256) {
     await staged.discard();
     return { reason: "its bytes in the source are damaged: they have another hash" };

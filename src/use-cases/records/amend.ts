@@ -5,7 +5,7 @@ import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Caller } from "../access/caller.js";
 import type { Deps } from "../deps.js";
-import { changedPointers } from "./changed.js";
+import { changedBetween } from "./changed-between.js";
 import { unlessChanged } from "./contention.js";
 import { findLive } from "./find.js";
 import { mismatch } from "./replace.js";
@@ -44,9 +44,9 @@ export async function amendRecord(
     const next = await change(record, before);
     if (!next) return viewOf(deps, record, who);
     const { document, ...objects } = next;
-    const state = await stateOf(KINDS[kind], record.ark, document, record.crate !== null);
+    const state = await stateOf(deps, KINDS[kind], record.ark, document, record.crate !== null);
     // New objects are a change even where the document says the same of them.
-    const changed = changedPointers(before, document);
+    const changed = await changedBetween(deps, record.document, state.document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");
     await deps.records.commit({
       by: who.user, at: Date.now(),

@@ -1,5 +1,6 @@
 import { ServiceError, ValidationError, invalid } from "../../errors.js";
 import { arkKey, parseArk } from "../../identifiers/ark.js";
+import { identifierProblem } from "../../identifiers/claimable.js";
 import { mintArk } from "../../identifiers/mint.js";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../model/defaults.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -9,11 +10,13 @@ import { validateRecord } from "../../model/validate.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { CommittedRecord, RecordState, StoredRecord } from "../../stores/records/port.js";
 import { authenticated, type Caller } from "../access/caller.js";
+import { Claims } from "../access/claims.js";
 import { assertMayOwn } from "../access/rules.js";
 import { accountToCreate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { propertyProblems } from "../schemas/property-problems.js";
-import { ownerOf, stateOf } from "./state.js";
+import { withoutReserved } from "./reserved.js";
+import { claimedState, ownerOf } from "./state.js";
 import { viewOf, type RecordView } from "./view.js";
 
 /** What registering a file adds to the creation of its record. */
@@ -26,8 +29,8 @@ export interface CreateOptions {
   complete?(document: JsonObject, ark: string): { document: JsonObject; objects: ObjectReference[] };
 }
 
-/** How often a freshly minted identifier may turn out taken before that is a fault. */
-const MINT_ATTEMPTS = 5;
+/** How often a freshly minted identifier may turn out taken, or what is above a given one appear, before that is a fault. */
+const ATTEMPTS = 5;
 
 /**
  * Creates a record of a kind from a client's document. The kind is the one asked for, never read off `@type`.
@@ -39,9 +42,10 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
   else if (deps.config.REGISTRATION === "admin" && !bringsAdminToken(input) && !authenticated(caller).admin) {
     throw new ServiceError("FORBIDDEN", "Accounts are created by administrators only (REGISTRATION=admin).");
   }
-  const document = checked(kindName, input, at);
+  const document = checked(kindName, input, at, { isNew: true });
   if (kindName !== "user") await assertMayOwn(deps.records, caller!, ownerOf(document)!);
   const given = givenIdentifier(document);
+  let unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
   const account = kindName === "user" ? await accountToCreate(deps, document) : undefined;
   const stored = withoutSecrets(kind, document);
   await prepare?.(document);
@@ -49,20 +53,28 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
   for (let attempt = 1; ; attempt++) {
     const ark = given ?? mintArk(deps.config.ARK_NAAN, kindName, typeof document["name"] === "string" ? document["name"] : null);
     const { document: whole, objects } = complete?.(withDefaults(kind, stored, ark), ark) ?? { document: withDefaults(kind, stored, ark) };
-    const state = await stateOf(kind, ark, whole);
+    const state = withoutReserved(kind, whole, await claimedState(deps, kind, ark, whole));
     const write = { op: "create" as const, ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
     const at = Date.now();
     let committed: CommittedRecord;
     try {
-      const { records } = await deps.records.commit({ by: caller?.user ?? (kindName === "user" ? ark : null), at, records: [write], ...(account ? { account: { ...account, user: ark } } : {}) });
+      const { records } = await deps.records.commit({ by: caller?.user ?? (kindName === "user" ? ark : null), at, records: [write], unheld, ...(account ? { account: { ...account, user: ark } } : {}) });
       committed = records[0]!;
     } catch (error) {
-      const taken = error instanceof ServiceError && error.code === "DUPLICATE";
-      if (taken && given === undefined && attempt < MINT_ATTEMPTS) continue;
-      throw error;
+      const again = error instanceof ServiceError && error.code === (given === undefined ? "DUPLICATE" : "CHANGED_MEANWHILE");
+      if (!again || attempt === ATTEMPTS) throw error;
+      if (given !== undefined) unheld = await mayRegister(deps, caller, given);
+      continue;
     }
     return viewOf(deps, storedAs(write, committed, at), caller ?? (kindName === "user" ? { user: ark, admin: false } : null));
   }
+}
+
+/** @returns the keys above it that nobody holds, for the commit. @throws ServiceError `FORBIDDEN`, `NOT_AUTHENTICATED` */
+async function mayRegister({ records }: Deps, caller: Caller | null, ark: string): Promise<readonly string[]> {
+  const claims = new Claims(records, caller);
+  await claims.assertMayRegister(ark);
+  return claims.unheld;
 }
 
 /** The record as the store has it now: reading it again would tell nothing new. */
@@ -76,16 +88,18 @@ const bringsAdminToken = (input: JsonValue | undefined): boolean => isObject(inp
 /**
  * The input as a document that keeps every rule of its kind.
  * @param at where the document is in what the client sent
- * @param path the identifier that stands elsewhere in the request; the document's own must be the same
+ * @param options.path the identifier that stands elsewhere in the request; the document's own must be the same
+ * @param options.isNew the document's identifier is to be registered
  * @throws ValidationError
  */
-export function checked(kind: KindName, input: JsonValue | undefined, at: readonly (string | number)[] = ["body"], path?: string): JsonObject {
+export function checked(kind: KindName, input: JsonValue | undefined, at: readonly (string | number)[] = ["body"], { path, isNew = false }: { path?: string | undefined; isNew?: boolean } = {}): JsonObject {
   const value = normalizeInput(KINDS[kind], input);
   const problems = validateRecord(KINDS[kind], value, at);
   if (kind === "schema" && isObject(value) && isObject(value["properties"])) problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
   const id = isObject(value) ? value["@id"] : undefined;
-  if (id !== undefined && id !== null && (typeof id !== "string" || parseArk(id) === undefined)) {
-    problems.push({ loc: [...at, "@id"], msg: "Value error, not an ARK; for example ark:99999/dataset-example", type: "value_error" });
+  const problem = typeof id === "string" && (isNew || parseArk(id) === undefined) ? identifierProblem(id) : undefined;
+  if (id !== undefined && id !== null && (typeof id !== "string" || problem !== undefined)) {
+    problems.push({ loc: [...at, "@id"], msg: `Value error, ${problem ?? "not an ARK; for example ark:99999/dataset-example"}`, type: "value_error" });
   } else if (typeof id === "string" && path !== undefined && arkKey(parseArk(id)!.stored) !== arkKey(path)) {
     problems.push({ loc: [...at, "@id"], msg: `Value error, the path names ${path}: leave @id out, or send the same`, type: "value_error" });
   }

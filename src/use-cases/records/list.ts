@@ -5,6 +5,7 @@ import type { ListQuery, ListedPage, StoredRecord } from "../../stores/records/p
 import type { Caller } from "../access/caller.js";
 import { authenticated } from "../access/caller.js";
 import type { Deps } from "../deps.js";
+import { withoutForgotten } from "./forgotten.js";
 import { viewsOf, type RecordView } from "./view.js";
 
 /** What narrows and orders a list. */
@@ -14,7 +15,7 @@ export interface ListPage { views: RecordView[]; /** Where to go on after each. 
 /** Records read at a time while a whole list is streamed: one page is in memory, no cursor stays open meanwhile. */
 const STREAM_PAGE = 200;
 
-function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery, "limit"> {
+function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery, "limit" | "bytes"> {
   const { owner, ...rest } = filter;
   const ark = owner === undefined ? undefined : referencedArk(owner);
   if (owner !== undefined && ark === undefined) throw new ValidationError([{ loc: ["query", "owner"], msg: "Value error, not an ARK; for example ark:99999/user-ada", type: "value_error" }]);
@@ -29,11 +30,11 @@ export async function listPage(deps: Deps, kind: KindName | undefined, filter: L
 }
 
 /** The same without what is derived, and counted only when asked: for doors that show what they are asked for. */
-export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListedPage & { count(): Promise<number> }> {
+export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string; bytes?: number }, caller: Caller | null): Promise<ListedPage & { count(): Promise<number> }> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
-  const found = await deps.records.list({ ...query, limit: page.limit, ...(page.after === undefined ? {} : { after: page.after }) });
-  return { ...found, count: () => deps.records.count(query) };
+  const found = await deps.records.list({ ...query, limit: page.limit, bytes: page.bytes ?? deps.config.MAX_PAGE_BYTES, ...(page.after === undefined ? {} : { after: page.after }) });
+  return { ...found, items: await withoutForgotten(deps, found.items), count: () => deps.records.count(query) };
 }
 
 /** The whole list, in constant memory. */
@@ -42,7 +43,7 @@ export async function* listAll(deps: Deps, kind: KindName, filter: ListFilter, c
   const query = queryOf(kind, filter);
   let after: string | undefined;
   do {
-    const page: { items: StoredRecord[]; next?: string } = await deps.records.list({ ...query, limit: STREAM_PAGE, ...(after === undefined ? {} : { after }) });
+    const page: { items: StoredRecord[]; next?: string } = await deps.records.list({ ...query, limit: STREAM_PAGE, bytes: deps.config.MAX_PAGE_BYTES, ...(after === undefined ? {} : { after }) });
     if (page.items.length > 0) yield await viewsOf(deps, page.items, caller);
     after = page.next;
   } while (after !== undefined);

@@ -10,11 +10,12 @@ import { assertMayChange, assertMayChangeMembers, assertMayOwn } from "../access
 import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { withStoredContent } from "../files/stored-content.js";
-import { changedPointers } from "./changed.js";
+import { changedBetween } from "./changed-between.js";
 import { unlessChanged } from "./contention.js";
 import { checked } from "./create.js";
 import { describe, findLive, findRecord, gone, pathOf } from "./find.js";
-import { ownerOf, stateOf } from "./state.js";
+import { reservedFields, withoutReserved } from "./reserved.js";
+import { claimedState, ownerOf } from "./state.js";
 import { parseDocument, viewOf, viewsOf, type RecordView } from "./view.js";
 
 /**
@@ -25,7 +26,7 @@ export async function replaceRecordAt(deps: Deps, id: string, input: JsonValue |
   authenticated(caller);
   const path = lookupArk(id) ?? id;
   // Where the kind is known the body is judged first, as it is everywhere.
-  if (options.kind !== undefined) checked(options.kind, input, ["body"], path);
+  if (options.kind !== undefined) checked(options.kind, input, ["body"], { path });
   const record = await findLive(deps, id, options.kind);
   return replaceRecord(deps, record.kind, input, caller, options.expectedRevision, path);
 }
@@ -39,7 +40,7 @@ export async function replaceRecordAt(deps: Deps, id: string, input: JsonValue |
 export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number, path?: string): Promise<RecordView> {
   const who = authenticated(caller);
   const kind = KINDS[kindName];
-  const document = checked(kindName, input, ["body"], path);
+  const document = checked(kindName, input, ["body"], { path });
   const id = path ?? document["@id"];
   if (typeof id !== "string") throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
 
@@ -54,15 +55,23 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);
     const account = kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
     const content = kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
-    const state = await stateOf(kind, record.ark, content?.document ?? stored);
+    const state = await withStoredFacts(deps, kind, record, content?.document ?? stored);
     await deps.records.commit({
       by: who.user, at: Date.now(),
-      records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(parseDocument(record.document), parseDocument(state.document)), ...state, ...ownerOfLoose(kind, record, state), ...(content ? { objects: content.objects } : {}) }],
+      records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: await changedBetween(deps, record.document, state.document), ...state, ...ownerOfLoose(kind, record, state), ...(content ? { objects: content.objects } : {}) }],
       ...(account ? { account } : {}),
     });
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);
   });
+}
+
+/** The next state. Fields that only the registry fills in say what they say now, or nothing. */
+async function withStoredFacts(deps: Deps, kind: Kind, record: StoredRecord, document: JsonObject): Promise<RecordState> {
+  const claimed = await claimedState(deps, kind, record.ark, document);
+  if (claimed.reserved.length === 0 && reservedFields(kind).length === 0) return claimed.state;
+  const quads = (await deps.records.quads(record.ark)) ?? "";
+  return withoutReserved(kind, document, claimed, { document: parseDocument(record.document), quads, fromCrate: record.crate !== null });
 }
 
 export function mismatch(record: StoredRecord, expected: number): ServiceError {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { invalid } from "../../errors.js";
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -5,8 +6,10 @@ import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
 import type { StoredRecord } from "../../stores/records/port.js";
+import { damaged } from "../../stores/records/unavailable.js";
 import type { Caller } from "../access/caller.js";
 import type { Deps } from "../deps.js";
+import { isShortened, withoutForgotten } from "./forgotten.js";
 
 /** A record as one caller sees it. */
 export interface RecordView {
@@ -17,7 +20,7 @@ export interface RecordView {
   etag: string;
   /** More derived entries than BACKLINK_LIMIT: where to go on, by field; {@link writeBacklinkCursor} prints it. */
   next?: BacklinkPositions;
-  /** The whole document of an earlier revision, where this is one. */
+  /** The whole document, where it is not what the graph holds: of an earlier revision, or without what was deleted elsewhere. */
   past?: JsonObject;
 }
 
@@ -37,11 +40,21 @@ export function readBacklinkCursor(text: string): BacklinkPositions {
   throw invalid(["query", "backlinks"], "Value error, not a cursor of this service: take it from the Link header of the answer before");
 }
 
-const decoder = new TextDecoder();
-export const parseDocument = (bytes: Uint8Array): JsonObject => JSON.parse(decoder.decode(bytes)) as JsonObject;
+const decoder = new TextDecoder("utf-8", { fatal: true });
+/** @throws ServiceError `STORE_DAMAGED` when the bytes are no document */
+export function parseDocument(bytes: Uint8Array): JsonObject {
+  try {
+    return JSON.parse(decoder.decode(bytes)) as JsonObject;
+  } catch (error) {
+    throw damaged(`a document is not JSON (${(error as Error).message.slice(0, 80)})`);
+  }
+}
 const encoder = new TextEncoder();
 /** In a buffer of their own, which is handed to other threads without copying it out of a larger one. */
 export const documentBytes = (document: JsonObject): Uint8Array => encoder.encode(JSON.stringify(document));
+
+/** Bytes of documents that are parsed in one turn of the event loop. */
+const AT_ONCE = 256 * 2 ** 10;
 
 const derivedFields = new Map<KindName, string[]>(
   Object.values(KINDS).map((kind) => [kind.name, Object.keys(kind.fields).filter((name) => kind.fields[name]!.backlink)]),
@@ -52,7 +65,7 @@ export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolea
 
 /** One record; the stored bytes themselves where nothing is derived or hidden. */
 export async function viewOf(deps: Deps, record: StoredRecord, caller: Caller | null, after?: BacklinkPositions): Promise<RecordView> {
-  if (isPlain(record)) return { record, bytes: record.document, etag: etagOf(record) };
+  if (isPlain(record) && record.kind !== "evidencegraph") return { record, bytes: record.document, etag: etagOf(record) };
   return (await viewsOf(deps, [record], caller, after))[0]!;
 }
 
@@ -66,12 +79,22 @@ export function etagOf(record: StoredRecord, variant = ""): string {
 }
 
 /** A page of records: back-links of all of them in one read per derived field. */
-export async function viewsOf(deps: Deps, records: readonly StoredRecord[], caller: Caller | null, after?: BacklinkPositions): Promise<RecordView[]> {
-  const views: (RecordView | undefined)[] = records.map((record) => (isPlain(record) ? { record, bytes: record.document, etag: etagOf(record) } : undefined));
+export async function viewsOf(deps: Deps, stored: readonly StoredRecord[], caller: Caller | null, after?: BacklinkPositions): Promise<RecordView[]> {
+  const records = await withoutForgotten(deps, stored);
+  const views: (RecordView | undefined)[] = records.map((record) =>
+    (isPlain(record) ? { record, bytes: record.document, ...(!isShortened(record) ? { etag: etagOf(record) } : { etag: etagOf(record, "f"), past: parseDocument(record.document) }) } : undefined));
   for (const name of new Set(records.filter((record) => !isPlain(record)).map((record) => record.kind))) {
     const kind = KINDS[name];
     const indexes = records.flatMap((record, index) => (record.kind === name && !views[index] ? [index] : []));
-    const documents = indexes.map((index) => parseDocument(records[index]!.document));
+    const documents: JsonObject[] = [];
+    let parsed = 0;
+    for (const index of indexes) {
+      const { document } = records[index]!;
+      documents.push(parseDocument(document));
+      if ((parsed += document.length) < AT_ONCE) continue;
+      parsed = 0;
+      await turn();
+    }
     const next = await addBacklinks(deps, kind, indexes.map((index) => records[index]!), documents, after);
     for (const [at, index] of indexes.entries()) {
       const record = records[index]!;

@@ -6,7 +6,7 @@ import { Share } from "./facts/share.js";
 
 /** Faults of the table or its schema; any other is none of the crate's. */
 const DOES_NOT_CONFORM: ReadonlySet<string> = new Set(["VALIDATION", "SCHEMA_UNUSABLE"]);
-const LEFT_OUT: ReadonlySet<string> = new Set(["TOO_LARGE", "QUERY_TIMEOUT", "NOT_FOUND", "GONE", "AMBIGUOUS", "CONTENT_DELETED"]);
+const LEFT_OUT: ReadonlySet<string> = new Set(["TOO_LARGE", "QUERY_TIMEOUT", "NOT_FOUND", "GONE", "AMBIGUOUS", "CONTENT_DELETED", "CONTENT_DAMAGED"]);
 const COMPRESSED = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 /**
@@ -24,7 +24,7 @@ export async function checkTables(deps: Deps, tables: readonly NamedTable[], sig
     if (!content || content.size > room || COMPRESSED.test(content.name)) continue;
     room -= content.size;
     try {
-      const stream = await deps.objects.open(content.sha256);
+      const stream = await deps.objects.open(content.sha256, undefined, { size: content.size });
       const abort = (): void => void stream.destroy(signal.reason as Error);
       signal.addEventListener("abort", abort, { once: true });
       try {

@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { arkKey, lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
@@ -7,7 +8,8 @@ import { publicView } from "../../model/view.js";
 import type { FragmentPart, SearchPage, SearchQuery, SearchedField } from "../../stores/records/search-port.js";
 import type { StoredRecord } from "../../stores/records/port.js";
 import type { Deps } from "../deps.js";
-import { keywordsOf } from "../records/state.js";
+import { withoutForgotten } from "../records/forgotten.js";
+import { keywordsOf } from "../records/stated.js";
 import { parseDocument } from "../records/view.js";
 
 export type SearchMode = "basic" | "semantic";
@@ -19,7 +21,7 @@ export interface SearchResult {
   name: string | null;
   description: string | null;
   keywords: string[];
-  /** Above 0; comparable within one answer only. */
+  /** How well it fits beside the best one, which has 1; comparable within one search only. */
   score: number;
   /** By field, HTML: what was found stands in `<em>`, everything else is escaped. */
   highlight: Partial<Record<SearchedField, string>>;
@@ -42,8 +44,11 @@ export async function find(deps: Deps, { query, mode, kind, limit, offset }: Sea
   problems.push(...range("limit", limit, 1, MOST_RESULTS), ...range("offset", offset, 0, LARGEST_OFFSET));
   if (problems.length > 0) throw new ValidationError(problems);
   const began = performance.now();
-  const asked: SearchQuery = { text: query, match: mode === "basic" ? "all" : "related", offset, limit, ...(kind === undefined ? {} : { kind }) };
-  const page = await within(timeout, (signal) => (mode === "basic" ? deps.records.search(asked, signal) : related(deps, asked, signal)));
+  // An identifier is looked up; words in it are no text.
+  const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
+  const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
+  const asked: SearchQuery = { text: ark === undefined ? query : arkKey(ark), match, offset, limit, ...(kind === undefined ? {} : { kind }) };
+  const page = await within(timeout, (signal) => (match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal)));
   const found = page.hits.map(({ ark, score, fragments }) => ({ ark, score, highlight: Object.fromEntries(Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)])) }));
   return { total: page.total, found, ms: Math.round((performance.now() - began) * 1000) / 1000 };
 }
@@ -58,11 +63,13 @@ async function related({ records, nearness }: Pick<Deps, "records" | "nearness">
 export async function search(deps: Deps, request: SearchRequest): Promise<SearchAnswer> {
   const { total, found, ms } = await find(deps, request);
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
-  const results = found.flatMap(({ score, highlight }, index): SearchResult[] => {
+  const live = found.flatMap(({ score, highlight }, index) => {
     const record = records[index];
     // Deleted since it was found.
-    return record && !record.tombstone ? [{ ...shown(record), score, highlight }] : [];
+    return record && !record.tombstone ? [{ record, score, highlight }] : [];
   });
+  const clean = await withoutForgotten(deps, live.map(({ record }) => record));
+  const results = live.map(({ score, highlight }, index): SearchResult => ({ ...shown(clean[index]!), score, highlight }));
   return { query: request.query, total_results: total, results, time_taken_ms: ms };
 }
 

@@ -20,8 +20,10 @@ export interface SparqlRequest {
   query: string;
   /** Graphs that the protocol names; they take the place of FROM. */
   dataset: GraphNames;
-  /** Whose query it is, for penalties. */
+  /** Whose query it is: the user, or the address. */
   caller: string;
+  /** Others may come from the same address: nobody is penalised for what one of them asks. */
+  shared: boolean;
   /** Chooses the form of the answer once the form of the query is known. @throws ServiceError `NOT_ACCEPTABLE` */
   formatFor(form: Checked["form"]): ResultFormat | GraphFormat;
   /** Ends the wait of a caller who has gone. */
@@ -35,9 +37,12 @@ const STRIKES: ReadonlySet<string> = new Set(["QUERY_TIMEOUT", "QUERY_MEMORY"]);
  * Answers a query of anyone about what is public. Every write that was answered before the query came is seen.
  * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
  */
-export async function answerQuery({ query, dataset, caller, formatFor, signal }: SparqlRequest, deps: SparqlDeps): Promise<OpenAnswer> {
-  await deps.penalties.learn(caller);
-  deps.penalties.check(caller);
+export async function answerQuery({ query, dataset, caller, shared, formatFor, signal }: SparqlRequest, deps: SparqlDeps): Promise<OpenAnswer> {
+  const admit = (): void => {
+    if (!shared) deps.penalties.check(caller);
+  };
+  if (!shared) await deps.penalties.learn(caller);
+  admit();
   const base = `${deps.baseUrl()}/sparql`;
   const guarded = await deps.guard.check(query, base);
   const format = formatFor(guarded.form);
@@ -46,9 +51,9 @@ export async function answerQuery({ query, dataset, caller, formatFor, signal }:
   const text = guarded.form === "SELECT" ? guarded.bounded(deps.config.SPARQL_MAX_ROWS + 1) : guarded.text;
   const graph = guarded.form === "CONSTRUCT" || guarded.form === "DESCRIBE";
   try {
-    return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, { caller, admit: () => deps.penalties.check(caller), ...(signal && { signal }) });
+    return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, { caller, shared, admit, ...(signal && { signal }) });
   } catch (error) {
-    if (error instanceof ServiceError && STRIKES.has(error.code)) deps.penalties.strike(caller);
+    if (!shared && error instanceof ServiceError && STRIKES.has(error.code)) deps.penalties.strike(caller);
     throw error;
   }
 }

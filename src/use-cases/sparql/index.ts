@@ -1,4 +1,4 @@
 export { answerQuery, type SparqlRequest } from "./answer.js";
 export type { Checked } from "./guard/check.js";
 export { QueryGuard } from "./guard/index.js";
-export { Penalties, network } from "./penalties.js";
+export { Penalties } from "./penalties.js";

@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net";
 import { ServiceError } from "../../errors.js";
 import type { SharedMemory } from "../../stores/shared/port.js";
 
@@ -48,9 +47,4 @@ export class Penalties {
     if (this.#callers.size >= MOST_CALLERS) this.#callers.delete(this.#callers.keys().next().value!);
     this.#callers.set(caller, record);
   }
-}
-
-/** Whoever has an address of IPv6 has 2^64 of them. */
-export function network(address: string): string {
-  return isIPv6(address) && !address.includes(".") ? address.split(":").slice(0, 4).join(":") : address;
 }

@@ -1,7 +1,8 @@
 import { ValidationError, invalid } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import { graphsOf } from "../../rdf/graph.js";
+import { boundsForDocuments } from "../../rdf/bounded-contexts.js";
+import { boundedGraphs } from "../../rdf/graph.js";
 import { kindOfTypes, typeNames } from "../crates/kinds.js";
 import { isObject, listOf } from "../crates/json-path.js";
 import type { Judged } from "./report.js";
@@ -29,6 +30,7 @@ export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Jud
   const entities = entitiesOf(document["@graph"]);
   const isDescriptor = (entity: JsonObject): boolean => typeof entity["@id"] === "string" && DESCRIPTOR.test(entity["@id"]);
   const roots = new Set(entities.filter(isDescriptor).flatMap((entity) => listOf(entity["about"]).map((about) => (isObject(about) ? about["@id"] : about))));
+  const graphsOf = boundedGraphs(boundsForDocuments());
   const records = entities.filter((entity) => !isDescriptor(entity));
   for (let start = 0; start < records.length; start += BATCH) {
     const batch = records.slice(start, start + BATCH).map((entity, index) => {
@@ -38,7 +40,7 @@ export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Jud
       return { ark, kind, id: typeof id === "string" ? id : ark, document: entity };
     });
     const graphs = await graphsOf(context, batch.map(({ ark, kind, document: entity }) => ({ ark, kind, document: entity, fromCrate: true as const }))).catch((error: Error) => {
-      if (error.name !== "UnknownContext" && error.name !== "JsonLdError") throw error;
+      if (!["UnknownContext", "JsonLdError", "ContextLimit"].includes(error.name)) throw error;
       const { entity } = error as { entity?: number };
       throw new ValidationError([{ loc: entity === undefined ? ["body", "@context"] : ["body", "@graph", entities.indexOf(records[start + entity]!)], msg: `Value error, ${error.message}`, type: "value_error" }]);
     });

@@ -26,6 +26,16 @@ export interface ShapeReport {
   truncated: boolean;
 }
 
+/** A document that a client sent to be judged. */
+export interface SentDocument {
+  /** JSON text, UTF-8. */
+  document: Uint8Array;
+  /** The kind a single record is to be checked as; else its `@type` tells it. */
+  kind: string | undefined;
+  /** Setting MAX_JSON_DEPTH. */
+  maxDepth: number;
+}
+
 /** A record's statements, on their way to the thread that judges them. */
 export interface Judged {
   ark: string;

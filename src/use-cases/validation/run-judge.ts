@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { ServiceError } from "../../errors.js";
+import { ServiceError, ValidationError } from "../../errors.js";
 import { threadModule } from "../../package-root.js";
-import type { Judged, ShapeReport } from "./report.js";
+import type { Judged, SentDocument, ShapeReport } from "./report.js";
 import type { FromJudge, ToJudge } from "./thread.js";
 
 export interface JudgeLimits {
@@ -14,10 +14,10 @@ export interface JudgeLimits {
 }
 
 /**
- * Judges records in a thread of its own, batch after batch, and ends it.
- * @throws the signal's reason; ServiceError `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
+ * Judges stored records batch after batch, or a document that a client sent, in a thread of its own, and ends it.
+ * @throws the signal's reason; ValidationError for a document that is no JSON-LD; ServiceError `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
  */
-export async function runJudge(batches: AsyncIterable<Judged[]> | Iterable<Judged[]>, limits: JudgeLimits, signal: AbortSignal): Promise<ShapeReport> {
+export async function runJudge(judged: AsyncIterable<Judged[]> | SentDocument, limits: JudgeLimits, signal: AbortSignal): Promise<ShapeReport> {
   const worker = new Worker(threadModule("src/use-cases/validation/thread"), { name: "shapes", env: {}, resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)) } });
   const report: ShapeReport = { conforms: true, results: [], checked: 0, truncated: false };
   let timer: NodeJS.Timeout | undefined;
@@ -31,19 +31,29 @@ export async function runJudge(batches: AsyncIterable<Judged[]> | Iterable<Judge
   });
   // It may end while nobody waits for it.
   ended.catch(() => {});
-  const judged = (batch: ToJudge) => new Promise<FromJudge>((resolve) => {
+  const ask = (message: ToJudge, transfer: ArrayBuffer[] = []) => new Promise<FromJudge>((resolve) => {
     worker.once("message", resolve);
-    worker.postMessage(batch);
+    worker.postMessage(message, transfer);
   });
+  const answered = async (question: Promise<FromJudge>): Promise<void> => {
+    const answer = await Promise.race([question, ended]);
+    if ("fault" in answer) throw new Error(answer.fault);
+    if ("refused" in answer) throw new ValidationError(answer.refused);
+    report.checked += answer.checked;
+    for (const result of answer.results) report.results.push(result);
+    if (answer.results.length > 0) report.conforms = false;
+    report.truncated = report.results.length >= limits.results;
+  };
   try {
-    for await (const batch of batches) {
-      const answer = await Promise.race([judged(batch), ended]);
-      if ("fault" in answer) throw new Error(answer.fault);
-      report.checked += batch.length;
-      for (const result of answer.results) if (report.results.length < limits.results) report.results.push(result);
-      if (answer.results.length > 0) report.conforms = false;
-      report.truncated ||= report.results.length >= limits.results && answer.results.length > 0;
-      if (report.results.length >= limits.results) break;
+    if ("document" in judged) {
+      // A copy of its own, which is handed over: what was received may be part of a larger buffer.
+      const document = new Uint8Array(judged.document);
+      await answered(ask({ sent: { ...judged, document }, most: limits.results }, [document.buffer]));
+    } else {
+      for await (const records of judged) {
+        await answered(ask({ records, most: limits.results - report.results.length }));
+        if (report.truncated) break;
+      }
     }
     return report;
   } finally {

@@ -23,6 +23,22 @@ export function commitsConform({ store, reopen }: Setting): void {
       await expect(write(store(), create(one, {}, { mayShareKey: true }))).rejects.toMatchObject({ code: "DUPLICATE" });
     });
 
+    test("is refused when somebody holds one of the keys by now that nobody held when it was decided on", async () => {
+      await write(store(), create("ark:99999/c-1"), create("ark:99999/gone"));
+      await write(store(), remove("ark:99999/gone", 1));
+      const [one, two] = await Promise.allSettled([
+        write(store(), create("ark:99999/new")),
+        store().commit(commitOf([create("ark:99999/new/part")], { unheld: ["ark:99999/other", "ark:99999/new"] })),
+      ]);
+      expect(one.status).toBe("fulfilled");
+      expect(two).toMatchObject({ status: "rejected", reason: { code: "CHANGED_MEANWHILE", status: 409, extra: { ark: "ark:99999/new" } } });
+      for (const key of ["ark:99999/c1", "ark:99999/gone"]) await expect(store().commit(commitOf([create(`${key}/x`)], { unheld: [key] }))).rejects.toMatchObject({ code: "CHANGED_MEANWHILE" });
+      expect(await store().count({})).toBe(2);
+      // What the commit itself brings stands in nobody's way.
+      await store().commit(commitOf([create("ark:99999/whole"), create("ark:99999/whole/part")], { unheld: ["ark:99999/whole", "ark:99999/other"] }));
+      expect(await store().count({})).toBe(4);
+    });
+
     test("of an earlier revision is refused and changes nothing", async () => {
       await write(store(), create(A));
       await write(store(), replace(A, 1));

@@ -39,6 +39,26 @@ export function listsConform({ store }: Setting): void {
       }
     });
 
+    test("ends a page early that holds more bytes than asked for, and goes on behind it, in every order", async () => {
+      const sizes = [10, 3_000, 10, 10, 3_000, 3_000, 10];
+      await write(store(), ...sizes.map((size, index) => create(ark(index), { name: `n${index}`, extra: { pad: "x".repeat(size) } })));
+      for (const order of ["created", "-created", "name"] as const) {
+        const pages: string[][] = [];
+        for (let after: string | undefined; ;) {
+          const page = await store().list({ order, limit: 5, bytes: 2_000, ...(after === undefined ? {} : { after }) });
+          pages.push(page.items.map((record) => record.ark));
+          expect(page.positions).toHaveLength(page.items.length);
+          if (page.next === undefined) break;
+          after = page.next;
+        }
+        // A large document ends its page, and a page holds one at least.
+        expect(pages.map(({ length }) => length)).toEqual(order === "-created" ? [2, 1, 3, 1] : [2, 3, 1, 1]);
+        const whole = await store().list({ order, limit: 10, bytes: 1e6 });
+        expect(pages.flat()).toEqual(whole.items.map((record) => record.ark));
+        expect(whole.next).toBeUndefined();
+      }
+    });
+
     test("is narrowed by name, owner, keyword and crate, in every order and together", async () => {
       const other = "ark:99999/user-bob";
       await write(store(),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ObjectReference } from "../../../src/stores/records/objects-port.js";
-import { create, remove, replace, type Setting, write } from "./fixtures.js";
+import type { RecordWrite } from "../../../src/stores/records/port.js";
+import { commitOf, create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const A = "ark:99999/download-1";
 const hash = (letter: string): string => letter.repeat(64);
@@ -53,6 +54,58 @@ export function objectsConform({ store, reopen }: Setting): void {
       await store().release(holder);
       expect(await claim("a", "b")).toEqual([hash("a"), hash("b")]);
       expect(await (await reopen()).intend(holder, [hash("a")], 10 * DAY)).toEqual({ removing: [] });
+    });
+
+    test("of a crate's archive go with the content of a member, and with a member, whoever deletes it", async () => {
+      const [crate, other, member, shared] = ["ark:99999/crate", "ark:99999/crate-2", "ark:99999/crate/a.csv", "ark:99999/shared"];
+      await write(store(), create(crate!, { kind: "rocrate" }, { objects: [object("a", "archive"), object("b", "member")] }), create(other!, { kind: "rocrate" }, { objects: [object("c", "archive")] }),
+        create(member!, {}, { crate: crate!, objects: [object("d")] }), create(shared!, {}, { crate: crate! }));
+      await store().commit(commitOf([], { uses: { crate: other!, arks: [shared!] } }));
+      // What says nothing of the bytes takes nothing away.
+      await write(store(), replace(member!, 1, {}), replace(member!, 2, {}, { objects: [object("e")] }));
+      expect(await store().objectsOf(crate!)).toEqual([object("a", "archive"), object("b", "member")]);
+      await write(store(), replace(member!, 3, {}, { objects: [], dropObjects: true }));
+      expect(await store().objectsOf(crate!)).toEqual([object("b", "member")]);
+      expect(await store().objectsOf(crate!, { revision: 1 })).toEqual([object("b", "member")]);
+      expect(await store().contentWasDeleted(crate!, "archive")).toBe(true);
+      expect(await store().contentWasDeleted(other!, "archive")).toBe(false);
+      expect(await claim("a", "b", "c", "d", "e")).toEqual(["a", "d", "e"].map(hash));
+      await store().removed(["a", "d", "e"].map(hash));
+      // An archive that comes with the deletion is one without it.
+      await write(store(), replace(crate!, 1, { kind: "rocrate" }, { objects: [object("f", "archive"), object("b", "member")] }), remove(member!, 4, { dropObjects: true }));
+      expect(await store().objectsOf(crate!)).toEqual([object("b", "member"), object("f", "archive")]);
+      expect(await store().contentWasDeleted(crate!, "archive")).toBe(false);
+      // A crate that describes the record too has its bytes in its archive as well.
+      await write(store(), remove(shared!, 1, { dropObjects: true }));
+      expect(await store().objectsOf(other!)).toEqual([]);
+      expect(await (await reopen()).objectsOf(crate!)).toEqual([object("b", "member")]);
+    });
+
+    test("that a crate has and not everybody may read are told by what decides over them", async () => {
+      const [crate, other] = ["ark:99999/crate", "ark:99999/crate-2"];
+      const member = (name: string, more: object = {}, owner = OWNER): RecordWrite => create(`${crate}/${name}`, { owner }, { crate: crate!, objects: [object("a")], ...more });
+      const shut = { publicationStatus: "EMBARGOED" as const };
+      const open = { publicationStatus: "PUBLISHED" as const };
+      await write(store(), create(crate!, { kind: "rocrate" }, open), create(other!, { kind: "rocrate" }, open), member("open", open), member("a-draft"), member("b-draft"), member("shut", shut), member("bob", shut, "ark:99999/user-bob"),
+        member("metadata", { ...shut, objects: [object("b", "metadata")] }), member("gone", shut), member("without", { ...shut, objects: [] }));
+      await write(store(), remove(`${crate}/gone`, 1), { op: "publish", ark: `${crate}/shut`, status: "EMBARGOED", embargoedUntil: "2030" });
+      const found = { kind: "dataset", owner: OWNER, embargoedUntil: null, crate };
+      const bob = { ...found, ark: `${crate}/bob`, owner: "ark:99999/user-bob", publicationStatus: "EMBARGOED" };
+      const members = async (ark: string) => (await store().closedMembers(ark, { limit: 100 })).items;
+      expect((await members(crate!)).toSorted((a, b) => (a.ark < b.ark ? -1 : 1))).toEqual([
+        { ...found, ark: `${crate}/a-draft`, publicationStatus: "DRAFT" }, bob, { ...found, ark: `${crate}/shut`, publicationStatus: "EMBARGOED", embargoedUntil: "2030" },
+      ]);
+      expect(await members(other!)).toEqual([]);
+      await store().commit(commitOf([], { uses: { crate: other!, arks: [`${crate}/bob`, `${crate}/open`] } }));
+      expect(await members(other!)).toEqual([bob]);
+      expect(await members("ark:99999/none")).toEqual([]);
+      const paged: string[] = [];
+      for (let after: string | undefined, page = 0; page < 20; page++) {
+        const { items, next } = await store().closedMembers(crate!, { limit: 1, ...(after === undefined ? {} : { after }) });
+        paged.push(...items.map(({ ark }) => ark.slice(crate!.length + 1)));
+        if ((after = next) === undefined) break;
+      }
+      expect(paged.toSorted()).toEqual(["a-draft", "b-draft", "bob", "shut"]);
     });
 
     test("of an unfinished submission's archive are not swept", async () => {

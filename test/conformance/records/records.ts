@@ -1,4 +1,7 @@
+import { ownersOf } from "../../../src/use-cases/access/owners.js";
 import { describe, expect, test } from "vitest";
+import { packLinks } from "../../../src/stores/records/links-codec.js";
+import { packQuads } from "../../../src/stores/records/quads-codec.js";
 import { create, decode, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const A = "ark:99999/data-set-1";
@@ -14,6 +17,19 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(await store().find("ark:99999/other")).toBeUndefined();
     });
 
+    test("holds its key, deleted or not, alone or with others", async () => {
+      const [one, two] = ["ark:99999/c/a-b.csv", "ark:99999/c/ab.csv"] as const;
+      await write(store(), create(one, { owner: "ark:99999/user-bob" }, { mayShareKey: true }), create(two, { kind: "software" }, { mayShareKey: true }), create(A));
+      await write(store(), remove(A, 1));
+      const found = await store().holders(["ark:99999/c/ab.csv", "ark:99999/dataset1", "ark:99999/none", "\0"]);
+      expect(found.toSorted((a, b) => (a.ark < b.ark ? -1 : 1))).toEqual([
+        { ark: one, key: "ark:99999/c/ab.csv", kind: "dataset", owner: "ark:99999/user-bob", deleted: false },
+        { ark: two, key: "ark:99999/c/ab.csv", kind: "software", owner: OWNER, deleted: false },
+        { ark: A, key: "ark:99999/dataset1", kind: "dataset", owner: OWNER, deleted: true },
+      ]);
+      expect(await store().holders([])).toEqual([]);
+    });
+
     test("keeps its document byte for byte", async () => {
       const document = new TextEncoder().encode(`{ "b":1,\n "a" : "\\u0000 \\ud800 ü" }`);
       await write(store(), create(A, {}, { document }));
@@ -21,6 +37,21 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(new Uint8Array(found.record.document)).toEqual(document);
       const reopened = await (await reopen()).find(A) as { record: { document: Uint8Array } };
       expect(new Uint8Array(reopened.record.document)).toEqual(document);
+    });
+
+    test("has the same graph whether its quads come as text or packed", async () => {
+      const quads = Array.from({ length: 200 }, (_, index) => `<${A}> <https://schema.org/x> "${index}" <${A}> .\n`).sort().join("");
+      await write(store(), create(A, {}, { quads: packQuads(quads) }), create("ark:99999/b", {}, { quads: quads.replaceAll(A, "ark:99999/b") }));
+      expect(await store().quads(A)).toBe(quads);
+      expect((await store().quads("ark:99999/b"))!.replaceAll("ark:99999/b", A)).toBe(quads);
+    });
+
+    test("has the same links whether they come as a list or packed", async () => {
+      const links = Array.from({ length: 120 }, (_, index) => ({ predicate: "evi:usedDataset", target: `ark:99999/in-${index}`, targetKey: `ark:99999/in${index}` }));
+      await write(store(), create(A, { kind: "computation", links }), create("ark:99999/b", { kind: "computation" }, { links: packLinks(links) }));
+      const [listed, packed] = await store().linksFrom([A, "ark:99999/b"], { limit: 1000 });
+      expect(packed!.items.map(({ predicate, target }) => [predicate, target])).toEqual(links.map(({ predicate, target }) => [predicate, target]));
+      expect(listed!.items.map(({ predicate, target }) => [predicate, target])).toEqual(packed!.items.map(({ predicate, target }) => [predicate, target]));
     });
 
     test("that nobody could have stored is not found, whatever is asked for", async () => {
@@ -40,6 +71,16 @@ export function recordsConform({ store, reopen }: Setting): void {
       await write(store(), create(A), create("ark:99999/b"));
       const found = await store().findMany(["ark:99999/b", "ark:99999/none", "ark:99999/dataset1", A, "ark:99999/b"]);
       expect(found.map((record) => record?.ark)).toEqual(["ark:99999/b", undefined, A, A, "ark:99999/b"]);
+    });
+
+    test("has an owner that is read alone: by stored form or key, also of a tombstone, and a user is its own", async () => {
+      const [USER, LOOSE] = ["ark:99999/user-own", "ark:99999/loose"];
+      await write(store(), create(A), create("ark:99999/b"), create(LOOSE, { owner: null }), create(USER, { kind: "user", owner: null }));
+      await write(store(), remove("ark:99999/b", 1, {}));
+      await write(store(), create("ark:99999/c-d"), create("ark:99999/cd", {}, { mayShareKey: true }));
+      const asked = ["ark:99999/b", "ark:99999/none", "ark:99999/dataset1", A, LOOSE, USER, "ark:99999/c-d", "ark:99999/c--d", "\0", "\ud800"];
+      expect(await ownersOf(store(), asked)).toEqual([OWNER, undefined, OWNER, OWNER, null, USER, OWNER, undefined, undefined, undefined]);
+      expect(await ownersOf(store(), [])).toEqual([]);
     });
 
     test("keeps every revision, newest first in the history", async () => {

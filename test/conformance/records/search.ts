@@ -14,6 +14,21 @@ export function searchConforms({ store, reopen }: Setting): void {
   const ask = (text: string, more: Partial<SearchQuery> = {}) => store().search({ text, match: "all", offset: 0, limit: 10, ...more });
   const found = async (text: string, more: Partial<SearchQuery> = {}): Promise<string[]> => (await ask(text, more)).hits.map((hit) => hit.ark.slice("ark:99999/".length));
 
+  describe("a search for an identifier", () => {
+    const identified = (text: string, more: Partial<SearchQuery> = {}) => ask(text, { match: "identifier", ...more });
+    test("finds the record of this key and those below, the shortest first, and counts all", async () => {
+      await write(store(), holding("cells/a", {}), holding("cells", {}), holding("cells/b", {}, "software"), holding("cellspan", {}), holding("other", {}));
+      await write(store(), remove(ark("cells/a"), 1));
+      const { total, hits } = await identified("ark:99999/cells");
+      expect([total, hits.map((hit) => hit.ark)]).toEqual([3, ["cells", "cells/b", "cellspan"].map(ark)]);
+      expect(hits[0]!.score).toBe(1);
+      expect(hits[1]!.score).toBeLessThan(1);
+      expect((await identified("ark:99999/cells", { kind: "software" })).hits.map((hit) => hit.ark)).toEqual([ark("cells/b")]);
+      expect((await identified("ark:99999/cells", { offset: 1, limit: 1 })).hits.map((hit) => hit.ark)).toEqual([ark("cells/b")]);
+      expect(await identified("ark:99999/nothing")).toEqual({ total: 0, hits: [] });
+    });
+  });
+
   describe("a search for all words", () => {
     test("finds records that hold each of them, by its stem, without case and accents", async () => {
       await write(store(), holding("a", { name: "Images of cells", description: "Taken under a microscope." }), holding("b", { name: "Image", description: "A Café." }), holding("c", { keywords: ["imaging"], other: "ark:99999/xyz" }));
@@ -34,6 +49,22 @@ export function searchConforms({ store, reopen }: Setting): void {
       const scores = hits.map(({ score }) => score);
       expect(scores).toEqual(scores.toSorted((a, b) => b - a));
       expect(scores.at(-1)).toBeGreaterThan(0);
+    });
+
+    test("leaves stop words out, unless there are no others", async () => {
+      await write(store(), holding("a", { name: "Images, nuclei" }), holding("b", { name: "The Who" }), holding("c", { name: "Nuclei of cells" }));
+      expect(await found("images of nuclei")).toEqual(["a"]);
+      expect((await found("the nuclei")).toSorted()).toEqual(["a", "c"]);
+      expect(await found("The Who")).toEqual(["b"]);
+      expect(await found("of", { match: "related" })).toEqual(["c"]);
+    });
+
+    test("gives the best hit a score of 1, also for a word that most records have", async () => {
+      await write(store(), ...Array.from({ length: 20 }, (_, i) => holding(`d${i}`, i % 2 === 0 ? { name: "plate" } : { name: "else", description: "a plate" })));
+      const { hits } = await ask("plate", { limit: 20 });
+      expect(hits[0]!.score).toBe(1);
+      expect(hits.at(-1)!.score).toBeGreaterThan(0.01);
+      expect((await ask("plate", { limit: 5, offset: 15 })).hits[0]!.score).toBeCloseTo(hits[15]!.score, 10);
     });
 
     test("shows what was found in its place", async () => {

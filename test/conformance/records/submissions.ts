@@ -94,9 +94,12 @@ export function submissionsConform({ store, reopen }: Setting): void {
       expect(await store().submission("s1")).toMatchObject({ status: "queued", attempt: 1, interrupted: 1 });
       expect(await store().closeSubmission({ id: "s1", attempt: 1, status: "finished" }, 3)).toBe(false);
       expect(await store().beginAttempt("s1", 4)).toMatchObject({ status: "running", attempt: 2, interrupted: 1 });
+      expect(await store().yieldAttempt("s1", 2, true)).toBe(true);
+      expect(await store().submission("s1")).toMatchObject({ status: "queued", attempt: 2, interrupted: 1 });
+      await store().beginAttempt("s1", 4);
       // Queued and cancelled, nobody would end it.
       await store().cancelSubmission("s1", 5);
-      expect(await store().yieldAttempt("s1", 2)).toBe(false);
+      expect(await store().yieldAttempt("s1", 3)).toBe(false);
       expect(await store().submission("s1")).toMatchObject({ status: "running", cancelled: true, interrupted: 1 });
     });
 

@@ -210,7 +210,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
     test("lets words count no more than they can answer: one of a question that every record holds says next to nothing", async () => {
       await write(store(), holding("plants", "Pressed leaves"), ...Array.from({ length: 9 }, (_, i) => holding(`of${i}`, `Table of number ${i}`)));
       await keep([kept("plants", EAST), kept("of3", unit(0.5, 0.5, 0, 0)), ...[0, 1, 2, 4, 5, 6, 7, 8].map((i) => kept(`of${i}`, NORTH))]);
-      const { hits, total } = await ask("botany of flowers", EAST);
+      const { hits, total } = await ask("botany number flowers", EAST);
       expect(total).toBe(10);
       expect(short(hits[0]!.ark)).toBe("plants");
       for (const { score } of hits.slice(1)) expect(score).toBeLessThan(0.9);

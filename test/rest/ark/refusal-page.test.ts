@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ServiceError } from "../../../src/errors.js";
 import { refusalPage } from "../../../src/web/refusal-page.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
@@ -45,7 +44,7 @@ describe("an identifier without a record", () => {
     expect((await get("/ark:99999/gone")).body).toMatchObject({ code: "GONE", successor: "ark:99999/next" });
   });
   test("that several records could be lists them", () => {
-    const page = refusalPage(new ServiceError("AMBIGUOUS", "Several.", { candidates: ["ark:99999/c/a-b.csv", "ark:99999/c/ab<.csv"] }), "/ark:99999/c/-ab.csv");
+    const page = refusalPage({ status: 404, body: { detail: "Several.", code: "AMBIGUOUS", candidates: ["ark:99999/c/a-b.csv", "ark:99999/c/ab<.csv"] } }, "/ark:99999/c/-ab.csv");
     for (const [href, text] of [["a-b.csv", "a-b.csv"], ["ab%3C.csv", "ab&lt;.csv"]]) expect(page).toContain(`<a href="/ark:99999/c/${href}">ark:99999/c/${text}</a>`);
   });
   test("asked for with ?info, or of another authority, is answered as before", async () => {

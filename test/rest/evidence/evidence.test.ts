@@ -78,7 +78,7 @@ describe("Each edge is traced to the field that said it", () => {
       { name: "generatedBy", statedBy: [{ record: output, field: "generatedBy" }] },
       { name: "generated", statedBy: [{ record: run, field: "generated" }, { record: run, field: "evi:generated" }] },
     ]);
-    expect((await get(`/evidencegraph/query/${output}?depth=1`))["@graph"][0]).not.toHaveProperty("statements");
+    expect((await get(`/evidencegraph/query/${output}?depth=1`))["@graph"][0]!.statements![0]).not.toHaveProperty("field");
     // Its software is told in words, which are no node.
     for (const depth of ["", "?depth=5"]) {
       const whole = await get(`/evidencegraph/query/${output}${depth}`);
@@ -109,7 +109,7 @@ describe("A stored evidence graph", () => {
     expect(status).toMatchObject({ status: "finished", success: true, error: null, identifiersMinted: 1, evidenceGraphIdentifier: expect.stringMatching(/^ark:99999\/evidence-graph-/) as string });
     const id = status["evidenceGraphIdentifier"] as string;
     const stored = await get(`/evidencegraph/${id}`);
-    expect(stored).toMatchObject({ "@id": id, "@type": "evi:EvidenceGraph", name: "Evidence graph of Result", owner: ada.ark, about: output, direction: "upstream", depth: null, dangling: [], truncated: false });
+    expect(stored).toMatchObject({ "@id": id, "@type": "evi:EvidenceGraph", name: `Evidence graph of ${output}`, owner: ada.ark, about: output, direction: "upstream", depth: null, dangling: [], truncated: false });
     expect(nodes(stored)).toEqual([output, input]);
     expect(await get(`/${id}`)).toEqual(stored);
     expect((await registry.ask("/evidencegraph")).body).toEqual(expect.arrayContaining([expect.objectContaining({ "@id": id })]));
@@ -155,8 +155,45 @@ describe("A stored evidence graph", () => {
     expect((await build(output))["success"]).toBe(true);
     expect(await get(`/evidencegraph/${id}`)).toEqual({ ...stored, name: "Mine" });
     expect((await registry.ask(`/dataset/${output}`, { method: "DELETE", token: ada.token })).status).toBe(200);
-    expect(await get(`/evidencegraph/${id}`)).toEqual({ ...stored, name: "Mine" });
+    // But for the name and description of the record, which went with it.
+    const [{ name: _name, description: _description, ...node }] = stored["@graph"] as [Json];
+    expect(await get(`/evidencegraph/${id}`)).toEqual({ ...stored, name: "Mine", "@graph": [node] });
     expect((await registry.ask(`/evidencegraph/build/${output}`, { method: "POST", token: ada.token })).status).toBe(410);
+  });
+
+  it("repeats nothing of a deleted record, in no revision and over no interface", async () => {
+    const [secret, described] = ["Marked-name-91c2", "Marked-description-91c2"];
+    const input = await dataset({ name: secret, description: described });
+    const output = await dataset({ derivedFrom: [input], name: secret, description: described }, grace);
+    const id = (await build(output))["evidenceGraphIdentifier"] as string;
+    // As graphs were named before.
+    const stored = await get(`/evidencegraph/${id}`);
+    expect((await registry.ask("/evidencegraph", { method: "PUT", token: ada.token, body: { ...stored, name: `Evidence graph of ${secret}` } })).status).toBe(200);
+    const others = await dataset({ derivedFrom: [input], name: "Alive" });
+    const of = (await build(others))["evidenceGraphIdentifier"] as string;
+    const answers = async (token?: string) => {
+      const texts = await Promise.all([id, of].flatMap((ark) => [
+        ...["", "?revision=1", "?revision=2", "?format=html", "/history"].map((end) => `/evidencegraph/${ark}${end}`), `/${ark}`, `/${ark}?revision=1`, `/${ark}?format=turtle`, `/${ark}?revision=1&format=n-quads`, `/${ark}?info`,
+      ]).concat("/evidencegraph", "/evidencegraph?limit=1000").map(async (path) => (await registry.ask(path, { token })).text));
+      const fields = "name description document additionalProperties history { nodes { changed } }";
+      const query = `query ($id: ID!, $of: ID!) { record(id: $id) { ${fields} } evidenceGraphRecord(id: $of) { ${fields} } evidenceGraphRecords(first: 100) { nodes { ${fields} } } }`;
+      texts.push((await registry.graphql(query, { id, of }, token)).text);
+      return texts.join("\n");
+    };
+    expect(await answers()).toContain(secret);
+    for (const [ark, user] of [[input, ada], [output, grace]] as const) expect((await registry.ask(`/dataset/${ark}`, { method: "DELETE", token: user.token })).status).toBe(200);
+    for (const token of [undefined, grace.token, ada.token]) {
+      const told = await answers(token);
+      expect(told).not.toContain(secret);
+      expect(told).not.toContain(described);
+    }
+    const published = await registry.graphql("mutation ($id: ID!) { publish(id: $id, publicationStatus: PUBLISHED) { id name additionalProperties document } }", { id: of }, ada.token);
+    expect(published.body["data"].publish.id).toBe(of);
+    expect(published.text).not.toContain(secret);
+    expect((await get(`/evidencegraph/${of}?revision=1`))["@graph"]).toEqual(expect.arrayContaining([expect.objectContaining({ "@id": others, name: "Alive" }), { "@id": input, "@type": ["evi:Dataset"] }]));
+    const deleted = await registry.ask(`/evidencegraph/${of}`, { method: "DELETE", token: ada.token });
+    expect([deleted.status, deleted.text.includes(secret)]).toEqual([200, false]);
+    expect((await registry.ask(`/evidencegraph/${of}?revision=1`, { token: ada.token })).text).not.toContain(secret);
   });
 
   it("comes back under its identifier when it was deleted and is built again", async () => {
@@ -235,7 +272,7 @@ describe("Over HTTP, evidence", () => {
     expect(path).toMatchObject({ direction: "upstream", length: 1, edges: [{ name: "derivedFrom", statedBy: [{ record: end, field: "derivedFrom" }] }] });
     const { body } = await registry.graphql(`query ($from: ID!, $to: ID!, $other: ID!) {
       impact(id: $to) { id total byKind { kind count } byOwner { owner name count kinds { kind count } } }
-      supportPath(from: $from, to: $to) { direction length nodes { id name } edges { source name target statedBy { record field } } }
+      supportPath(from: $from, to: $to) { direction length nodes { id name } edges { source name target statedBy { record field owner ownsSource ownsTarget } } }
       none: supportPath(from: $to, to: $other) { length }
     }`, { from: end, to: inputs[3], other: inputs[4] });
     expect(body["data"]).toEqual({

@@ -1,5 +1,8 @@
 import { Parser } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { arkKey } from "../../../src/identifiers/ark.js";
+import { KINDS } from "../../../src/model/kinds/index.js";
+import { stateOf } from "../../../src/use-cases/records/state.js";
 import { WRITABLE, bodyOf } from "../../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
@@ -145,7 +148,10 @@ describe("the resolver", () => {
     expect((await get("/ark:12148/storedhere")).status).toBe(410);
   });
   it("takes the whole path for the identifier where one is stored, else its last word for the operation", async () => {
-    const ark = await make("dataset", { "@id": "ark:99999/thing/download" });
+    // Not registered any more; stored ones stay.
+    const ark = "ark:99999/thing/download";
+    const state = await stateOf(server.deps, KINDS.dataset, ark, bodyOf("dataset", ada.id, { "@id": ark }));
+    await server.deps.records.commit({ by: null, at: Date.now(), records: [{ op: "create", ark, key: arkKey(ark), ...state }] });
     expect((await get(`/${ark}`)).body["@id"]).toBe(ark);
     expect((await get(`/dataset/${ark}`)).body["@id"]).toBe(ark);
   });

@@ -27,7 +27,7 @@ const queries = cases.filter((test) => !updates.includes(test));
 /** What the suite calls data0: it expects the endpoint to know a graph that it does not describe. */
 const DATA0 = "http://kasei.us/2009/09/sparql/data/data0.rdf";
 
-const LIMITS = { timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, idle: 60_000, queue: 9, queueWait: 10_000, indexWait: 5_000 };
+const LIMITS = { timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, idle: 60_000, queue: 9, callerQueue: 9, slice: 60_000, queueWait: 10_000, indexWait: 5_000 };
 const oxigraph = sparqlServer(OXIGRAPH);
 /** Opens what answers them. */
 const inProcess = async (feed: MemoryFeed): Promise<Partial<Deps>> => ({ openQueries: new OpenEngine({ ...LIMITS, openFeed: feed.open, memory: 2 ** 29, threads: 1 }) });

@@ -11,6 +11,7 @@ objectStoreConformance("files", async () => {
   return {
     store: await openFileObjects(folder),
     staged: async () => (await readdir(join(folder, "staging"))).length,
+    damage: (sha256, bytes) => writeFile(join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256), bytes),
     close: () => rm(folder, { recursive: true }),
   };
 });

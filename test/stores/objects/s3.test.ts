@@ -6,6 +6,7 @@ import { S3Calls } from "../../../src/stores/objects/s3/calls.js";
 import { Keys } from "../../../src/stores/objects/s3/keys.js";
 import type { S3Location } from "../../../src/stores/objects/s3/location.js";
 import { openS3Objects, prepareBucket } from "../../../src/stores/objects/s3/store.js";
+import { checkObjects } from "../../../src/use-cases/check/index.js";
 import { objectStoreConformance } from "../../conformance/object-store.js";
 import { clientOf, keysOf, locationOf, newBucket, S3_MAKES, sayMissing } from "../../support/servers/s3-makes.js";
 import type { S3Server } from "../../support/servers/s3-server.js";
@@ -35,7 +36,33 @@ for (const { make, missing, start } of S3_MAKES) {
 
     objectStoreConformance(`S3 (${make})`, async () => {
       const own = await newBucket(server);
-      return { store: openS3Objects(own), staged: async () => (await keysOf(server, own, "registry/staging/")).length, tick: TICK, close: async () => {} };
+      return { store: openS3Objects(own), staged: async () => (await keysOf(server, own, "registry/staging/")).length, tick: TICK,
+        damage: async (key, bytes) => void (await clientOf(server).putObject(own.bucket, new Keys(own.prefix).object(key)!, Buffer.from(bytes))), close: async () => {} };
+    });
+
+    it("is checked as a whole: what is damaged or missing is named with who needs it", async () => {
+      const own = await newBucket(server);
+      const checked = openS3Objects(own);
+      const items: { sha256: string; size: number }[] = [];
+      for (const size of [1, 300_000, 6 * MIB]) {
+        const staged = await checked.stage(Readable.from([randomBytes(size)]));
+        await staged.publish();
+        items.push({ sha256: staged.sha256, size });
+      }
+      const replace = async (key: string, bytes: Buffer) => void (await clientOf(server).putObject(own.bucket, new Keys(own.prefix).object(key)!, bytes));
+      const truth = { neededObjects: async () => ({ items }), needing: async (key: string) => [`who needs ${key}`] };
+      const wrong: { sha256: string; what: string; neededBy: string[] }[] = [];
+      const check = () => checkObjects({ truth, objects: checked, wrong: (object) => wrong.push(object) });
+      expect(await check()).toEqual({ objects: 3, bytes: 1 + 300_000 + 6 * MIB, wrong: 0 });
+      await replace(items[1]!.sha256, randomBytes(300_000));
+      await replace(items[2]!.sha256, randomBytes(5000));
+      await checked.remove(items[0]!.sha256);
+      expect(await check()).toMatchObject({ objects: 3, wrong: 3 });
+      const by = new Map(wrong.map((object) => [object.sha256, object]));
+      expect(items.map(({ sha256: key }) => by.get(key)?.what)).toEqual([
+        expect.stringContaining("missing"), expect.stringContaining("another hash"), expect.stringMatching(/5000 bytes of it instead of 6291456/),
+      ]);
+      expect(by.get(items[0]!.sha256)?.neededBy).toEqual([`who needs ${items[0]!.sha256}`]);
     });
 
     it("takes objects of any size around its parts", async () => {

@@ -17,7 +17,7 @@ const records = (count: number, from = 0): Record<string, string> => Object.from
 describe("The engine for strangers", () => {
   let engine: OpenEngine | undefined;
   const open = (feed: MemoryFeed, options: Partial<OpenOptions> = {}): OpenEngine => (engine = new OpenEngine({
-    openFeed: feed.open, timeout: 20_000, maxRows: 1000, maxBytes: 2 ** 20, memory: 2 ** 29, threads: 1, idle: 60_000, queue: 4, queueWait: 20_000, indexWait: 1_500, ...options,
+    openFeed: feed.open, timeout: 20_000, maxRows: 1000, maxBytes: 2 ** 20, memory: 2 ** 29, threads: 1, idle: 60_000, queue: 4, callerQueue: 4, queueWait: 20_000, slice: 60_000, indexWait: 1_500, ...options,
   }));
   afterEach(() => engine?.close());
   const ask = async (query: string, options: Partial<OpenQuestion> & Asker = {}) => {

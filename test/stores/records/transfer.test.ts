@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asStoreError, StatementError } from "../../../src/stores/records/postgres/statement-error.js";
 import { fill, move, truthTransferConformance } from "../../conformance/truth-transfer.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 import { databasePlace, filePlace } from "../../support/truth-places.js";
@@ -46,6 +47,25 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
     const place = await database();
     await expect(place.transfer({ make: false })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("holds no registry") as string });
     expect(await server.sql("SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()", place.url)).toBe("0");
+  });
+
+  test("what is damaged in a database is named with its record, and a damaged page of it is STORE_DAMAGED", async () => {
+    const place = await database();
+    await fill(place);
+    const found = async () => {
+      const transfer = await place.transfer({ make: false });
+      const all = [];
+      for await (const damage of transfer.damage()) all.push(damage);
+      await transfer.close();
+      return all;
+    };
+    expect(await found()).toEqual([]);
+    const [ark, state] = (await server.sql("SELECT ark || ' ' || state FROM record ORDER BY id LIMIT 1", place.url)).split(" ") as [string, string];
+    await server.sql(`UPDATE state SET document = 'no JSON', quads = quads WHERE id = ${state}`, place.url);
+    expect(await found()).toEqual([{ where: expect.stringContaining(`record ${ark}, revision `) as string, what: "the document is not JSON" }]);
+    // As the server reports a page whose checksum is wrong, or an index that does not fit its table.
+    for (const code of ["XX001", "XX002"]) expect(asStoreError(new StatementError(code, "invalid page in block 3 of relation base/5/16384"))).toMatchObject({ code: "STORE_DAMAGED", status: 503 });
+    expect(asStoreError(new StatementError("XX000", "cache lookup failed"))).toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
   test("states that a refused commit left behind stay behind", async () => {

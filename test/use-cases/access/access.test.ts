@@ -162,7 +162,7 @@ describe("content", () => {
     const crate = await datasetOf(owners["owner"]!);
     const member = await datasetOf(owners["owner"]!, {});
     const ark = `${crate.record.ark}/member`;
-    const state = await stateOf(KINDS.dataset, ark, { ...parseDocument(member.bytes), "@id": ark });
+    const state = await stateOf(deps, KINDS.dataset, ark, { ...parseDocument(member.bytes), "@id": ark });
     await deps.records.commit({ by: null, at: Date.now(), records: [{ op: "create", ark, key: arkKey(ark), crate: crate.record.ark, ...state }] });
     const stored = (await deps.records.findMany([ark]))[0]!;
     await storeContent(deps, stored, "embargoed bytes");

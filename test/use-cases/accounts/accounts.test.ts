@@ -128,7 +128,7 @@ describe("a token", () => {
     const hal = await server.person("hal");
     const claims = jwt.decode(hal.token, { complete: true })!;
     expect(claims.header).toMatchObject({ alg: "HS256", typ: "JWT" });
-    expect(claims.payload).toMatchObject({ iss: server.url, sub: hal.id, name: "hal", email: hal.email });
+    expect(claims.payload).toMatchObject({ iss: server.deps.installation, aud: server.deps.installation, sub: hal.id, name: "hal", email: hal.email });
     const { iat, exp, jti } = claims.payload as jwt.JwtPayload;
     expect(exp! - iat!).toBeCloseTo(86_400, 3);
     expect(Math.abs(iat! - Date.now() / 1000)).toBeLessThan(30);
@@ -138,7 +138,8 @@ describe("a token", () => {
   it("is refused when it is not signed, signed otherwise, changed, expired or incomplete", async () => {
     const ida = await server.person("ida");
     const key = server.deps.jwtSecret;
-    const good = { sub: ida.id, iat: now(), exp: now() + 60 };
+    const who = { iss: server.deps.installation, aud: server.deps.installation, sub: ida.id };
+    const good = { ...who, iat: now(), exp: now() + 60 };
     const [header, , signature] = ida.token.split(".") as [string, string, string];
     const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const none = `${base64({ alg: "none", typ: "JWT" })}.${base64(good)}.`;
@@ -146,7 +147,7 @@ describe("a token", () => {
     const unsignedHeader = `${base64({ alg: "HS256" })}.${base64(good)}.${createHmac("sha256", "").update(`${base64({ alg: "HS256" })}.${base64(good)}`).digest("base64url")}`;
     const bad = [
       none, `${none}x`, hs512, unsignedHeader, jwt.sign(good, `${key}x`), `${header}.${base64({ ...good, sub: "ark:99999/user-admin" })}.${signature}`, `${ida.token}x`, ida.token.slice(0, -2), "x", "a.b.c", "..",
-      jwt.sign({ ...good, exp: now() - 1 }, key), jwt.sign({ sub: ida.id, iat: now() }, key), jwt.sign({ iat: now(), exp: now() + 60 }, key), jwt.sign({ ...good, sub: "ark:99999/nobody" }, key), jwt.sign({ ...good, sub: "\0" }, key),
+      jwt.sign({ ...good, exp: now() - 1 }, key), jwt.sign({ ...who, iat: now() }, key), jwt.sign({ ...who, sub: undefined, iat: now(), exp: now() + 60 }, key), jwt.sign({ ...good, sub: "ark:99999/nobody" }, key), jwt.sign({ ...good, sub: "\0" }, key),
       jwt.sign({ ...good, nbf: now() + 60 }, key),
     ];
     for (const token of bad) expect(await asks(token), token).toBe("INVALID_TOKEN");

@@ -30,7 +30,7 @@ describe("any input", () => {
       try {
         const crate = prepareCrate([{ file: "ro-crate-metadata.json", folder: "", bytes }], [{ name: "a.txt", folder: false, size: 1 }], { limits: LIMITS, naan: "99999", acceptedNaans: "*" });
         const stored = new Map([["a.txt", { sha256: "0".repeat(64), size: 1 }]]);
-        for await (const records of buildRecords(crate, stored, { baseUrl: "https://x.example", owner: "ark:99999/u" }, graphsOf)) {
+        for await (const records of buildRecords(crate, stored, { limits: LIMITS, baseUrl: "https://x.example", owner: "ark:99999/u" }, graphsOf)) {
           for (const { ark, key, document, name } of records) {
             expect(ark).toMatch(/^ark:[0-9a-z]{5,}\/[^\s?#]+$/);
             expect(key).not.toBe("");

@@ -15,6 +15,10 @@ describe("a crate that means harm", () => {
     const { errors } = taken.result as { errors: { code: string; message: string }[] };
     expect(errors.map((error) => error.code)).toContain(code);
     const { message } = errors.find((error) => error.code === code)!;
+    // A message shows such characters by their numbers.
+    // eslint-disable-next-line no-control-regex
+    expect(JSON.stringify(errors)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]|\\u00|\\n/);
+    if (_does.startsWith("turns the direction")) expect(message).toContain("U+202E");
     const { status, fix } = FINDING_CODES[code];
     expect(fix).not.toBe("");
     // A limit names its setting.

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CrateError } from "../../../src/use-cases/crates/findings.js";
 import { Findings } from "../../../src/use-cases/crates/findings.js";
 import { kindOfTypes, typeNames } from "../../../src/use-cases/crates/kinds.js";
+import { readLayout } from "../../../src/use-cases/crates/layout/read-layout.js";
 import { locateMetadata } from "../../../src/use-cases/crates/metadata/locate.js";
 import { prepareCrate, type PreparedCrate } from "../../../src/use-cases/crates/prepare.js";
 import { LIMITS, RO_CRATE_ADVICE, metadata, type Entity, type Json } from "../../support/crates.js";
@@ -35,9 +36,10 @@ describe("the metadata file", () => {
     expect(locate("ro-crate-metadata.jsonld").root.folder).toBe("");
   });
   it("must be there, and once at its depth", () => {
-    expect(errors(() => locate("my-ro-crate-metadata.json"))).toEqual(["NO_METADATA null"]);
+    expect(errors(() => locate("a.txt", "myro-crate-metadata.json"))).toEqual(["NO_METADATA null"]);
+    expect(errors(() => locate("a-ro-crate-metadata.json", "b-ro-crate-metadata.json"))).toEqual(["AMBIGUOUS_METADATA null"]);
     expect(errors(() => locate("a/ro-crate-metadata.json", "b/ro-crate-metadata.json"))).toEqual(["AMBIGUOUS_METADATA null"]);
-    expect(errors(() => locate("ro-crate-metadata.json", "ro-crate-metadata.jsonld"))).toEqual(["AMBIGUOUS_METADATA null"]);
+    expect(errors(() => locate("ro-crate-metadata.json", "ro-crate-metadata.jsonld", "x-ro-crate-metadata.json"))).toEqual([]);
   });
   it("is read strictly: each problem has its pointer and place", () => {
     const bad = '{"@context": "https://w3id.org/ro/crate/1.1/context",\n "@graph": [{"@id": "x", "n": 1e400, "n": 1, "s": "\\u0000"}]}';
@@ -71,6 +73,21 @@ describe("the layout", () => {
     expect(errors(() => prepare({ "ro-crate-metadata.json": { "@graph": [{ "@id": "ro-crate-metadata.json", about: { "@id": "./" } }] } }))).toEqual(["NO_ROOT /@graph/0"]);
     expect(errors(() => prepare({ "ro-crate-metadata.json": { "@graph": [{ "@id": "ro-crate-metadata.json", about: { "@id": "a.txt" } }, { "@id": "a.txt", "@type": "File" }] } }, ["a.txt"]))).toEqual(["ROOT_NOT_DATASET /@graph/1"]);
     expect(errors(() => prepare({ "ro-crate-metadata.json": { "@graph": ["x", { "@id": 5 }] } }))).toEqual(["METADATA_SHAPE /@graph/0", "INVALID_ID /@graph/1/@id", "NO_ROOT "]);
+  });
+  it("says what is missing: the graph, the descriptor, or its about", () => {
+    const message = (document: object): string => {
+      const findings = new Findings();
+      readLayout(document as never, { file: "ro-crate-metadata.json", folder: "" }, findings);
+      try {
+        findings.throwIfErrors();
+        return "";
+      } catch (error) {
+        return (error as CrateError).findings.map(({ message: said, pointer }) => `${pointer} ${said}`).join();
+      }
+    };
+    expect(message({ "@context": "https://w3id.org/ro/crate/1.1/context" })).toMatch(/^ The crate has no `@graph`\. Add one/);
+    expect(message({ "@graph": [{ "@id": "./" }] })).toMatch(/Add the descriptor/);
+    expect(message({ "@graph": [{ "@id": "./" }, { "@id": "ro-crate-metadata.json", "@type": "CreativeWork" }] })).toMatch(/^\/@graph\/1 The descriptor has no `about`/);
   });
   it("reads the older layout: one object with its own graph", () => {
     const crate = prepare({ "ro-crate-metadata.json": { "@id": "https://fairscape.net/ark:59852/rocrate-1", "@type": "Dataset", name: "Old", isPartOf: [{ "@id": "ark:/Lab", "@type": "Organization", name: "Lab" }], "@graph": [{ "@id": "ark:59852/d", metadataType: "https://w3id.org/EVI#Dataset" }] } });

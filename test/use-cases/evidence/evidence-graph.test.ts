@@ -180,7 +180,9 @@ describe("An evidence graph", () => {
     world.feed.commit({ "ark:99999/result": `${quadsOf("result", { edges: { generatedBy: ["ark:99999/result#genid-0"] } })}${inside} <https://schema.org/name> "A run nobody named" ${graph} .\n${inside} <https://w3id.org/EVI#usedDataset> <ark:99999/raw> ${graph} .\n${inside} <https://w3id.org/EVI#directlySupportedBy> <ark:99999/raw> <ark:99999/result#inferred> .\n` });
     const graphed = await world.ask("result");
     expect(nodesIn(graphed)).toEqual(["result", "result#genid-0", "raw"]);
-    expect(graphed["@graph"][1]).toEqual({ "@id": "ark:99999/result#genid-0", "@type": [], name: "A run nobody named", usedDataset: [{ "@id": "ark:99999/raw" }] });
+    expect(graphed["@graph"][1]).toEqual({ "@id": "ark:99999/result#genid-0", "@type": [], name: "A run nobody named", usedDataset: [{ "@id": "ark:99999/raw" }],
+      statements: [{ property: "usedDataset", object: "ark:99999/raw", record: "ark:99999/result", owner: null, ownsSource: true, ownsTarget: true }],
+    });
     expect(graphed.dangling).toEqual([]);
   });
 

@@ -15,6 +15,8 @@ const PLAN: Record<string, Planned> = {
   ...Object.fromEntries(Array.from({ length: CHAIN }, (_, i): [string, Planned] => [`n${i}`, i === 0 ? {} : { edges: { derivedFrom: [`n${i - 1}`, ...(i === CHAIN - 1 ? ["n200"] : [])] } }])),
 };
 
+const BY_ADA = { owner: ark("ada"), ownsSource: true, ownsTarget: false };
+
 describe("What rests on a record", () => {
   const world = new EvidenceWorld();
   const deps = () => ({ records: world.records, queries: world.engine });
@@ -47,9 +49,9 @@ describe("What rests on a record", () => {
     expect(path).toMatchObject({ from: "ark:99999/paper", to: "ark:99999/raw", direction: "upstream", length: 3, asOf: 1 });
     expect(ids(path)).toEqual(["paper", "masks", "run", "raw"]);
     expect(path.edges).toEqual([
-      { source: "ark:99999/paper", name: "derivedFrom", target: "ark:99999/masks", statedBy: [{ record: "ark:99999/paper", field: "derivedFrom" }] },
-      { source: "ark:99999/run", name: "generated", target: "ark:99999/masks", statedBy: [{ record: "ark:99999/run", field: "generated" }] },
-      { source: "ark:99999/run", name: "usedDataset", target: "ark:99999/raw", statedBy: [{ record: "ark:99999/run", field: "usedDataset" }] },
+      { source: "ark:99999/paper", name: "derivedFrom", target: "ark:99999/masks", statedBy: [{ record: "ark:99999/paper", field: "derivedFrom", owner: ark("grace"), ownsSource: true, ownsTarget: true }] },
+      { source: "ark:99999/run", name: "generated", target: "ark:99999/masks", thirdParty: true, statedBy: [{ record: "ark:99999/run", field: "generated", ...BY_ADA, thirdParty: true }] },
+      { source: "ark:99999/run", name: "usedDataset", target: "ark:99999/raw", statedBy: [{ record: "ark:99999/run", field: "usedDataset", ...BY_ADA }] },
     ]);
     expect(ids(await supportPath(ark("raw"), ark("paper"), deps()))).toEqual(["raw", "run", "masks", "paper"]);
     expect((await supportPath(ark("raw"), ark("paper"), deps())).direction).toBe("downstream");

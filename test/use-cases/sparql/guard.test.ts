@@ -37,6 +37,52 @@ describe("the guard lets pass", () => {
   ])("%s: %s", async (form, query) => expect(await verdict(query)).toBe(form));
 });
 
+describe("the guard writes vocabularies with two spellings in the one of the graph", () => {
+  it.each([
+    ["PREFIX s: <http://schema.org/> SELECT * { ?x s:name ?n }", "PREFIX s: <https://schema.org/> SELECT ?x ?n { ?x s:name ?n }"],
+    ["ASK { ?x <http://schema.org/name> ?y ; a <http://w3id.org/EVI#Dataset>, <https://w3id.org/evi#Software> }", "ASK { ?x <https://schema.org/name> ?y ; a <https://w3id.org/EVI#Dataset>, <https://w3id.org/EVI#Software> }"],
+    ["PREFIX p: <https://www.w3.org/ns/prov#> ASK { ?x p:used ?y }", "PREFIX p: <http://www.w3.org/ns/prov#> ASK { ?x p:used ?y }"],
+  ])("%s", async (written, meant) => expect((await guard.check(written, BASE)).text).toBe(meant));
+
+  it.each([
+    "SELECT ?x ?p { ?x ?p 'http://schema.org/' FILTER(?a<?b && ?c>?d) } # <http://schema.org/>",
+    "ASK { ?x <https://schema.org/name> \"<http://schema.org/name>\" }",
+    "ASK { ?x <http://schema.organisation.example/> <http://example.org/?u=http://schema.org/> }",
+  ])("and leaves all else: %s", async (query) => expect((await guard.check(query, BASE)).text).toBe(query));
+
+  it("tells places of the query as it was written, and bounds its rows", async () => {
+    const refused = await guard.check("SELECT * { ?x <http://schema.org/name> ?y ?z }", BASE).then(() => undefined, (error: unknown) => error as ServiceError);
+    expect(refused).toMatchObject({ code: "QUERY_SYNTAX", extra: { line: 1, column: 43 } });
+    const guarded = await guard.check("SELECT * { ?x <http://schema.org/name> ?y } LIMIT 900 VALUES ?x { <http://schema.org/a> }", BASE);
+    expect(guarded.bounded(7)).toBe("SELECT ?x ?y { ?x <https://schema.org/name> ?y } LIMIT 7 VALUES ?x { <https://schema.org/a> }");
+  });
+});
+
+describe("the guard names the columns of SELECT *", () => {
+  it.each([
+    ["SELECT * { ?z <a:p> ?a . OPTIONAL { ?b <a:q> ?z } BIND(1 AS ?c) FILTER(?hidden = 1) }", "z a b c"],
+    ["SELECT DISTINCT * { { ?x ?p ?o } UNION { ?x <a:b>/<a:c> ?y } MINUS { ?no <a:b> ?o } }", "x p o y"],
+    ["SELECT * { GRAPH ?g { ?s <a:b> [ <a:c> ?v ] } { SELECT ?inner (1 AS ?one) { ?inner <a:b> ?not } } VALUES (?k ?l) { (1 2) } }", "g s v inner one k l"],
+    ["SELECT * { { SELECT * { ?b <a:b> ?a } } } VALUES ?w { 1 }", "b a w"],
+    ["PREFIX s: <http://schema.org/> SELECT REDUCED * { ?x s:name ?n }", "x n"],
+  ])("%s", async (query, columns) => {
+    const { text } = await guard.check(query, BASE);
+    expect(text).toContain(`${columns.split(" ").map((name) => `?${name}`).join(" ")} {`);
+    expect(text.replace(/\?[\w ?]+ \{/, "").includes("* {")).toBe(query.includes("SELECT * { ?b"));
+  });
+  it.each(["SELECT * {}", "SELECT * { <a:a> <a:b> <a:c> }", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "ASK { ?s ?p ?o }", "SELECT ?b ?a { ?a <a:b> ?b }"])("and leaves %s", async (query) => expect((await guard.check(query, BASE)).text).toBe(query));
+});
+
+describe("the guard reads booleans in any case", () => {
+  it.each([
+    ["ASK { FILTER(TRUE) }", "ASK { FILTER(true) }"],
+    ["ASK { ?s <a:b> True ; <a:TRUE> 'TRUE' , ?TRUE , TRUE:x }", undefined],
+  ])("%s", async (query, meant) => {
+    if (meant !== undefined) expect((await guard.check(query, BASE)).text).toBe(meant);
+    else expect((await guard.check(`PREFIX TRUE: <a:> ${query}`, BASE)).text).toBe(`PREFIX TRUE: <a:> ASK { ?s <a:b> true ; <a:TRUE> 'TRUE' , ?TRUE , TRUE:x }`);
+  });
+});
+
 describe("the guard refuses", () => {
   it.each([
     ["SELECT * { SERVICE <http://localhost:1/> { ?s ?p ?o } }"],
@@ -101,8 +147,8 @@ describe("the guard", () => {
     ["SELECT * {} # end", "SELECT * {} # end\nLIMIT 5"],
     ["SELECT * {} LIMIT 3 OFFSET 1", "SELECT * {} LIMIT 3 OFFSET 1"],
     ["SELECT * {} OFFSET 1 limit\n300", "SELECT * {} OFFSET 1 limit\n5"],
-    ["SELECT * { { SELECT * {} LIMIT 300 } } VALUES ?x { 1 }", "SELECT * { { SELECT * {} LIMIT 300 } } \nLIMIT 5\nVALUES ?x { 1 }"],
-    ["SELECT * {} LIMIT # 7\n 300 VALUES ?x { 1 }", "SELECT * {} LIMIT # 7\n 5 VALUES ?x { 1 }"],
+    ["SELECT * { { SELECT * {} LIMIT 300 } } VALUES ?x { 1 }", "SELECT ?x { { SELECT * {} LIMIT 300 } } \nLIMIT 5\nVALUES ?x { 1 }"],
+    ["SELECT * {} LIMIT # 7\n 300 VALUES ?x { 1 }", "SELECT ?x {} LIMIT # 7\n 5 VALUES ?x { 1 }"],
     ["PREFIX limit: <a:b> SELECT ?limit { ?limit limit:limit 300 }", "PREFIX limit: <a:b> SELECT ?limit { ?limit limit:limit 300 }\nLIMIT 5"],
   ])("bounds the rows of the outermost query: %s", async (query, expected) => {
     const guarded = await guard.check(query, BASE);

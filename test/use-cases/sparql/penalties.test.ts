@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LocalMemory } from "../../../src/stores/shared/local.js";
-import { Penalties, network } from "../../../src/use-cases/sparql/index.js";
+import { networkOf } from "../../../src/client-address.js";
+import { Penalties } from "../../../src/use-cases/sparql/index.js";
 
 const MINUTE = 60_000;
 
@@ -34,9 +35,9 @@ describe("penalties for queries that run into limits", () => {
   });
 
   it("count a network of IPv6 as one caller", () => {
-    expect(network("2001:db8:1:2:3:4:5:6")).toBe(network("2001:db8:1:2:ffff::1"));
-    expect(network("2001:db8:1:2:3:4:5:6")).not.toBe(network("2001:db8:1:3:3:4:5:6"));
-    expect(network("192.0.2.1")).toBe("192.0.2.1");
-    expect(network("::ffff:192.0.2.1")).toBe("::ffff:192.0.2.1");
+    expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe(networkOf("2001:db8:1:2:ffff::1"));
+    expect(networkOf("2001:db8:1:2:3:4:5:6")).not.toBe(networkOf("2001:db8:1:3:3:4:5:6"));
+    expect(networkOf("192.0.2.1")).toBe("192.0.2.1");
+    expect(networkOf("::ffff:192.0.2.1")).toBe("::ffff:192.0.2.1");
   });
 });

@@ -39,7 +39,7 @@ async function publish(folder: string, path: string, sha256: string): Promise<vo
     // Over an equal object: same bytes, and a damaged one is healed.
     await rename(path, file).catch(async (error: unknown) => {
       if (codeOf(error) !== "ENOENT") throw error;
-      await mkdir(inner, { recursive: true });
+      await mkdir(inner, { recursive: true, mode: 0o700 });
       await syncFolder(folder);
       await syncFolder(outer);
       await rename(path, file);

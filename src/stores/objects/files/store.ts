@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../../errors.js";
-import type { ObjectReader, ObjectStore, StagedObject } from "../port.js";
+import type { ObjectReader, ObjectStore, OpenOptions, StagedObject } from "../port.js";
+import { assertSize, verified } from "../verified.js";
 import { STAGING, asStoreError, codeOf, fanOut, isKey } from "./layout.js";
 import { stageFile } from "./staging.js";
 
@@ -37,14 +38,33 @@ class FileObjects implements ObjectStore {
     }
   }
 
-  async open(sha256: string, range?: { start: number; end: number }): Promise<Readable> {
+  async version(sha256: string): Promise<string | undefined> {
+    if (!isKey(sha256)) return undefined;
+    try {
+      const { size, mtimeNs, ino } = await stat(fanOut(this.folder, sha256).file, { bigint: true });
+      return `${size}-${mtimeNs}-${ino}`;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw asStoreError(error);
+    }
+  }
+
+  async open(sha256: string, range?: { start: number; end: number }, { size: expected, hash = true }: OpenOptions = {}): Promise<Readable> {
     const file = await this.file(sha256);
     const { size } = await file.stat();
+    try {
+      assertSize(sha256, size, expected);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     if (range && (range.start >= size || range.start > range.end || range.start < 0)) {
       await file.close();
       throw new ServiceError("RANGE_NOT_SATISFIABLE", `The content has ${size} bytes; ask for a range inside it.`, { size });
     }
-    return file.createReadStream(range ? { start: range.start, end: Math.min(range.end, size - 1) } : {});
+    if (!range) return verified(file.createReadStream(), sha256, { length: size, sha256: hash ? sha256 : undefined });
+    const end = Math.min(range.end, size - 1);
+    return verified(file.createReadStream({ start: range.start, end }), sha256, { length: end - range.start + 1 });
   }
 
   async reader(sha256: string): Promise<ObjectReader> {
@@ -90,7 +110,7 @@ class FileObjects implements ObjectStore {
   async health(): Promise<void> {
     const path = join(this.folder, STAGING, `health-${randomUUID()}`);
     try {
-      await writeFile(path, "ok", { flag: "wx" });
+      await writeFile(path, "ok", { flag: "wx", mode: 0o600 });
     } catch (error) {
       throw asStoreError(error);
     } finally {

@@ -71,6 +71,17 @@ export class S3Calls {
     }, options);
   }
 
+  /** Another one for every write of the object; `undefined` when there is none. */
+  version(key: string, options?: CallOptions): Promise<string | undefined> {
+    return this.made(async () => {
+      const found = await this.client.statObject(this.bucket, key).catch((error: unknown) => {
+        if (isMissing(error)) return undefined;
+        throw error;
+      });
+      return found && `${found.size}-${bare(found.etag)}-${found.lastModified.getTime()}`;
+    }, options);
+  }
+
   /** @param end inclusive; `undefined` when there is no such object, "outside" when the range lies behind its end */
   get(key: string, start = 0, end?: number, options?: CallOptions): Promise<Body | "outside" | undefined> {
     return this.made(async () => {

@@ -8,23 +8,27 @@ import { pause } from "./retries.js";
 /** Bytes that wait to be read: what a connection brings while the reader is busy. */
 const AHEAD = 256 * 2 ** 10;
 
+/** Bytes on their way: how many come, and how many the whole object has. */
+export interface Download { stream: Readable; length: number; total: number }
+
 /**
  * Streams an object, or a range of it. Where the server cuts an answer short the rest is asked for by range; the stream
  * ends well only when every byte was delivered, once.
  * @param range both ends included
  * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`, `STORE_UNAVAILABLE`
  */
-export async function download(calls: S3Calls, key: string, name: string, range?: { start: number; end: number }): Promise<Readable> {
+export async function openDownload(calls: S3Calls, key: string, name: string, range?: { start: number; end: number }): Promise<Download> {
   if (range && (range.start > range.end || range.start < 0)) throw outside(await calls.head(key), name);
   const first = await calls.get(key, range?.start, range?.end);
   if (first === "outside") throw outside(await calls.head(key), name);
   if (!first) throw notStored(name);
   const start = range?.start ?? 0;
-  return new Delivery(calls, first, async (done) => {
+  const stream = new Delivery(calls, first, async (done) => {
     const body = await calls.get(key, start + done, start + first.length - 1);
     if (!body || body === "outside") throw notStored(name);
     return body;
   });
+  return { stream, length: first.length, total: first.total };
 }
 
 /** Bytes of one object on their way, from one answer after the other where need be. */
@@ -105,7 +109,7 @@ class Delivery extends Readable {
 
 /** Bytes `start` to `end` (inclusive) as one buffer; fewer at the end of the object. */
 export async function readRange(calls: S3Calls, key: string, name: string, start: number, end: number): Promise<Buffer> {
-  const stream = await download(calls, key, name, { start, end });
+  const { stream } = await openDownload(calls, key, name, { start, end });
   const bytes = Buffer.allocUnsafe(end - start + 1);
   let done = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) done += chunk.copy(bytes, done);

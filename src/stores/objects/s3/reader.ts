@@ -1,3 +1,4 @@
+import { ServiceError } from "../../../errors.js";
 import { spendBuffers } from "../../../memory.js";
 import type { ObjectReader } from "../port.js";
 import type { S3Calls } from "./calls.js";
@@ -36,6 +37,8 @@ class WindowedReader implements ObjectReader {
       const bytes = await window.bytes;
       const from = position + done - window.start;
       const piece = bytes.subarray(from, from + wanted - done);
+      // Without this a server that gives fewer bytes than it says would be asked for ever.
+      if (piece.byteLength === 0) throw new ServiceError("STORE_UNAVAILABLE", `The object store gave fewer bytes of an object than it has (${window.end - window.start} expected); try again.`);
       buffer.set(piece, done);
       done += piece.byteLength;
     }

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
-import type { ContentHeaders, ObjectReader, ObjectStore, StagedObject } from "../port.js";
+import type { ContentHeaders, ObjectReader, ObjectStore, OpenOptions, StagedObject } from "../port.js";
+import { assertSize, verified } from "../verified.js";
 import { S3Calls } from "./calls.js";
-import { download, notStored } from "./download.js";
+import { notStored, openDownload } from "./download.js";
 import { Keys } from "./keys.js";
 import type { S3Location } from "./location.js";
 import { openReader } from "./reader.js";
@@ -64,8 +65,20 @@ class S3Objects implements ObjectStore {
     return key === undefined ? undefined : this.calls.head(key);
   }
 
-  async open(sha256: string, range?: { start: number; end: number }): Promise<Readable> {
-    return download(this.calls, this.known(sha256), sha256, range);
+  async version(sha256: string): Promise<string | undefined> {
+    const key = this.keys.object(sha256);
+    return key === undefined ? undefined : this.calls.version(key);
+  }
+
+  async open(sha256: string, range?: { start: number; end: number }, { size, hash = true }: OpenOptions = {}): Promise<Readable> {
+    const { stream, length, total } = await openDownload(this.calls, this.known(sha256), sha256, range);
+    try {
+      assertSize(sha256, total, size);
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+    return verified(stream, sha256, { length, sha256: hash && !range ? sha256 : undefined });
   }
 
   async reader(sha256: string): Promise<ObjectReader> {

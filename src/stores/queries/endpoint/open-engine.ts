@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.js";
 import type { PoolLoads } from "../../pool-load.js";
 import { iriTerm } from "../iri.js";
 import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../open-port.js";
-import { WaitingLine } from "../waiting-line.js";
+import { FairLine } from "../fair-line.js";
 import { cutAnswer } from "./cut-answer.js";
 import type { EndpointEngine } from "./engine.js";
 import { SparqlHttp } from "./http-client.js";
@@ -19,9 +19,12 @@ export interface OpenEndpointOptions {
   maxBytes: number;
   /** Queries at a time, half of SPARQL_POOL. */
   atOnce: number;
-  /** SPARQL_QUEUE and SPARQL_QUEUE_WAIT, ms. */
+  /** SPARQL_QUEUE, SPARQL_CALLER_QUEUE and SPARQL_QUEUE_WAIT, ms. */
   queue: number;
+  callerQueue: number;
   queueWait: number;
+  /** SPARQL_SLICE, ms. */
+  slice: number;
   /** INDEX_WAIT and SPARQL_IDLE, ms. */
   indexWait: number;
   idle: number;
@@ -35,7 +38,7 @@ const MEDIA_TYPES = { json: "application/sparql-results+json", xml: "application
  */
 export class OpenEndpoint implements OpenQueries {
   readonly #http: SparqlHttp;
-  readonly #line: WaitingLine;
+  readonly #line: FairLine;
   readonly #scratch: Scratch;
   readonly #running = new Set<AbortController>();
   #closed = false;
@@ -43,12 +46,12 @@ export class OpenEndpoint implements OpenQueries {
   constructor(private readonly engine: EndpointEngine, address: EndpointAddress, private readonly options: OpenEndpointOptions) {
     this.#http = new SparqlHttp(address, options.atOnce);
     this.#scratch = new Scratch(options.idle);
-    this.#line = new WaitingLine(options.queueWait, () => new ServiceError("SPARQL_BUSY", `All connections for queries were busy for SPARQL_QUEUE_WAIT=${options.queueWait} ms; try again shortly.`, {}, { "Retry-After": "5" }));
+    const late = (): ServiceError => new ServiceError("SPARQL_BUSY", `All connections for queries were busy for SPARQL_QUEUE_WAIT=${options.queueWait} ms; try again shortly.`, {}, { "Retry-After": "5" });
+    this.#line = new FairLine({ ...options, slots: options.atOnce }, "connection", late, () => this.#line.relieve());
   }
 
   async ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
     if (this.#closed) throw stopping();
-    if (this.#line.length >= this.options.queue) throw new ServiceError("SPARQL_BUSY", `More than ${this.options.queue} queries wait for a connection (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "5" });
     return this.#line.join(question, asker, () => this.#serve());
   }
 
@@ -81,9 +84,14 @@ export class OpenEndpoint implements OpenQueries {
       if (signal?.aborted) leave();
       signal?.addEventListener("abort", leave, { once: true });
       this.#running.add(ending);
+      next.runs((error) => {
+        ending.abort(error);
+        return true;
+      });
       this.#answer(next.question, ending.signal).then(next.resolve, next.reject).finally(() => {
         signal?.removeEventListener("abort", leave);
         this.#running.delete(ending);
+        next.finish();
         this.#serve();
       });
     }

@@ -78,6 +78,14 @@ export class ThreadHandle {
     this.#worker.postMessage({ op: "advance", sequence } satisfies ThreadRequest);
   }
 
+  /** Ends the query that runs, and the thread with it: nothing else stops the engine. False when none runs. */
+  stop(error: Error): boolean {
+    if (this.#gone || !this.#running) return false;
+    this.#running.reject(error);
+    this.#lose(error.message, true);
+    return true;
+  }
+
   /** Answers what it was asked, then ends. */
   retire(): void {
     this.#retiring = true;

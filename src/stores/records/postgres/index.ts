@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import type { PoolLoads } from "../../pool-load.js";
 import type { Account } from "../accounts-port.js";
-import type { CrateBookkeeping } from "../crates-port.js";
+import type { ClosedMember, CrateBookkeeping } from "../crates-port.js";
 import { AskedThread } from "../asked-thread.js";
 import { Feed } from "../feed.js";
 import type { LeaseStore } from "../lease-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
-import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { Commit, Committed, Found, FoundLink, Holder, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
 import type { KeptScore } from "../scores-port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
-import { unavailable } from "../unavailable.js";
 import type { VectorStep, VectorStore } from "../vectors-port.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import type { Near } from "../vectors/matrix.js";
@@ -30,7 +29,7 @@ import { Analyzer } from "./search/analyzer.js";
 import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
 import { Database, type DatabaseOptions } from "./statement.js";
-import { isOutage, StatementError } from "./statement-error.js";
+import { asStoreError, StatementError } from "./statement-error.js";
 import { Vectors } from "./vectors.js";
 import { Watch } from "./watch.js";
 import { Group } from "./writes/group.js";
@@ -83,6 +82,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
   find = (ark: string): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
   findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => this.#ask(() => this.#records.findMany(arks));
+  holders = (keys: readonly string[]): Promise<Holder[]> => this.#ask(() => this.#records.holders(keys));
   list = (query: ListQuery): Promise<ListedPage> => this.#ask(() => this.#lists.list(query));
   count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => this.#ask(() => this.#lists.count(query));
   atRevision = (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => this.#ask(() => this.#records.atRevision(ark, revision));
@@ -108,7 +108,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   submissionsOf = (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
   unfinished = (): Promise<Submission[]> => this.#ask(() => this.#submissions.unfinished());
   beginAttempt = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
-  yieldAttempt = (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);
+  yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt, counts);
   setStage = (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
   closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
   cancelSubmission = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);
@@ -116,13 +116,14 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   intend = (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
   release = (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
   objectsOf = (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => this.#ask(() => this.#objects.of(ark, options));
-  contentWasDeleted = (ark: string): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(ark));
+  contentWasDeleted = (...args: Parameters<ObjectBookkeeping["contentWasDeleted"]>): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(...args));
   claimUnreferenced = (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
   removed = (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
   referenced = (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => this.#ask(() => this.#objects.referenced(options));
 
   usesOf = (crate: string): Promise<string[]> => this.#ask(() => this.#uses.of(crate));
   usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => this.#ask(() => this.#uses.elsewhere(...args));
+  closedMembers = (...args: Parameters<CrateBookkeeping["closedMembers"]>): Promise<Page<ClosedMember>> => this.#ask(() => this.#uses.closedMembers(...args));
   stateOfCrate = (crate: string): Promise<string> => this.#ask(() => this.#uses.state(crate));
 
   lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.#ask(() => this.#leases.lease(name, holder, ttl));
@@ -164,7 +165,7 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isOutage(error) ? unavailable((error as Error).message) : error;
+    throw asStoreError(error);
   }
 }
 

@@ -192,8 +192,23 @@ CREATE INDEX vector_step ON vector (model, step, record);
 CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, era text COLLATE "C" NOT NULL, step bigint NOT NULL);
 `;
 
+/** Archives go with what is deleted of them; before this version they stayed, and gave it out. One that came after the deletion is without it. */
+const VERSION_6 = `
+WITH gone (crate, at) AS (
+    SELECT crate, deleted_at FROM record WHERE crate IS NOT NULL AND deleted_at IS NOT NULL
+    UNION ALL SELECT u.crate, m.deleted_at FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
+    UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
+      WHERE o.role = 'content' AND o.dropped = true AND m.crate IS NOT NULL
+    UNION ALL SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
+      WHERE o.role = 'content' AND o.dropped = true),
+  latest (crate, at) AS (SELECT crate, max(at) FROM gone GROUP BY crate)
+UPDATE object_ref SET ended = coalesce(ended, since), dropped = true WHERE id IN (
+  SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate JOIN object_ref AS a ON a.record = c.id JOIN revision AS v ON v.record = c.id AND v.revision = a.since
+  WHERE a.role = 'archive' AND a.dropped = false AND v.at < latest.at);
+`;
+
 /** One version of the schema: what brings the one before to it, and the least version that a program must know to use it. */
 export interface Migration { readonly sql: string; readonly needs: number }
 
 /** Each brings the schema one version further. Only ever add to the end; `needs` is lower than the version only where older programs may read and write as before. */
-export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 4 }, { sql: VERSION_5, needs: 4 }];
+export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 4 }, { sql: VERSION_5, needs: 4 }, { sql: VERSION_6, needs: 6 }];

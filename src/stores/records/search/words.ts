@@ -10,6 +10,19 @@ export function wordsOf(text: string): string[] {
   return [...new Set(found)].map(shortened);
 }
 
+/** Words that stand in most English sentences and say nothing of what is looked for. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  ("a an and are as at be been but by can did do does for from had has have how if in into is it its no not of on or so such than that the their " +
+    "them then there these they this those to was we were what when where which who whose why will with").split(" "),
+);
+
+/** The words of a query that count: without stop words, unless it has no others. */
+export function soughtWordsOf(text: string): string[] {
+  const words = wordsOf(text);
+  const telling = words.filter((word) => !STOP_WORDS.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
 /** All words of a text in their order, in lower case. */
 export const everyWordOf = (text: string): string[] => (text.toLowerCase().match(WORD) ?? []).map(shortened);
 

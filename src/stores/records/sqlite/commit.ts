@@ -1,4 +1,5 @@
 import type { Committed, CommittedRecord } from "../port.js";
+import { heldMeanwhile } from "../refusals.js";
 import { AccountWrites } from "./account-writes.js";
 import { CrateUseWrites } from "./crate-uses.js";
 import { GroupTail } from "./group-tail.js";
@@ -8,7 +9,7 @@ import type { PreparedCommit } from "./prepared-write.js";
 import { Projection } from "./projection.js";
 import { RecordWrites } from "./record-writes.js";
 import { ScoreWrites } from "./scores.js";
-import type { Connection } from "./statement.js";
+import { type Connection, textArray } from "./statement.js";
 import type { Step } from "./step.js";
 import { SubmissionWrites } from "./submission-writes.js";
 import { TextWrites } from "./text-writes.js";
@@ -31,6 +32,7 @@ export class Committer {
   readonly #log;
   readonly #logOne;
   readonly #newest;
+  readonly #held;
   #sequence: number;
 
   constructor(connection: Connection) {
@@ -46,6 +48,7 @@ export class Committer {
     this.#log = connection.prepare("INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)");
     this.#logOne = connection.prepare("INSERT INTO change_log (sequence, record) VALUES (?, ?)");
     this.#newest = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log");
+    this.#held = connection.prepare<[string]>("SELECT r.ark FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value LIMIT 1");
     this.#sequence = this.#newest.get()![0];
   }
 
@@ -65,6 +68,11 @@ export class Committer {
   apply(commit: PreparedCommit): Committed {
     const { at, by, submission, within = Infinity } = commit;
     if (submission) this.submissions.guard(submission);
+    const held = commit.unheld?.length ? this.#held.get([textArray(commit.unheld)]) : undefined;
+    if (held) throw heldMeanwhile(held[0]);
+    // Before the writes, so that an archive which comes with them stays.
+    const dropping = commit.records.filter((write) => "dropObjects" in write && write.dropObjects === true);
+    if (dropping.length > 0) this.objects.dropArchivesWith(dropping.map(({ ark }) => ark));
     const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [], linked: new Set() };
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);

@@ -14,6 +14,9 @@ function connect(file: string, busyTimeout: number): Connection {
   }
 }
 
+// The file is read, not mapped: where the disk cannot give a page, or the file was cut short, a read fails with an error, and a
+// mapped page ends the process (SIGBUS). Mapping saved 1 to 3 µs of a point read.
+
 /** The connection that may write: a commit has returned only when its bytes are on the disk. */
 export function openForWriting(file: string): Connection {
   const connection = connect(file, 5000);
@@ -23,7 +26,6 @@ export function openForWriting(file: string): Connection {
     connection.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     connection.pragma("journal_size_limit = 67108864");
     connection.pragma("cache_size = -131072");
-    connection.pragma("mmap_size = 1073741824");
     connection.pragma("temp_store = MEMORY");
     return connection;
   } catch (error) {
@@ -38,7 +40,6 @@ export function openForReading(file: string): Connection {
   const connection = connect(file, 5000);
   connection.pragma("query_only = 1");
   connection.pragma("cache_size = -32768");
-  connection.pragma("mmap_size = 2147483648");
   connection.pragma("temp_store = MEMORY");
   return connection;
 }

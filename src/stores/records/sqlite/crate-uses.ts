@@ -1,5 +1,7 @@
 import { arkKey } from "../../../identifiers/ark.js";
-import type { CrateUses } from "../crates-port.js";
+import type { KindName } from "../../../model/kind.js";
+import type { ClosedMember, CrateUses } from "../crates-port.js";
+import type { Page, PublicationStatus } from "../port.js";
 import { arkArray } from "./ark-array.js";
 import type { Connection } from "./statement.js";
 import { isStorableText } from "../storable.js";
@@ -38,12 +40,19 @@ export class CrateUseWrites {
 export class CrateUseReads {
   readonly #of;
   readonly #elsewhere;
+  readonly #members;
+  readonly #closed;
   readonly #state;
 
   constructor(connection: Connection) {
     this.#of = connection.prepare<[string]>("SELECT r.ark FROM crate_use AS u CROSS JOIN record AS r ON r.id = u.record WHERE u.crate = ? AND r.deleted_at IS NULL ORDER BY u.record");
     this.#elsewhere = connection.prepare<[string]>(`SELECT r.ark FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1
       WHERE EXISTS (SELECT 1 FROM crate_use WHERE record = r.id AND crate <> ?2)`);
+    this.#members = connection.prepare<[number]>(`SELECT id FROM record INDEXED BY live_crate WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2
+      UNION ALL SELECT record FROM crate_use WHERE crate = ?1 AND record > ?2 ORDER BY 1 LIMIT ?3`);
+    this.#closed = connection.prepare<[string, string, string | null, string, string | null, string | null]>(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate FROM json_each(?) AS asked CROSS JOIN record AS r ON r.id = asked.value
+      WHERE r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.until IS NULL)
+      GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
     // Live records only: a deletion lowers the count. Two states with one count and sum differ in when the last change was.
     this.#state = connection.prepare<[number, number | null, number | null]>(`SELECT count(*), sum(revision), max(modified_at) FROM (
         SELECT revision, modified_at FROM record WHERE key = ?2 AND ark = ?1
@@ -57,6 +66,12 @@ export class CrateUseReads {
 
   elsewhere(arks: readonly string[], crate: string): string[] {
     return this.#elsewhere.all([arkArray(arks.filter(isStorableText)), crate]).map(([ark]) => ark);
+  }
+
+  closedMembers(crate: string, { after = "0", limit }: { after?: string; limit: number }): Page<ClosedMember> {
+    const ids = isStorableText(crate) ? this.#members.all([crate, Number(after), limit]).map(([id]) => id) : [];
+    const items = this.#closed.all([JSON.stringify(ids)]).map(([ark, kind, owner, status, embargoedUntil, from]) => ({ ark, kind: kind as KindName, owner, publicationStatus: status as PublicationStatus, embargoedUntil, crate: from }));
+    return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
   }
 
   state(crate: string): string {

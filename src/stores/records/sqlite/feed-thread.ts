@@ -4,15 +4,18 @@ import type { FeedThreadMessage } from "../feed.js";
 import type { FeedAnswer, FeedRequest } from "../port.js";
 import { openForReading } from "./connection.js";
 import { FeedReads } from "./feed-reads.js";
+import type { Connection } from "./statement.js";
 
-const connection = openForReading((workerData as { file: string }).file);
-const feed = new FeedReads(connection);
+let connection: Connection | undefined;
+let feed: FeedReads | undefined;
+/** Opened with the first question: what is wrong with the file is its answer. */
+const opened = (): FeedReads => (feed ??= new FeedReads(connection ??= openForReading((workerData as { file: string }).file)));
 const feeds = new Set<MessagePort>();
 
 /** An error is an answer: the reader on the other side decides whether to ask again. */
 function answer(request: FeedRequest): FeedAnswer {
   try {
-    return feed.answer(request);
+    return opened().answer(request);
   } catch (error) {
     return { id: request?.id, error: (error as Error).message, graphs: [], sequence: 0 };
   }
@@ -21,7 +24,7 @@ function answer(request: FeedRequest): FeedAnswer {
 parentPort!.on("message", (message: FeedThreadMessage) => {
   if ("close" in message) {
     for (const port of feeds) port.close();
-    connection.close();
+    connection?.close();
     parentPort!.close();
     return;
   }

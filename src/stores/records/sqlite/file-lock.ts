@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ServiceError } from "../../../errors.js";
+import { createPrivate } from "../../data-folder.js";
 import { Connection } from "./statement.js";
 import { StatementError } from "./statement-error.js";
 
@@ -23,10 +24,11 @@ export function lockFile(file: string): () => void {
     new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: ${path} is in use by ${who}. Stop it first, or use another data folder.`);
   if (held.has(path)) throw taken("this process already");
   let connection: Connection | undefined;
+  for (const each of [path, `${path}.lock`]) createPrivate(each);
   try {
     connection = new Connection(`${path}.lock`);
     connection.exec("BEGIN EXCLUSIVE");
-    writeFileSync(pidFile, `${process.pid}\n`);
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     connection?.close();
     if (error instanceof StatementError && /BUSY|LOCKED/.test(error.code)) throw taken(holderOf(pidFile));

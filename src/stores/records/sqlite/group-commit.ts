@@ -4,7 +4,7 @@ import { LeaseWrites } from "./lease-writes.js";
 import type { PreparedCommit } from "./prepared-write.js";
 import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
 import type { Connection } from "./statement.js";
-import { isOutage } from "./statement-error.js";
+import { isDamage, isOutage } from "./statement-error.js";
 import { VectorWrites } from "./vectors.js";
 
 type Handlers = { [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"] };
@@ -20,6 +20,8 @@ const APART = 32;
 export class GroupCommit {
   readonly #handlers: Handlers;
   #apart = 0;
+  /** What was counted ahead could not be read again after a rollback: nothing is written before it can. */
+  #behind = false;
 
   constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), vectors = new VectorWrites(connection)) {
     const { accounts, submissions, objects, scores } = committer;
@@ -33,7 +35,7 @@ export class GroupCommit {
       forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
       submit: (submission) => submissions.submit(submission),
       beginAttempt: (id, at) => submissions.beginAttempt(id, at),
-      yieldAttempt: (id, attempt) => submissions.yieldAttempt(id, attempt),
+      yieldAttempt: (id, attempt, counts) => submissions.yieldAttempt(id, attempt, counts),
       setStage: (id, attempt, stage) => submissions.setStage(id, attempt, stage),
       closeSubmission: (close, at) => submissions.close(close, at),
       cancelSubmission: (id, at) => submissions.cancel(id, at),
@@ -49,16 +51,19 @@ export class GroupCommit {
   }
 
   /** The answers may be sent: the transaction they report is on the disk, or was rolled back as a whole. */
-  run(requests: readonly WriterTask[]): WriterMessage {
+  run(requests: readonly WriterTask[]): Extract<WriterMessage, { answers: unknown }> {
     let answers: WriterAnswer[] | undefined;
     try {
+      if (this.#behind) this.#undo();
       if (this.#apart > 0) this.#apart--;
       else if (!requests.some(isLimited)) answers = this.#together(requests);
       answers ??= this.#each(requests);
     } catch (error) {
       // Nothing of the group is stored: no request may be told otherwise.
-      this.#undo();
-      const sent = sendError(isOutage(error) ? error : unavailable(`the transaction failed (${(error as Error).message})`));
+      const clean = this.#undone();
+      // What all share, such as the search index, is damaged where one of them writes: the others are done without it.
+      if (clean && isDamage(error) && requests.length > 1) return { answers: requests.flatMap((request) => this.run([request]).answers), sequence: this.sequence };
+      const sent = sendError(isOutage(error) || isDamage(error) ? error : unavailable(`the transaction failed (${(error as Error).message})`));
       answers = requests.map(({ id }) => ({ id, error: sent }));
     }
     return { answers, sequence: this.sequence };
@@ -96,11 +101,23 @@ export class GroupCommit {
     this.connection.exec("COMMIT");
   }
 
+  /** Whether all is as it was before. The thread must outlive a damaged file: others are still read, and this may be one page. */
+  #undone(): boolean {
+    try {
+      this.#undo();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   #undo(): void {
+    this.#behind = true;
     // SQLite rolls back everything by itself when the disk is full, among others.
     if (this.connection.inTransaction) this.connection.exec("ROLLBACK");
     this.committer.tail.clear();
     this.committer.rolledBack();
+    this.#behind = false;
   }
 
   #do({ call, args }: WriterTask): unknown {

@@ -1,9 +1,9 @@
 import type { MessagePort } from "node:worker_threads";
 import type { KindName } from "../../../model/kind.js";
 import type { Account } from "../accounts-port.js";
-import type { CrateBookkeeping } from "../crates-port.js";
+import type { ClosedMember, CrateBookkeeping } from "../crates-port.js";
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
-import type { Commit, Committed, Found, FoundLink, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
+import type { Commit, Committed, Found, FoundLink, Holder, ListQuery, ListedPage, Page, RecordStore, Revision, StoredRecord } from "../port.js";
 import type { KeptScore } from "../scores-port.js";
 import type { SearchPage, SearchQuery } from "../search-port.js";
 import type { VectorStep, VectorStore } from "../vectors-port.js";
@@ -20,9 +20,8 @@ import { LinkReads } from "./link-reads.js";
 import { ListReads } from "./list-reads.js";
 import { ObjectReads } from "./object-reads.js";
 import { RecordReads } from "./record-reads.js";
-import { unavailable } from "../unavailable.js";
 import type { Connection } from "./statement.js";
-import { isOutage } from "./statement-error.js";
+import { asStoreError } from "./statement-error.js";
 import { ScoreReads } from "./scores.js";
 import { SubmissionReads } from "./submission-reads.js";
 import { VectorReads } from "./vectors.js";
@@ -59,6 +58,7 @@ class SqliteRecordStore implements RecordStore {
 
   find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
   findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => read(() => this.#records.findMany(arks));
+  holders = async (keys: readonly string[]): Promise<Holder[]> => read(() => this.#records.holders(keys));
   list = async (query: ListQuery): Promise<ListedPage> => read(() => this.#lists.list(query));
   count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => read(() => this.#lists.count(query));
   atRevision = async (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => read(() => this.#records.atRevision(ark, revision));
@@ -101,7 +101,7 @@ class SqliteRecordStore implements RecordStore {
   submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
-  yieldAttempt = async (id: string, attempt: number): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt);
+  yieldAttempt = async (id: string, attempt: number, counts = false): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt, counts);
   setStage = async (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
   closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
   cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);
@@ -109,13 +109,14 @@ class SqliteRecordStore implements RecordStore {
   intend = async (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
   release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
   objectsOf = async (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
-  contentWasDeleted = async (ark: string): Promise<boolean> => read(() => this.#objects.contentWasDeleted(ark));
+  contentWasDeleted = async (ark: string, role?: ObjectReference["role"]): Promise<boolean> => read(() => this.#objects.contentWasDeleted(ark, role));
   claimUnreferenced = async (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
   removed = async (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
   referenced = async (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
 
   usesOf = async (crate: string): Promise<string[]> => read(() => this.#uses.of(crate));
   usedElsewhere = async (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
+  closedMembers = async (...args: Parameters<CrateBookkeeping["closedMembers"]>): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));
   stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
 
   keptScore = async (crate: string): Promise<KeptScore | undefined> => read(() => this.#scores.of(crate));
@@ -145,7 +146,7 @@ function read<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw isOutage(error) ? unavailable((error as Error).message) : error;
+    throw asStoreError(error);
   }
 }
 
@@ -159,13 +160,15 @@ function read<T>(work: () => T): T {
  */
 export async function openSqliteRecordStore({ file, log = () => {}, vectorsMemory = VECTORS_MEMORY }: { file: string; log?: (message: string) => void; vectorsMemory?: number }): Promise<RecordStore> {
   const unlock = lockFile(file);
+  let writer: Writer | undefined;
   try {
-    const writer = await Writer.open(file);
+    writer = await Writer.open(file);
     const feed = new Feed("src/stores/records/sqlite/feed-thread", { file }, log);
     const searches = new AskedThread<SearchQuery, SearchPage>("search", "src/stores/records/sqlite/search/search-thread", { file, vectorsMemory }, log);
     return new SqliteRecordStore(openForReading(file), writer, feed, searches, unlock);
   } catch (error) {
+    await writer?.close();
     unlock();
-    throw error;
+    throw asStoreError(error);
   }
 }

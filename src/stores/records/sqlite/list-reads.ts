@@ -6,10 +6,12 @@ import { RECORD_COLUMNS, recordOf, type RecordRow } from "../record-row.js";
 import { type Connection, type Statement, type Value } from "./statement.js";
 import { isStorableText } from "../storable.js";
 
-type Filter = Omit<ListQuery, "after" | "limit" | "order">;
+type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
 /** Up to so many rows left by a filter are sorted by name; more are dense enough to be met on a walk by name. */
 const SORTED = 5000;
 
+/** Column of the document. */
+const DOCUMENT = 12;
 type Listed = [...RecordRow, id: number, folded: string];
 
 /**
@@ -29,7 +31,7 @@ export class ListReads {
 
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
   list(query: ListQuery): ListedPage {
-    const { order = "created", after, limit } = query;
+    const { order = "created", after, limit, bytes = Infinity } = query;
     const chosen = choose(query, order === "name" && this.#walksByName(query));
     if (!chosen) return { items: [], positions: [] };
     const { from, where, values } = chosen;
@@ -44,15 +46,23 @@ export class ListReads {
       }
     }
     const by = order === "name" ? "r.folded, r.id" : order === "created" ? chosen.id : `${chosen.id} DESC`;
-    const rows = this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`)
-      .all([...values, limit + 1]);
-    const page = rows.slice(0, limit);
+    const walk = this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`)
+      .iterate([...values, limit + 1]);
+    const page: Listed[] = [];
+    let size = 0;
+    let isLast = true;
+    for (const row of walk) {
+      isLast = page.length < limit && size <= bytes;
+      if (!isLast) break;
+      page.push(row);
+      size += row[DOCUMENT].length;
+    }
     const items = page.map((row) => recordOf(row as unknown as RecordRow));
     const positions = page.map((row) => {
       const [id, folded] = row.slice(-2) as [number, string];
       return order === "name" ? writeNamePosition(folded, id) : String(id);
     });
-    return { items, positions, ...(rows.length > limit ? { next: positions.at(-1)! } : {}) };
+    return { items, positions, ...(isLast ? {} : { next: positions.at(-1)! }) };
   }
 
   /** Kept ready for all and for a kind; counted for other filters. */

@@ -1,4 +1,5 @@
 import type { ObjectBookkeeping, ObjectReference } from "../objects-port.js";
+import { arkArray } from "./ark-array.js";
 import { type Connection, textArray } from "./statement.js";
 
 type Holder = { kind: "submission" | "upload"; id: string };
@@ -10,6 +11,8 @@ export class ObjectWrites {
   readonly #end;
   readonly #endAll;
   readonly #dropAll;
+  readonly #cratesOf;
+  readonly #dropArchives;
   readonly #intend;
   readonly #removing;
   readonly #release;
@@ -23,6 +26,10 @@ export class ObjectWrites {
     this.#end = connection.prepare("UPDATE object_ref SET until = ? WHERE id = ?");
     this.#endAll = connection.prepare("UPDATE object_ref SET until = ? WHERE record = ? AND until IS NULL");
     this.#dropAll = connection.prepare("UPDATE object_ref SET until = coalesce(until, ?), dropped = 1 WHERE record = ? AND dropped = 0");
+    this.#cratesOf = connection.prepare<[string]>(`WITH asked AS (SELECT r.id, r.crate FROM json_each(?) AS named CROSS JOIN record AS r ON r.key = named.value ->> 0 AND r.ark = named.value ->> 1)
+      SELECT crate FROM asked WHERE crate IS NOT NULL UNION SELECT u.crate FROM asked CROSS JOIN crate_use AS u ON u.record = asked.id`);
+    this.#dropArchives = connection.prepare(`UPDATE object_ref SET until = coalesce(until, since), dropped = 1 WHERE role = 'archive' AND dropped = 0
+      AND record IN (SELECT r.id FROM json_each(?) AS named CROSS JOIN record AS r ON r.key = named.value ->> 0 AND r.ark = named.value ->> 1)`);
     this.#intend = connection.prepare("INSERT INTO intent (sha256, holder_kind, holder, attempt, at) SELECT value, ?2, ?3, ?4, ?5 FROM json_each(?1) WHERE true ON CONFLICT DO UPDATE SET attempt = excluded.attempt, at = excluded.at");
     this.#removing = connection.prepare<[string]>("SELECT sha256 FROM object_removal WHERE sha256 IN (SELECT value FROM json_each(?))");
     this.#release = connection.prepare("DELETE FROM intent WHERE holder = ? AND holder_kind = ?");
@@ -50,6 +57,12 @@ export class ObjectWrites {
   /** Ends all references with this revision; `drop` takes them from earlier revisions too, so that the bytes may go. */
   end(record: number, revision: number, drop: boolean): void {
     (drop ? this.#dropAll : this.#endAll).put([revision, record]);
+  }
+
+  /** Takes the archives of the crates that these records came with, or that use them: they hold the same bytes. */
+  dropArchivesWith(arks: readonly string[]): void {
+    const crates = this.#cratesOf.all([arkArray(arks)]).map(([crate]) => crate);
+    if (crates.length > 0) this.#dropArchives.put([arkArray(crates)]);
   }
 
   intend(holder: Holder & { attempt: number }, sha256s: readonly string[], at: number): { removing: string[] } {

@@ -1,11 +1,14 @@
 import { arkKey } from "../../../identifiers/ark.js";
+import type { Link } from "../../../model/link.js";
 import { fold, indexable } from "../fold.js";
+import { unpackLinks } from "../links-codec.js";
 import type { Commit, RecordState, RecordWrite, SearchText } from "../port.js";
 import { packQuads } from "../quads-codec.js";
 import { keywordsOf, searchedTextOf } from "../searched-text.js";
 
 /** A record's state as the tables take it. */
-export interface PreparedState extends Omit<RecordState, "quads"> {
+export interface PreparedState extends Omit<RecordState, "quads" | "links"> {
+  links: readonly Link[];
   /** The name without case. */
   folded: string;
   ownerKey: string | null;
@@ -27,7 +30,7 @@ export function prepareWrite(write: RecordWrite): PreparedWrite {
   const { name, owner, document } = write;
   return {
     ...write, document: ownBytes(document), folded: indexable(fold(name ?? "")), ownerKey: owner === null ? null : arkKey(owner),
-    quads: packQuads(write.quads), text: searchedTextOf(write), keywords: keywordsOf(write),
+    quads: packQuads(write.quads), links: unpackLinks(write.links), text: searchedTextOf(write), keywords: keywordsOf(write),
   };
 }
 

@@ -7,7 +7,7 @@ import { asSent, type SentError } from "../sent-error.js";
 import type { VectorStore } from "../vectors-port.js";
 import type { PackedVector } from "../vectors/packed.js";
 import type { PreparedCommit } from "./prepared-write.js";
-import { isOutage } from "./statement-error.js";
+import { asStoreError } from "./statement-error.js";
 
 /** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
 export interface WriterCalls {
@@ -46,4 +46,4 @@ export type WriterMessage =
 export type WriterAnswer = { id: number; result: unknown } | { id: number; error: SentError };
 
 /** An error as another thread is told of it. */
-export const sendError = (error: unknown): SentError => asSent(error, isOutage);
+export const sendError = (error: unknown): SentError => asSent(error, asStoreError);

@@ -196,6 +196,21 @@ CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL
 CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT NULL;
 `;
 
+/** Archives go with what is deleted of them; before this version they stayed, and gave it out. One that came after the deletion is without it. */
+const VERSION_7 = `
+WITH gone (crate, at) AS (
+    SELECT crate, deleted_at FROM record WHERE crate IS NOT NULL AND deleted_at IS NOT NULL
+    UNION ALL SELECT u.crate, m.deleted_at FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
+    UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.until
+      WHERE o.role = 'content' AND o.dropped = 1 AND m.crate IS NOT NULL
+    UNION ALL SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.until
+      WHERE o.role = 'content' AND o.dropped = 1),
+  latest (crate, at) AS (SELECT crate, max(at) FROM gone GROUP BY crate)
+UPDATE object_ref SET until = coalesce(until, since), dropped = 1 WHERE id IN (
+  SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate JOIN object_ref AS a ON a.record = c.id JOIN revision AS v ON v.record = c.id AND v.revision = a.since
+  WHERE a.role = 'archive' AND a.dropped = 0 AND v.at < latest.at);
+`;
+
 /** Each brings the schema one version further. Only ever add to the end. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 export const SCHEMA_VERSION = MIGRATIONS.length;

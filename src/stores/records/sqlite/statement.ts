@@ -4,9 +4,10 @@
  * reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of parameters. A statement
  * whose `get` once failed gives that failure for ever, and `get` after `all` or `iterate` still has the
  * parameters of those. So nothing reaches it unchecked, a statement that failed is prepared anew, walks have a
- * prepared statement of their own, and every failure is a {@link StatementError}.
+ * prepared statement of their own, text is read as bytes and decoded here, and every failure is a {@link StatementError}.
  */
 import Database from "libsql";
+import { guardRows, type GuardedRows } from "./guarded-rows.js";
 import { countPlaceholders } from "./placeholders.js";
 import { isStorableText } from "../storable.js";
 import { StatementError } from "./statement-error.js";
@@ -56,6 +57,7 @@ export class Statement<R extends Row = Row> {
   #single: Database.Statement<unknown[]> | undefined;
   #walk: Database.Statement<unknown[]> | undefined;
   readonly #reads: boolean;
+  readonly #guarded: GuardedRows | undefined;
   readonly #connection: Connection;
 
   /** Use {@link Connection.prepare}. */
@@ -63,16 +65,23 @@ export class Statement<R extends Row = Row> {
     if (typeof sql !== "string" || !isStorableText(sql)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
     this.parameters = countPlaceholders(sql);
     this.#connection = connection;
-    const first = this.#prepare();
+    const first = this.#prepare(sql);
     this.#reads = first.reader;
-    this.#single = first;
+    this.#guarded = first.reader ? guardRows(sql, first.columns()) : undefined;
+    this.#single = this.#guarded ? this.#prepare(this.#guarded.sql) : first;
+  }
+
+  /** What SQLite runs for it: its plan is the one that counts. */
+  get executed(): string {
+    return this.#guarded?.sql ?? this.sql;
   }
 
   /** First row, or `undefined`. */
   get(values: readonly Value[] = []): R | undefined {
     const checked = this.#check(values);
     try {
-      return (this.#single ??= this.#prepare()).get(checked) as R | undefined;
+      const row = (this.#single ??= this.#prepare()).get(checked) as R | undefined;
+      return row === undefined ? undefined : this.#restored(row);
     } catch (error) {
       throw this.#failed(error);
     }
@@ -86,7 +95,7 @@ export class Statement<R extends Row = Row> {
   *iterate(values: readonly Value[] = []): Generator<R, void, undefined> {
     const checked = this.#check(values);
     try {
-      for (const row of (this.#walk ??= this.#prepare()).iterate(checked)) yield row as R;
+      for (const row of (this.#walk ??= this.#prepare()).iterate(checked)) yield this.#restored(row as R);
     } catch (error) {
       throw this.#failed(error);
     }
@@ -108,9 +117,13 @@ export class Statement<R extends Row = Row> {
     }
   }
 
-  #prepare(): Database.Statement<unknown[]> {
+  #restored(row: R): R {
+    return this.#guarded ? this.#guarded.restore(row as never) as R : row;
+  }
+
+  #prepare(sql = this.#guarded?.sql ?? this.sql): Database.Statement<unknown[]> {
     try {
-      const statement = this.database.prepare(this.sql);
+      const statement = this.database.prepare(sql);
       if (statement.reader) statement.raw(true);
       return statement;
     } catch (error) {

@@ -27,7 +27,7 @@ export class SubmissionWrites {
       VALUES (?, ?, ?, 'queued', 0, ?, '[]', 0, ?, ?, 0, ?)`);
     this.#removeEnded = connection.prepare("DELETE FROM submission WHERE user = ? AND type = ? AND status IN ('finished', 'failed')");
     this.#begin = connection.prepare("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, ?2) WHERE id = ?1 AND status IN ('queued', 'running') AND cancelled = 0");
-    this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = ? AND attempt = ? AND status = 'running' AND cancelled = 0");
+    this.#yield = connection.prepare("UPDATE submission SET status = 'queued', interrupted = interrupted + ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running' AND cancelled = 0");
     this.#stage = connection.prepare("UPDATE submission SET stage = ?3 WHERE id = ?1 AND attempt = ?2 AND status = 'running'");
     this.#close = connection.prepare(`UPDATE submission SET status = ?3, time_finished = ?4, error = ?5, warnings = ?6, minted = ?7, rocrate = ?8
       WHERE id = ?1 AND attempt = ?2 AND status = 'running'`);
@@ -52,8 +52,8 @@ export class SubmissionWrites {
     return this.#begin.run([id, at]) === 0 ? undefined : this.#get(id);
   }
 
-  yieldAttempt(id: string, attempt: number): boolean {
-    return this.#yield.run([id, attempt]) > 0;
+  yieldAttempt(id: string, attempt: number, counts = false): boolean {
+    return this.#yield.run([id, attempt, counts ? 0 : 1]) > 0;
   }
 
   setStage(id: string, attempt: number, stage: string): boolean {

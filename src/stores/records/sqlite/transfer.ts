@@ -2,28 +2,27 @@ import { access } from "node:fs/promises";
 import type { MessagePort } from "node:worker_threads";
 import { Feed } from "../feed.js";
 import { chunksOf } from "../transfer/chunks.js";
-import { type NeededObject, TRANSFER, type TransferChunk, TransferRefused, type TransferRow, type TransferTable, type TransferType, type TruthTransfer } from "../transfer-port.js";
-import { unavailable } from "../unavailable.js";
+import { type FoundDamage, type NeededObject, TRANSFER, type TransferChunk, TransferRefused, type TransferRow, type TransferTable, type TransferType, type TruthTransfer } from "../transfer-port.js";
 import { openForReading, openForWriting } from "./connection.js";
+import { columnsOf, findDamage } from "./find-damage.js";
 import { lockFile } from "./file-lock.js";
 import { checkSchema, migrate } from "./schema.js";
 import type { Connection } from "./statement.js";
-import { isOutage } from "./statement-error.js";
+import { asStoreError } from "./statement-error.js";
 import { takeIn } from "./transfer-import.js";
 
-/** Where a table's rows are not all of the table of that name. */
-const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = { text: { record: "id" } };
-
 function select(table: TransferTable): string {
-  const { key, columns } = TRANSFER[table];
-  const named = (column: string): string => COLUMN[table]?.[column] ?? column;
-  return `SELECT ${Object.keys(columns).map(named).join(", ")} FROM ${table} ORDER BY ${key.map(named).join(", ")}`;
+  const { columns, key } = columnsOf(table);
+  return `SELECT ${columns} FROM ${table} ORDER BY ${key.join(", ")}`;
 }
 
 const NEEDED = `SELECT sha256, max(size) FROM (
     SELECT sha256, size FROM object_ref WHERE dropped = 0 AND sha256 > ?1
     UNION SELECT sha256, NULL FROM submission WHERE status IN ('queued', 'running') AND sha256 > ?1)
   GROUP BY sha256 ORDER BY sha256 LIMIT ?2`;
+
+const NEEDING = `SELECT DISTINCT r.ark FROM object_ref AS o JOIN record AS r ON r.id = o.record WHERE o.sha256 = ?1 AND o.dropped = 0
+  UNION ALL SELECT 'submission ' || id FROM submission WHERE sha256 = ?1 AND status IN ('queued', 'running') LIMIT ?2`;
 
 /** A file that this process has for itself. */
 class SqliteTransfer implements TruthTransfer {
@@ -43,9 +42,13 @@ class SqliteTransfer implements TruthTransfer {
       try {
         yield* chunksOf(sequence, (table) => rowsOf(connection, table));
       } catch (error) {
-        throw isOutage(error) ? unavailable((error as Error).message) : error;
+        throw asStoreError(error);
       }
     })();
+  }
+
+  async *damage(): AsyncIterable<FoundDamage> {
+    yield* findDamage(this.connection);
   }
 
   async import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
@@ -53,7 +56,7 @@ class SqliteTransfer implements TruthTransfer {
     try {
       await takeIn(this.connection, chunks);
     } catch (error) {
-      throw isOutage(error) ? unavailable((error as Error).message) : error;
+      throw asStoreError(error);
     }
   }
 
@@ -62,6 +65,9 @@ class SqliteTransfer implements TruthTransfer {
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
     return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
   }
+
+  needing = async (sha256: string, limit: number): Promise<string[]> =>
+    told(() => this.connection.prepare<[string]>(NEEDING).all([sha256, limit])).map(([name]) => name);
 
   openFeed = (): MessagePort => this.feed.open();
 
@@ -88,7 +94,7 @@ function told<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw isOutage(error) ? unavailable((error as Error).message) : error;
+    throw asStoreError(error);
   }
 }
 
@@ -108,14 +114,12 @@ export async function openSqliteTransfer({ file, make, log = () => {} }: { file:
   let connection: Connection | undefined;
   try {
     connection = make ? openForWriting(file) : openForReading(file);
-    // A file is read once, from its beginning to its end: mapped, all of it would count as this process's memory.
-    connection.pragma("mmap_size = 0");
     if (make) migrate(connection, file);
     else checkSchema(connection, file);
     return new SqliteTransfer(connection, new Feed("src/stores/records/sqlite/feed-thread", { file }, log), unlock);
   } catch (error) {
     connection?.close();
     unlock();
-    throw error;
+    throw asStoreError(error);
   }
 }

@@ -45,7 +45,7 @@ function serve(): void {
     try {
       const prepared = part.map(prepareWrite);
       const before = parts.get(id);
-      if (before) before.push(...prepared);
+      if (before) for (const write of prepared) before.push(write);
       else parts.set(id, prepared);
     } catch (error) {
       spoilt.set(id, error);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { Commit, Committed } from "../port.js";
+import type { Commit, Committed, RecordWrite } from "../port.js";
 import { prepareCommit, rawWrite } from "./prepared-write.js";
 import { threadModule } from "../../../package-root.js";
 import { receiveError } from "../sent-error.js";
@@ -13,6 +13,10 @@ const PART = 250;
 const FEW = 8;
 /** Requests that are sent without waiting for more: the thread works on them while this one makes the next. */
 const LOT = 8;
+
+/** Bytes of a document that this thread prepares itself: folding its words and packing its quads takes longer for more. */
+const SMALL = 64 * 2 ** 10;
+const isSmall = (write: RecordWrite): boolean => !("document" in write) || (write.document.length <= SMALL && !(write.links instanceof Uint8Array));
 
 type Waiting = { task: WriterTask; resolve: (result: never) => void; reject: (error: Error) => void };
 
@@ -74,7 +78,7 @@ export class Writer {
   async commit(commit: Commit): Promise<Committed> {
     const id = this.#next++;
     const { records } = commit;
-    if (records.length <= FEW) return this.#post(id, "commit", [prepareCommit(commit)]);
+    if (records.length <= FEW && records.every(isSmall)) return this.#post(id, "commit", [prepareCommit(commit)]);
     for (let sent = 0; sent < records.length; sent += PART) {
       if (sent > 0) await turn();
       this.#mustRun();

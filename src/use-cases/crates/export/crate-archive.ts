@@ -97,7 +97,7 @@ function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, mem
   }
   for (const { path, at, object } of members)
     // What inflates to much more than was sent would be taken for a bomb where it is uploaded.
-    add(path, at, { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) }, () => deps.objects.open(object.sha256));
+    add(path, at, { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) }, () => deps.objects.open(object.sha256, undefined, { size: object.size }));
   if (left.length > 0) zip.addBuffer(Buffer.from(noteOf(left)), paths.take(NOTE) ?? paths.place(NOTE), { mtime: new Date(root.modifiedAt) });
   zip.end();
   return output;

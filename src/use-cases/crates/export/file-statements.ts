@@ -63,14 +63,10 @@ export class FileStatements {
   }
 }
 
-/** A size or digest that was edited since would have the archive refused where it is uploaded. */
-function withFacts(document: JsonObject, { sha256, size }: ObjectReference): JsonObject {
-  const { contentSize, sha256: digest } = document;
-  return {
-    ...document,
-    ...(typeof contentSize === "number" ? { contentSize: size } : typeof contentSize === "string" && /^\d{1,15}$/.test(contentSize) && Number(contentSize) !== size ? { contentSize: String(size) } : {}),
-    ...(typeof digest === "string" && /^[0-9a-f]{64}$/i.test(digest) && digest.toLowerCase() !== sha256 ? { sha256 } : {}),
-  };
+/** A digest that was edited since would have the archive refused where it is uploaded; a size that is wrong would not. */
+function withFacts(document: JsonObject, { sha256 }: ObjectReference): JsonObject {
+  const { sha256: digest } = document;
+  return typeof digest === "string" && /^[0-9a-f]{64}$/i.test(digest) && digest.toLowerCase() !== sha256 ? { ...document, sha256 } : document;
 }
 
 /** True for a `contentUrl` that the registry wrote, here or under an address that it had before. */

@@ -1,3 +1,4 @@
+import { invisibleIn, withoutInvisible } from "../visible.js";
 import { foldName } from "../zip/member-name.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
@@ -58,12 +59,10 @@ export class MemberPaths {
 
 /** What intake accepts as a member's name (and every file system that matters as a path). */
 function isName(path: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  return path.length <= 1000 && path.isWellFormed() && !/[\\\u0000-\u001f\u007f]|^[a-zA-Z]:/.test(path) && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  return path.length <= 1000 && path.isWellFormed() && invisibleIn(path) === undefined && !/\\|^[a-zA-Z]:/.test(path) && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-// eslint-disable-next-line no-control-regex
-const plain = (text: string): string => text.toWellFormed().replace(/[\u0000-\u001f\u007f\\/:*?"<>|]+/g, "_").replace(/^\.+$/, "_").slice(-100);
+const plain = (text: string): string => withoutInvisible(text.toWellFormed()).replace(/[\\/:*?"<>|]+/g, "_").replace(/^\.+$/, "_").slice(-100);
 
 function foldersOf(path: string): string[] {
   const folders: string[] = [];

@@ -66,7 +66,7 @@ async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord,
   }
   const read: Section["read"] = async (after, limit) => {
     const page = await records.list({ crate, limit, ...(after === undefined ? {} : { after }) });
-    into.push(...page.items);
+    for (const item of page.items) into.push(item);
     return page;
   };
   return { counts, sections: [{ total: minted, read }, sectionOf(used, into)] };
@@ -92,7 +92,7 @@ function sectionOf<T>(all: readonly T[], into: T[]): Section {
     async read(after, limit) {
       const begin = Number(after ?? 0);
       if (!Number.isSafeInteger(begin)) throw new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
-      into.push(...all.slice(begin, begin + limit));
+      for (const item of all.slice(begin, begin + limit)) into.push(item);
       return begin + limit < all.length ? { next: String(begin + limit) } : {};
     },
   };

@@ -7,7 +7,7 @@ export interface StoredFile { sha256: string; size: number; md5?: string; sha512
 /** Compares a stored file with what its entity says of it. */
 export function checkClaims(stored: StoredFile, claims: FileClaims, findings: Findings): void {
   if (claims.size !== undefined && claims.size !== stored.size)
-    findings.error("SIZE_MISMATCH", `The file has ${stored.size} bytes, its contentSize says ${claims.size}.`, claims.place);
+    findings.warn("SIZE_MISMATCH", `The file has ${stored.size} bytes, its contentSize says ${claims.size}. The measured size is stored.`, claims.place);
   for (const name of ["md5", "sha256", "sha512"] as const) {
     const claimed = claims[name];
     if (claimed !== undefined && stored[name] !== undefined && claimed !== stored[name])

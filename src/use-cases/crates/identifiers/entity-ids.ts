@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
+import { isOperation } from "../../../identifiers/claimable.js";
 import { slug } from "../../../identifiers/mint.js";
-import { bareId } from "../layout/descriptor.js";
+import { bareId, withoutLast } from "../layout/descriptor.js";
 
 /** What an `@id` of a crate stands for. */
 export type EntityId =
@@ -48,9 +49,11 @@ export class EntityIds {
     const parts = bare.split("/").filter((part) => part !== "." && part !== "");
     if (parts.includes("..")) return { rule: "refused", reason: "leads out of the crate (..)" };
     const path = parts.join("/");
-    const encoded = (folder + path).replace(/\/+$/, "").replace(NOT_KEPT, (character) => (character === "%" ? "%25" : encodeURIComponent(character))).replace(/\.+$/, (dots) => "%2E".repeat(dots.length));
+    const kept = withoutLast(folder + path, "/").replace(/%2D/gi, "-").replace(NOT_KEPT, (character) => (character === "%" ? "%25" : encodeURIComponent(character)));
+    const undotted = withoutLast(kept, ".");
+    const encoded = undotted + "%2E".repeat(kept.length - undotted.length);
     if (encoded === "") return { rule: "path", ark: this.crate, path };
-    const ark = parseArk(`${this.crate}/${encoded}`)?.stored;
+    const ark = parseArk(`${this.crate}/${unlikeOperation(encoded)}`)?.stored;
     return ark === undefined ? { rule: "other", ark: this.make(folder + id, id), absolute: false } : { rule: "path", ark, path };
   }
 
@@ -66,4 +69,10 @@ export class EntityIds {
     this.madeFor.set(ark, identity);
     return ark;
   }
+}
+
+/** A file called `download` would hide the operation of that name on what it lies in: the first letter of its name is percent-encoded. */
+function unlikeOperation(path: string): string {
+  const last = path.lastIndexOf("/") + 1;
+  return isOperation(path) && /[a-zA-Z]/.test(path[last]!) ? `${path.slice(0, last)}%${path.charCodeAt(last).toString(16).toUpperCase()}${path.slice(last + 1)}` : path;
 }

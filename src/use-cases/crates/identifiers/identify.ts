@@ -2,6 +2,7 @@ import { parseArk } from "../../../identifiers/ark.js";
 import { mintArk } from "../../../identifiers/mint.js";
 import { quoted, type Findings } from "../findings.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
+import { invisibleIn, visible } from "../visible.js";
 import { EntityIds, type EntityId } from "./entity-ids.js";
 import { IdScope } from "./scope.js";
 
@@ -47,6 +48,9 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
         findings.error("INVALID_ID", `The \`@id\` ${id.reason}; name entities inside the crate.`, place);
         continue;
       }
+      const invisible = id.rule === "path" || id.rule === "ark" ? invisibleIn(entity.id) : undefined;
+      if (invisible !== undefined)
+        findings.error("INVALID_ID", `The \`@id\` ${JSON.stringify(visible(quoted(entity.id)))} holds the control or bidirectional character ${invisible}, which hides what it is; write the name without it.`, place);
       if (id.rule === "ark" && !isAccepted(id.naan, settings.acceptedNaans))
         findings.error("NAAN_NOT_ACCEPTED", `Identifiers of authority ${id.naan} are not accepted (ACCEPTED_NAANS=${settings.acceptedNaans}).`, place);
       if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)

@@ -7,25 +7,49 @@ import { listOf, objectFrom } from "../json-path.js";
  * come first.
  */
 export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObject {
-  let merged = first!;
+  if (rest.length === 0) return first!;
+  const merged = new Map(Object.entries(first!));
+  const united = new Map<string, United>();
+  // One pass: a hostile crate describes one entity a hundred thousand times.
   for (const next of rest) {
-    const entries = new Map(Object.entries(merged));
     for (const [key, value] of Object.entries(next)) {
       if (key === "@id" || key === "@context") continue;
-      const before = entries.get(key);
-      entries.set(key, before === undefined || before === null ? value : united(before, value));
+      const before = merged.get(key);
+      if (before === undefined || before === null) merged.set(key, value);
+      else {
+        let values = united.get(key);
+        if (!values) united.set(key, (values = new United(before)));
+        values.add(value);
+      }
     }
-    merged = objectFrom(entries);
   }
-  return merged;
+  for (const [key, values] of united) merged.set(key, values.value());
+  return objectFrom(merged);
 }
 
-function united(before: JsonValue, after: JsonValue): JsonValue {
-  const values = listOf(before);
-  const seen = new Set(values.map((value) => JSON.stringify(value)));
-  const added = listOf(after).filter((value) => {
-    const text = JSON.stringify(value);
-    return !seen.has(text) && seen.add(text);
-  });
-  return added.length === 0 ? before : [...values, ...added];
+/** The values of a property, each once. */
+class United {
+  private readonly values: JsonValue[];
+  private readonly seen: Set<string>;
+  private grew = false;
+
+  constructor(private readonly first: JsonValue) {
+    this.values = [...listOf(first)];
+    this.seen = new Set(this.values.map((value) => JSON.stringify(value)));
+  }
+
+  add(more: JsonValue): void {
+    for (const value of listOf(more)) {
+      const text = JSON.stringify(value);
+      if (this.seen.has(text)) continue;
+      this.seen.add(text);
+      this.values.push(value);
+      this.grew = true;
+    }
+  }
+
+  /** As it was written where nothing came to it. */
+  value(): JsonValue {
+    return this.grew ? this.values : this.first;
+  }
 }

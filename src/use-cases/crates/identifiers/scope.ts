@@ -31,7 +31,9 @@ export class IdScope {
 
   /** The same for a text in a field of references: only what is an ARK or names a described entity. */
   textReference(text: string): string {
+    // The root's `./` without its dot and slash is nothing, and nothing is no reference.
+    if (text === "") return text;
     if (looksLikeArk(text)) return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
-    return this.described.has(text) || (text !== "" && this.described.has(bareId(text))) ? this.reference(text) : text;
+    return this.described.has(text) || this.described.has(bareId(text)) ? this.reference(text) : text;
   }
 }

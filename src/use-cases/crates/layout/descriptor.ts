@@ -5,7 +5,17 @@ const NAMES = ["ro-crate-metadata.json", "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
 
 /** `./a/` and `a` name one thing; `./`, `.` and nothing name the folder itself. */
-export const bareId = (id: string): string => id.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "").replace(/^\.$/, "");
+export const bareId = (id: string): string => withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");
+
+/** Without the characters at its end that are all this one. A pattern for it takes the square of the length of a hostile text. */
+export function withoutLast(text: string, character: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end--;
+  return text.slice(0, end);
+}
+
+/** Whether an `@id` is that of the metadata file. */
+export const isDescriptorName = (id: string): boolean => NAMES.includes(bareId(id));
 
 /**
  * The entity that describes the metadata file itself: by its name (RO-Crate 1.2 and later, the `.jsonld` of
@@ -26,14 +36,14 @@ export function findDescriptor(entities: readonly CrateEntity[]): CrateEntity | 
 /** The root entity: what the descriptor is about. Never found by position. */
 export function findRoot(descriptor: CrateEntity, entities: readonly CrateEntity[]): CrateEntity | undefined {
   const ids = [...referencesIn(descriptor.value["about"]), ...referencesIn(descriptor.value["schema:about"])];
-  for (const id of ids) {
-    const exact = entities.find((entity) => entity.id === id && entity !== descriptor);
-    if (exact) return exact;
+  const [exact, bare] = [new Map<string, CrateEntity>(), new Map<string, CrateEntity>()];
+  for (const entity of entities) {
+    if (entity === descriptor) continue;
+    if (!exact.has(entity.id)) exact.set(entity.id, entity);
+    if (!bare.has(bareId(entity.id))) bare.set(bareId(entity.id), entity);
   }
-  for (const id of ids) {
-    const bare = entities.find((entity) => bareId(entity.id) === bareId(id) && entity !== descriptor);
-    if (bare) return bare;
-  }
+  const named = ids.find((id) => exact.has(id)) ?? ids.find((id) => bare.has(bareId(id)));
+  if (named !== undefined) return exact.get(named) ?? bare.get(bareId(named));
   // The descriptor may hold the root instead of naming it.
   const held = listOf(descriptor.value["about"]).find((value) => isObject(value) && Object.keys(value).length > 1);
   return isObject(held) && typeof held["@id"] === "string" ? { id: held["@id"], pointer: `${descriptor.pointer}/about`, value: held } : undefined;

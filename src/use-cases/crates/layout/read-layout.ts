@@ -3,7 +3,7 @@ import type { Findings } from "../findings.js";
 import { isObject, step } from "../json-path.js";
 import type { MetadataFile } from "../metadata/locate.js";
 import type { CrateDescription, CrateEntity } from "./description.js";
-import { bareId, findDescriptor, findRoot } from "./descriptor.js";
+import { bareId, findDescriptor, findRoot, isDescriptorName } from "./descriptor.js";
 import { embeddedEntities } from "./embedded.js";
 
 /**
@@ -25,8 +25,14 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
     const described = entities.filter((entity) => bareId(entity.id) !== bareId(descriptor.id));
     return { file, folder, context, descriptor, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
   }
+  const silent = entities.find(({ id }) => isDescriptorName(id));
+  if (silent) {
+    findings.error("NO_ROOT", "The descriptor has no `about`, which says which entity is the crate. Add `\"about\": {\"@id\": \"./\"}`, see RO-Crate 1.2, section Root Data Entity.", { file, pointer: silent.pointer });
+    return undefined;
+  }
   if (!Object.keys(own).some((key) => key === "@id" || key === "@type" || !key.startsWith("@"))) {
-    findings.error("NO_ROOT", "No entity with the `@id` ro-crate-metadata.json says which entity is the crate; add the descriptor.", { file, pointer: "" });
+    const missing = graph === undefined || graph === null ? "The crate has no `@graph`. Add one with the descriptor and the entities, see RO-Crate 1.2, section RO-Crate Metadata Document." : "No entity with the `@id` ro-crate-metadata.json says which entity is the crate. Add the descriptor.";
+    findings.error("NO_ROOT", missing, { file, pointer: "" });
     return undefined;
   }
   const id = own["@id"];

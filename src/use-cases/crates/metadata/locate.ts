@@ -1,6 +1,8 @@
 import { crateError, type Findings } from "../findings.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
+/** Metadata of a detached crate, whose files are elsewhere (RO-Crate 1.2, "Detached RO-Crate Package"). */
+const DETACHED = /(?:^|\/)[^/]+-ro-crate-metadata\.json$/;
 
 /** A metadata file and the folder that its relative paths start from: empty, or with `/` at the end. */
 export interface MetadataFile { file: string; folder: string }
@@ -16,7 +18,8 @@ const depthOf = (file: string): number => file.split("/").length;
  * @throws CrateError when there is none, or two at one depth
  */
 export function locateMetadata(files: readonly string[], findings: Findings): LocatedMetadata {
-  const found = files.filter((file) => METADATA.test(file)).toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+  const attached = withoutLegacy(files.filter((file) => METADATA.test(file)), findings);
+  const found = (attached.length > 0 ? attached : files.filter((file) => DETACHED.test(file))).toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
   const [root] = found;
   if (root === undefined)
     throw crateError("NO_METADATA", "The archive has no ro-crate-metadata.json (or .jsonld) in any folder; add one that describes the crate.");
@@ -31,4 +34,15 @@ export function locateMetadata(files: readonly string[], findings: Findings): Lo
     else nested.push({ file, folder });
   }
   return { root: { file: root, folder: folderOf(root) }, nested };
+}
+
+/** Without each legacy `.jsonld` that stands beside a `.json`: tools that write both mean one crate. */
+function withoutLegacy(found: readonly string[], findings: Findings): string[] {
+  const names = new Set(found);
+  return found.filter((file) => {
+    const newer = file.replace(/\.jsonld$/, ".json");
+    if (newer === file || !names.has(newer)) return true;
+    findings.warn("METADATA_TWICE", `${newer} lies beside it and is read; this one is stored as a plain file.`, { file });
+    return false;
+  });
 }

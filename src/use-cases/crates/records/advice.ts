@@ -3,30 +3,19 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds/index.js";
 import type { Findings, Place } from "../findings.js";
 
-/** Kept by the registry, not by the entity. */
-const NOT_ASKED = new Set(["@context", "@type", "owner", "contentUrl", "contentSize", "sha256", "uploadDate"]);
-
-/** Names under which crates say the same: schema.org actions, the run profiles of RO-Crate, PROV. */
-const SAID_AS: Readonly<Record<string, readonly string[]>> = {
-  usedDataset: ["object", "used", "prov:used"], usedSoftware: ["instrument"], generated: ["result", "prov:generated"],
-  author: ["agent", "creator", "associatedWith"], dateCreated: ["startTime"], dateFinished: ["endTime"], container: ["containerImage"],
-  encodesCreativeWork: ["isPartOf"], encodingFormat: ["fileFormat"],
-};
-
-/** What a record written over the API must have is only advice for an entity of a crate. */
+/**
+ * Lengths that bind records written over the API are only advice for an entity of a crate. What such records must
+ * have besides is this registry's own rule, and nothing that RO-Crate asks for: crates get no warning about it.
+ */
 export function adviseOn(kind: KindName, document: JsonObject, place: Place, findings: Findings): void {
-  const missing: string[] = [];
-  for (const [name, field] of Object.entries(KINDS[kind].fields)) {
-    if (NOT_ASKED.has(name)) continue;
+  const { typeName, fields } = KINDS[kind];
+  for (const [name, { maxLength, minLength }] of Object.entries(fields)) {
     const value = document[name];
-    if (field.required && value === undefined && !SAID_AS[name]?.some((other) => document[other] !== undefined)) missing.push(name);
-    if (typeof value !== "string" || (field.maxLength === undefined && field.minLength === undefined)) continue;
+    if (typeof value !== "string" || (maxLength === undefined && minLength === undefined)) continue;
     // Lengths count code points.
     const length = [...value].length;
-    if (field.maxLength !== undefined && length > field.maxLength)
-      findings.warn("FIELD_LENGTH", `The ${name} has ${length} characters; ${field.maxLength} are usual for a ${KINDS[kind].typeName}.`, { ...place, pointer: `${place.pointer ?? ""}/${name}` });
-    if (field.minLength !== undefined && length < field.minLength)
-      findings.warn("FIELD_LENGTH", `The ${name} has ${length} characters; a ${KINDS[kind].typeName} has at least ${field.minLength}.`, { ...place, pointer: `${place.pointer ?? ""}/${name}` });
+    const at = { ...place, pointer: `${place.pointer ?? ""}/${name}` };
+    if (maxLength !== undefined && length > maxLength) findings.warn("FIELD_LENGTH", `The ${name} has ${length} characters; ${maxLength} are usual for a ${typeName}.`, at);
+    if (minLength !== undefined && length < minLength) findings.warn("FIELD_LENGTH", `The ${name} has ${length} characters; a ${typeName} has at least ${minLength}.`, at);
   }
-  if (missing.length > 0) findings.warn("FIELD_MISSING", `A ${KINDS[kind].typeName} should have ${missing.join(", ")}.`, place);
 }

@@ -29,7 +29,7 @@ export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): stri
 /** What is said of an entity, with the identifiers it has here. */
 export function documentOf(entity: IdentifiedEntity, rewriters: ReadonlyMap<IdScope, Rewriter>): CrateDocument {
   const contexts = distinct(entity.parts.map(({ scope }) => scope.description.context));
-  const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter((context) => !contexts.some((shared) => same(shared, context)));
+  const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter((context) => !contexts.some((shared) => shared === context || same(shared, context)));
   const { "@context": _context, ...said } = mergeEntities(entity.parts.map(({ scope, entity: { value } }) => rewriters.get(scope)!.entity(value, entity.ark)));
   const named = entity.url === undefined ? said : { ...said, sameAs: withSameAs(said["sameAs"], entity.url) };
   return explained(oneOrList(contexts), own.length === 0 ? named : { "@context": oneOrList(own)!, ...named }, entity.url === undefined ? [] : ["sameAs"]);
@@ -71,9 +71,14 @@ const same = (a: JsonValue | undefined, b: JsonValue | undefined): boolean => JS
 const isAbsent = (value: JsonValue | undefined): boolean => value === undefined || value === null || value === "";
 
 function distinct(values: readonly (JsonValue | undefined)[]): JsonValue[] {
-  const found: JsonValue[] = [];
-  for (const value of values) if (value !== undefined && value !== null && !found.some((other) => same(other, value))) found.push(value);
-  return found;
+  const found = new Map<string, JsonValue>();
+  // One value that stands in many places, as the context of a metadata file does, is written out once.
+  for (const value of new Set(values)) {
+    if (value === undefined || value === null) continue;
+    const text = values.length === 1 ? "" : JSON.stringify(value);
+    if (!found.has(text)) found.set(text, value);
+  }
+  return [...found.values()];
 }
 
 function oneOrList(values: JsonValue[]): JsonValue | undefined {

@@ -1,9 +1,7 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { SearchText } from "../../../stores/records/port.js";
+import { MOST_TEXT } from "../../records/stated.js";
 import { isObject, listOf } from "../json-path.js";
-
-/** Search text beyond this adds no hits that anyone looks for. */
-const MOST_TEXT = 20_000;
 
 /** The first text of a value that may be a list or carry a language. */
 export function firstText(value: JsonValue | undefined): string | null {
@@ -26,6 +24,6 @@ export function searchTextOf(document: JsonObject): SearchText {
     name: texts("name").join(" ").slice(0, MOST_TEXT),
     description: texts("description").join(" ").slice(0, MOST_TEXT),
     keywords: keywordsOf(document["keywords"]).join(" ").slice(0, MOST_TEXT),
-    other: ["author", "alternateName", "identifier", "@id"].flatMap(texts).join(" ").slice(0, MOST_TEXT),
+    other: ["author", "alternateName", "identifier"].flatMap(texts).join(" ").slice(0, MOST_TEXT),
   };
 }

@@ -7,6 +7,7 @@ import { finding, quoted, type Place } from "../findings.js";
 import { changedPointers } from "../../records/changed.js";
 import { parseDocument } from "../../records/view.js";
 import type { Finding } from "../../../model/finding.js";
+import type { NewIdentifiers } from "./new-identifiers.js";
 import type { Claim, Refusal } from "./protocol.js";
 
 /** Identifiers asked about at a time: few enough not to hold up readers. */
@@ -16,21 +17,26 @@ const BATCH = 500;
  * Which identifiers of a crate are taken, seen before anything is stored, and which are the uploader's own already,
  * with the place in the crate.
  */
-export async function findConflicts(records: Pick<RecordStore, "findMany">, claims: readonly Claim[], user: string): Promise<{ refusals: Refusal[]; own: Map<string, Place> }> {
+export async function findConflicts(records: Pick<RecordStore, "findMany">, claims: readonly Claim[], user: string, identifiers: NewIdentifiers): Promise<{ refusals: Refusal[]; own: Map<string, Place> }> {
   const refusals: Refusal[] = [];
   const holders = new OwnerKinds(records, user);
   const own = new Map<string, Place>();
   for (let start = 0; start < claims.length; start += BATCH) {
     const found = await records.findMany(claims.slice(start, start + BATCH).map(({ ark }) => ark));
+    const unknown: [number, Claim][] = [];
     for (const [offset, record] of found.entries()) {
-      if (!record) continue;
       const index = start + offset;
       const claim = claims[index]!;
+      if (!record) {
+        unknown.push([index, claim]);
+        continue;
+      }
       if (claim.root && record.owner === user && record.ark === claim.ark && record.kind === "rocrate") refusals.push({ index, ...crateExists(record) });
       // The uploader's own record of the same kind may say the same; known when the crate's is built.
       else if (isOwn(record, claim, user)) own.set(claim.ark, { file: claim.file, pointer: claim.pointer });
       else refusals.push({ index, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await holders.of(record) }) });
     }
+    for (const refusal of await identifiers.refusals(unknown)) refusals.push(refusal);
   }
   return { refusals, own };
 }

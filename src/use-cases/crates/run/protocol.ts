@@ -40,7 +40,7 @@ export interface Claim {
   pointer: string;
 }
 /** A claim that cannot be met, by its place in the list. */
-export interface Refusal { index: number; code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN"; message: string }
+export interface Refusal { index: number; code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID"; message: string }
 
 /** What the intake needs of the side that holds the truth. */
 export interface IntakeHost {
@@ -60,6 +60,8 @@ export type FromThread =
   | { type: "claim"; id: number; claims: Claim[] }
   | { type: "records"; records: CrateRecord[] }
   | { type: "result"; result: IntakeResult }
+  /** Of the process that a crate has for itself: its thread needed more memory than it may. */
+  | { type: "outOfMemory" }
   /** A fault that is not the crate's: trying again may help. */
   | { type: "fault"; message: string; /** Where it is one that callers are told of. */ code?: ErrorCode };
 /** Main side to thread. */

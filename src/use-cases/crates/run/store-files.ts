@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { collectAll } from "../../../memory.js";
 import type { ObjectStore, StagedObject } from "../../../stores/objects/port.js";
 import { CrateError } from "../findings.js";
@@ -14,6 +15,9 @@ const BATCH_BYTES = 64 * 2 ** 20;
 const COLLECTED_EACH = 2000;
 /** Files written at a time, where the store does not say otherwise: enough to keep the disk busy while others are inflated. */
 const AT_A_TIME = 4;
+
+/** Up to this size a file is looked at in memory first: archives hold the same small file, or nothing, thousands of times, and storing it costs the same each time. */
+const SMALL = 2 ** 14;
 
 export interface StoreFiles {
   archive: Pick<Archive, "read">;
@@ -33,13 +37,19 @@ export interface StoreFiles {
 export async function storeFiles({ archive, members, digests, objects, intend, onStored }: StoreFiles): Promise<Map<string, StoredFile>> {
   const stored = new Map<string, StoredFile>();
   const files = members.filter(({ folder }) => !folder).toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader);
+  /** Small contents that are stored, with their sizes. */
+  const again = new Map<string, number>();
   let left = 0;
   for (const batch of batches(files)) {
     const staged: [Member, StagedObject][] = [];
+    const same: [Member, StoredFile][] = [];
     try {
       await eachOf(batch, objects.parallel, async (member) => {
-        const wanted = digests.get(member.name);
-        staged.push([member, await objects.stage(archive.read(member), wanted ? { digests: [...wanted] } : {})]);
+        const wanted = digests.get(member.name) ?? [];
+        const source = member.size > SMALL ? archive.read(member) : await gathered(archive.read(member), wanted);
+        const known = "digests" in source ? again.get(source.digests.sha256) : undefined;
+        if (known !== undefined && "digests" in source) same.push([member, { ...source.digests, size: known }]);
+        else staged.push([member, await objects.stage("digests" in source ? source.chunks : source, wanted.length > 0 ? { digests: [...wanted] } : {})]);
       });
       await intend([...new Set(staged.map(([, { sha256 }]) => sha256))]);
       await eachOf(staged, objects.parallel, ([, object]) => object.publish());
@@ -48,8 +58,13 @@ export async function storeFiles({ archive, members, digests, objects, intend, o
       throw error;
     }
     for (const [member, { sha256, size, digests: further }] of staged) {
+      if (size <= SMALL) again.set(sha256, size);
       stored.set(member.name, { sha256, size, ...further });
       onStored?.(size);
+    }
+    for (const [member, file] of same) {
+      stored.set(member.name, file);
+      onStored?.(file.size);
     }
     left += batch.length;
     if (left < COLLECTED_EACH) continue;
@@ -57,6 +72,15 @@ export async function storeFiles({ archive, members, digests, objects, intend, o
     collectAll();
   }
   return stored;
+}
+
+/** A small file in memory, with its digests. */
+async function gathered(chunks: AsyncIterable<Uint8Array>, further: readonly ("md5" | "sha512")[]): Promise<{ chunks: AsyncIterable<Uint8Array>; digests: Pick<StoredFile, "sha256" | "md5" | "sha512"> }> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  const bytes = Buffer.concat(parts);
+  const digests = Object.fromEntries((["sha256", ...further] as const).map((name) => [name, createHash(name).update(bytes).digest("hex")])) as Pick<StoredFile, "sha256">;
+  return { chunks: Readable.from([bytes], { objectMode: true }), digests };
 }
 
 /** The same without storing: sizes and digests only, to see what an upload would come to. What is wrong with a member is handed to `onBad`. */

@@ -127,7 +127,7 @@ async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, Stored
   host.progress({ stage: "building records", done, total, unit: "records" });
   const { archive, baseUrl, owner, format } = input;
   const reference = { sha256: archive.sha256, size: input.size, mediaType: "application/zip", name: archive.name, role: "archive" as const };
-  for await (const records of buildRecords(crate, stored, { baseUrl, owner, ...(format === "zip" ? { archive: reference } : {}) }, graphsOf)) {
+  for await (const records of buildRecords(crate, stored, { limits: input.limits, baseUrl, owner, ...(format === "zip" ? { archive: reference } : {}) }, graphsOf)) {
     done += records.length;
     host.records(records);
     host.progress({ stage: "building records", done, total, unit: "records" });

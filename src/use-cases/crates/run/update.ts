@@ -1,14 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { Finding } from "../../../model/finding.js";
 import type { KindName } from "../../../model/kind.js";
+import { KINDS } from "../../../model/kinds/index.js";
 import type { CrateUses } from "../../../stores/records/crates-port.js";
 import type { ObjectReference } from "../../../stores/records/objects-port.js";
-import type { RecordStore, RecordWrite, StoredRecord } from "../../../stores/records/port.js";
+import type { RecordState, RecordStore, RecordWrite, StoredRecord } from "../../../stores/records/port.js";
 import { changedPointers } from "../../records/changed.js";
+import { reservedFields, reservedIn, textOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { Findings, CrateError } from "../findings.js";
 import { OwnerKinds, saysTheSame, taken } from "./conflicts.js";
+import type { NewIdentifiers } from "./new-identifiers.js";
 import type { Claim, Refusal } from "./protocol.js";
 
 /** Records looked at before others get their turn. */
@@ -43,7 +46,7 @@ export class CrateUpdate {
   private readonly owners: OwnerKinds;
 
   /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
-  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere">, private readonly user: string, private readonly keepsFiles: boolean) {
+  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf">, private readonly user: string, private readonly keepsFiles: boolean, private readonly identifiers: NewIdentifiers) {
     this.owners = new OwnerKinds(records, user);
   }
 
@@ -58,17 +61,19 @@ export class CrateUpdate {
     for (let start = 0; start < claims.length; start += BATCH) {
       const batch = claims.slice(start, start + BATCH);
       const found = await this.records.findMany(batch.map(({ ark }) => ark));
+      const unknown: [number, Claim][] = [];
       for (const [offset, claim] of batch.entries()) {
         const record = found[offset];
         if (claim.root) this.root = claim.ark;
         // Members of one crate may differ in hyphens only: another member is no hindrance.
-        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root)) continue;
-        if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await this.owners.of(record) }) });
+        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root)) unknown.push([start + offset, claim]);
+        else if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await this.owners.of(record) }) });
         else {
           this.seen.set(record.ark, record.revision);
           if (claim.root) for await (const member of this.members()) this.seen.set(member.ark, member.revision);
         }
       }
+      for (const refusal of await this.identifiers.refusals(unknown)) refusals.push(refusal);
       await setImmediate();
     }
     return refusals;
@@ -86,6 +91,10 @@ export class CrateUpdate {
     const conflicts: UpdateConflict[] = [];
     const writes: RecordWrite[] = [];
     const uses: CrateUses = { crate: this.root, arks: [], released: [] };
+    const present = new Set(built.map(({ ark }) => ark));
+    const removed = await this.removeAbsent(present, writes, uses, conflicts);
+    // Its archive holds what it gives up, and what becomes of that is no longer asked about.
+    const isSmaller = removed.length > 0 || uses.released!.length > 0 || (this.seen.has(this.root) && (await this.records.usesOf(this.root)).some((ark) => !present.has(ark)));
     for (let start = 0; start < built.length; start += BATCH) {
       const batch = built.slice(start, start + BATCH);
       const found = await this.records.findMany(batch.map(({ ark }) => ark));
@@ -95,13 +104,12 @@ export class CrateUpdate {
         // What somebody made meanwhile is the commit's to refuse.
         if (seen === undefined || before?.ark !== record.ark) writes.push(record);
         else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
-        else if (before.tombstone || before.ark === this.root || before.crate === this.root) writes.push(...(await this.revise(record, before)));
+        else if (before.tombstone || before.ark === this.root || before.crate === this.root) for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
         else if (saysTheSame(before.document, record.document)) uses.arks.push(record.ark);
         else conflicts.push({ ark: record.ark, code: "IDENTIFIER_TAKEN", message: `${record.ark} is a record of yours that ${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} and says something else; change it there first, or give the entity another @id.` });
       }
       await setImmediate();
     }
-    const removed = await this.removeAbsent(new Set(built.map(({ ark }) => ark)), writes, uses, conflicts);
     const findings = new Findings();
     for (const { code, message } of conflicts) findings.error(code, message);
     try {
@@ -114,18 +122,27 @@ export class CrateUpdate {
   }
 
   /** The record's next state; nothing when it says the same of the same content. */
-  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord): Promise<RecordWrite[]> {
+  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord, isSmaller: boolean): Promise<RecordWrite[]> {
     const changed = Buffer.compare(before.document, state.document) === 0 ? [] : changedPointers(parseDocument(before.document), parseDocument(state.document));
     // A crate that was given back states its context once for all: what matters is what it makes of the record.
     if (changed.length === 1 && changed[0] === "/@context" && (await this.records.quads(before.ark)) === state.quads) changed.pop();
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
     const stored = await this.records.objectsOf(before.ark);
-    const objects = this.keepsFiles ? [...stored.filter(({ role }) => role !== "metadata" || brought.length === 0), ...brought] : brought;
+    const objects = this.keepsFiles ? [...stored.filter(({ role }) => role !== (isSmaller ? "archive" : undefined) && (role !== "metadata" || brought.length === 0)), ...brought] : brought;
     if (changed.length === 0 && !sameObjects(stored, objects)) changed.push("/contentUrl");
     const revive = before.tombstone !== null;
     const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
     if (changed.length === 0 && !revive) return embargo;
-    return [{ op: "replace", ifRevision: before.revision, changed, objects, ...state, ...(revive ? { revive } : {}), ...(revive && crate !== undefined ? { crate } : {}) }, ...embargo];
+    return [{ op: "replace", ifRevision: before.revision, changed, objects, ...(await this.withFacts(state, before)), ...(revive ? { revive } : {}), ...(revive && crate !== undefined ? { crate } : {}) }, ...embargo];
+  }
+
+  /** What a run here stated goes on being stated, as long as the crate gives back what the document says of it. */
+  private async withFacts<T extends RecordState>(state: T, before: StoredRecord): Promise<T> {
+    const [now, then] = [parseDocument(state.document), parseDocument(before.document)];
+    const names = reservedFields(KINDS[state.kind]).filter((name) => then[name] !== undefined);
+    if (names.length === 0 || names.some((name) => now[name] !== then[name])) return state;
+    const facts = reservedIn((await this.records.quads(before.ark)) ?? "");
+    return facts.length === 0 ? state : { ...state, quads: [...textOf(state.quads).split("\n"), ...facts].filter((line) => line !== "").toSorted().join("\n") };
   }
 
   private async removeAbsent(present: ReadonlySet<string>, writes: RecordWrite[], uses: CrateUses, conflicts: UpdateConflict[]): Promise<PlannedUpdate["removed"]> {

@@ -1,6 +1,8 @@
 import { Findings, type Place } from "../findings.js";
+import { firstBelow } from "../files/tree.js";
 import type { CrateLimits } from "../limits.js";
 import type { DirectoryEntry, Member } from "./member.js";
+import { visible } from "../visible.js";
 import { foldName, shown } from "./member-name.js";
 
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;
@@ -23,7 +25,7 @@ export function checkDirectory(entries: readonly DirectoryEntry[], directoryStar
     const { named } = entry;
     if ("refused" in named) {
       const { raw } = named;
-      findings.error("BAD_MEMBER_NAME", `The name of member ${shown(raw)} ${named.refused}; rename it and pack again.`, { file: raw.slice(0, 200).replaceAll("\0", "␀") });
+      findings.error("BAD_MEMBER_NAME", `The name of member ${shown(raw)} ${named.refused}; rename it and pack again.`, { file: visible(raw.slice(0, 200)) });
       continue;
     }
     const place = { file: named.name };
@@ -72,14 +74,9 @@ function checkNames(members: readonly Member[], findings: Findings): void {
     else seen.set(folded, member);
     if (!member.folder) files.set(folded, member);
   }
-  const checked = new Set<string>();
-  for (const [folded, member] of seen) {
-    for (let slash = folded.lastIndexOf("/"); slash > 0; slash = folded.lastIndexOf("/", slash - 1)) {
-      const folder = folded.slice(0, slash);
-      if (checked.has(folder)) break;
-      checked.add(folder);
-      const file = files.get(folder);
-      if (file) findings.error("DUPLICATE_NAME", `Member ${shown(file.name)} is a file, and a folder that holds ${shown(member.name)}.`, { file: file.name });
-    }
+  const sorted = [...seen.keys()].sort();
+  for (const [folded, file] of files) {
+    const below = firstBelow(sorted, folded);
+    if (below !== undefined) findings.error("DUPLICATE_NAME", `Member ${shown(file.name)} is a file, and a folder that holds ${shown(seen.get(below)!.name)}.`, { file: file.name });
   }
 }

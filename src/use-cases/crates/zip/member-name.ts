@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import yauzl, { type Entry } from "yauzl";
+import { invisibleIn, visible } from "../visible.js";
 
 /** Name of a member, or why it has none that can be used. The archive's own folder (`./`) has an empty one. */
-export type NamedMember = { name: string; folder: boolean } | { refused: string; /** Its bytes, as Latin-1. */ raw: string };
+export type NamedMember = { name: string; folder: boolean } | { refused: string; /** What it says; bytes that are no text as Latin-1. */ raw: string };
 
 const UTF8_FLAG = 0x800;
 
@@ -16,13 +17,16 @@ export function memberName(entry: Entry): NamedMember {
   if (!text && (entry.generalPurposeBitFlag & UTF8_FLAG) !== 0) return { refused: "is not UTF-8 although the archive says so", raw: raw.toString("latin1") };
   const full = yauzl.getFileNameLowLevel(entry.generalPurposeBitFlag | (text ? UTF8_FLAG : 0), raw, entry.extraFields, true);
   const refused = refusal(full);
-  if (refused) return { refused, raw: raw.toString("latin1") };
+  // A name that is text is shown as text.
+  if (refused) return { refused, raw: text ? full : raw.toString("latin1") };
   const parts = full.split("/").filter((part) => part !== "" && part !== ".");
   return parts.length === 0 && !/^\.\/+$/.test(full) ? { refused: "is empty", raw: raw.toString("latin1") } : { name: parts.join("/"), folder: full.endsWith("/") };
 }
 
 function refusal(name: string): string | undefined {
   if (name.includes("\0")) return "holds NUL";
+  const invisible = invisibleIn(name);
+  if (invisible !== undefined) return `holds the control or bidirectional character ${invisible}, which hides what it is`;
   if (name.includes("\\")) return "holds a backslash";
   if (name.startsWith("/")) return "is absolute";
   if (/^[a-zA-Z]:/.test(name)) return "begins with a drive letter";
@@ -36,4 +40,4 @@ export function foldName(name: string): string {
 }
 
 /** Names are shown in findings; a hostile one must not fill the screen. */
-export const shown = (name: string): string => JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);
+export const shown = (name: string): string => JSON.stringify(visible(name.length > 120 ? `${name.slice(0, 120)}…` : name));

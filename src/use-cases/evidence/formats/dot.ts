@@ -19,7 +19,7 @@ export function dot(graph: EvidenceGraph): string {
     lines.push(`  ${number(node["@id"])} [label="${label}", tooltip=${quoted(node["@id"])}, shape=${shape(node["@id"])}${node.count === undefined ? "" : ", peripheries=2"}];`);
   }
   for (const [iri, why] of others(graph, edges)) lines.push(`  ${number(iri)} [label="${escaped(iri)}\\n(${escaped(why)})", shape=${shape(iri)}, style=dashed];`);
-  for (const { source, name, target } of edges) lines.push(`  ${number(source)} -> ${number(target)} [label="${name}"];`);
+  for (const { source, name, target, thirdParty } of edges) lines.push(`  ${number(source)} -> ${number(target)} [label="${name}"${thirdParty ? ", style=dashed" : ""}];`);
   return `${[...lines, "}"].join("\n")}\n`;
 }
 

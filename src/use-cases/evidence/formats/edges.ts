@@ -1,13 +1,32 @@
 import { PROVENANCE, type ProvenanceName } from "../../../model/provenance.js";
-import type { EvidenceGraph, EvidenceNode, Reference } from "../types.js";
+import type { EvidenceGraph, EvidenceNode, Reference, StatedEdge } from "../types.js";
 
 /** An edge as it was stated. */
-export interface ShownEdge { source: string; name: ProvenanceName; target: string }
+export interface ShownEdge {
+  source: string;
+  name: ProvenanceName;
+  target: string;
+  /** Nobody states it but third parties. */
+  thirdParty: boolean;
+  statedBy: readonly StatedEdge[];
+}
 
 /** Every edge of an answer, each once. */
 export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
-  return nodes.flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
-    Object.hasOwn(PROVENANCE, name) ? (values as Reference[]).map((value): ShownEdge => ({ source: node["@id"], name: name as ProvenanceName, target: value["@id"] })) : []));
+  return nodes.flatMap((node) => {
+    const said = new Map<string, StatedEdge[]>();
+    for (const statement of node.statements ?? []) {
+      const key = `${statement.property} ${statement.object}`;
+      const known = said.get(key);
+      if (known) known.push(statement);
+      else said.set(key, [statement]);
+    }
+    return Object.entries(node).flatMap(([name, values]) => (Object.hasOwn(PROVENANCE, name) ? (values as Reference[]).map((value): ShownEdge => {
+      const statedBy = said.get(`${name} ${value["@id"]}`) ?? [];
+      const thirdParty = statedBy.length > 0 && statedBy.every((each) => each.thirdParty === true);
+      return { source: node["@id"], name: name as ProvenanceName, target: value["@id"], thirdParty, statedBy };
+    }) : []));
+  });
 }
 
 /** What a drawing shows of a node that is no node of the answer. */
@@ -19,7 +38,7 @@ export function others(graph: EvidenceGraph, edges: readonly ShownEdge[]): Map<s
   return found;
 }
 
-const REASONS = { depth: "beyond the depth", limit: "on later pages", kind: "of other kinds", collapsed: "in groups" } as const;
+const REASONS = { depth: "beyond the depth", limit: "on later pages", kind: "of other kinds", collapsed: "in groups", thirdParty: "edges of third parties" } as const;
 
 /** One line that tells what an answer leaves out; empty when it is whole. */
 export function leftOut({ hidden, truncated }: EvidenceGraph): string {

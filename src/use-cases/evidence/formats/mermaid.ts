@@ -20,7 +20,7 @@ export function mermaid(graph: EvidenceGraph): string {
     lines.push(drawn(node["@id"], [node.name ?? node["@id"], leadingType(node)].filter((text) => text !== undefined).map(escaped).join("<br/>")));
   }
   for (const [iri, why] of others(graph, edges)) lines.push(`${drawn(iri, `${escaped(iri)}<br/>${escaped(`(${why})`)}`)}`, `  style ${number(iri)} stroke-dasharray: 5 5`);
-  for (const { source, name, target } of edges) lines.push(`  ${number(source)} -- ${name} --> ${number(target)}`);
+  for (const { source, name, target, thirdParty } of edges) lines.push(`  ${number(source)} ${thirdParty ? `-. ${name} .->` : `-- ${name} -->`} ${number(target)}`);
   const note = leftOut(graph);
   if (note !== "") lines.push(`  note["${escaped(note)}"]`, "  style note stroke-dasharray: 5 5");
   return `${lines.join("\n")}\n`;

@@ -1,7 +1,7 @@
 import { PREFIXES } from "../../../model/field.js";
 import { PROVENANCE } from "../../../model/provenance.js";
 import type { EvidenceGraph } from "../types.js";
-import { RELATIONS, provModel, type ProvClass } from "./prov-model.js";
+import { ARKGRAPH, RELATIONS, provModel, type ProvClass } from "./prov-model.js";
 
 type Attributes = Record<string, unknown>;
 
@@ -19,9 +19,14 @@ export function provJson(graph: EvidenceGraph): string {
     };
     for (const section of isA) put(section satisfies ProvClass, names.of(iri), attributes);
   }
-  for (const [index, { relation, supported, supporting, names: said }] of relations.entries()) {
+  for (const [index, { relation, supported, supporting, names: said, records, owners, thirdParty }] of relations.entries()) {
     const [a, b] = RELATIONS[relation];
-    put(relation, `_:r${index}`, { [`prov:${a}`]: names.of(supported), [`prov:${b}`]: names.of(supporting), "prov:type": said.map((name) => qualified(PROVENANCE[name].evi)) });
+    put(relation, `_:r${index}`, {
+      [`prov:${a}`]: names.of(supported), [`prov:${b}`]: names.of(supporting), "prov:type": said.map((name) => qualified(PROVENANCE[name].evi)),
+      ...(records.size > 0 && { "arkgraph:assertedBy": [...records].map((record) => qualified(names.of(record))) }),
+      ...(owners.size > 0 && { "arkgraph:assertedByOwner": [...owners].map((owner) => qualified(names.of(owner))) }),
+      ...(thirdParty && { "arkgraph:thirdParty": true }),
+    });
   }
   return JSON.stringify({ prefix: names.prefixes, ...document });
 }
@@ -31,7 +36,7 @@ const expand = (type: string): string => type.includes(":") ? type.replace(/^(ev
 
 /** Prefixes as they are needed. `prov` and `xsd` are known to every reader, and declared by none. */
 class Names {
-  readonly prefixes: Record<string, string> = { ark: "ark:", evi: PREFIXES.evi, schema: PREFIXES.schema };
+  readonly prefixes: Record<string, string> = { ark: "ark:", arkgraph: ARKGRAPH, evi: PREFIXES.evi, schema: PREFIXES.schema };
   readonly #byNamespace = new Map<string, string>([[PREFIXES.evi, "evi"], [PREFIXES.schema, "schema"], [PREFIXES.prov, "prov"]]);
 
   of(iri: string): string {

@@ -1,6 +1,10 @@
 import { PROVENANCE, type ProvenanceName } from "../../../model/provenance.js";
+import { FALLBACK_VOCABULARY } from "../../../rdf/iri.js";
 import type { EvidenceGraph, EvidenceNode } from "../types.js";
 import { edgesOf } from "./edges.js";
+
+/** Namespace of what no vocabulary has a term for: who states an edge. */
+export const ARKGRAPH = FALLBACK_VOCABULARY;
 
 export type ProvClass = "entity" | "activity" | "agent";
 
@@ -21,7 +25,8 @@ const CLASS_OF_ROLE: Readonly<Record<string, ProvClass>> = {
   activity: "activity", entity: "entity", generatedEntity: "entity", usedEntity: "entity", agent: "agent", informed: "activity", informant: "activity",
 };
 
-export interface ProvRelation { relation: Relation; supported: string; supporting: string; names: ProvenanceName[] }
+/** `records` and `owners`: who states it. */
+export interface ProvRelation { relation: Relation; supported: string; supporting: string; names: ProvenanceName[]; records: Set<string>; owners: Set<string>; thirdParty: boolean }
 /** An evidence graph in the terms of PROV-DM. */
 export interface ProvModel {
   classes: ReadonlyMap<string, ReadonlySet<ProvClass>>;
@@ -56,9 +61,9 @@ function relationOf(name: ProvenanceName): Relation {
  */
 export function provModel(graph: EvidenceGraph): ProvModel {
   const nodes = new Map(graph["@graph"].map((node) => [node["@id"], node]));
-  const edges = edgesOf(graph["@graph"]).map(({ source, name, target }) => {
+  const edges = edgesOf(graph["@graph"]).map(({ source, name, target, ...said }) => {
     const [supported, supporting] = PROVENANCE[name].support === "object" ? [source, target] : [target, source];
-    return { name, supported, supporting, relation: relationOf(name) };
+    return { name, supported, supporting, relation: relationOf(name), ...said };
   });
   const settled = new Map<string, ProvClass>();
   for (const [id, node] of nodes) {
@@ -74,7 +79,7 @@ export function provModel(graph: EvidenceGraph): ProvModel {
   const classes = new Map<string, Set<ProvClass>>([...settled].map(([id, known]) => [id, new Set([known])]));
   for (const id of nodes.keys()) if (!classes.has(id)) classes.set(id, new Set(["entity"]));
   const relations = new Map<string, ProvRelation>();
-  for (const { name, supported, supporting, relation: said } of edges) {
+  for (const { name, supported, supporting, relation: said, statedBy, thirdParty } of edges) {
     const ends = [supported, supporting];
     const fits = (relation: Relation): boolean => ends.every((id, index) => (CLASS_OF_ROLE[RELATIONS[relation][index]!] === "activity") === (settled.get(id) === "activity"));
     const relation = fits(said) ? said : fits("wasInformedBy") ? "wasInformedBy" : "wasInfluencedBy";
@@ -83,9 +88,14 @@ export function provModel(graph: EvidenceGraph): ProvModel {
       if (wanted) classes.get(id)!.add(wanted);
     }
     const key = `${relation} ${supported} ${supporting}`;
-    const known = relations.get(key);
-    if (!known) relations.set(key, { relation, supported, supporting, names: [name] });
-    else if (!known.names.includes(name)) known.names.push(name);
+    const known = relations.get(key) ?? { relation, supported, supporting, names: [], records: new Set(), owners: new Set(), thirdParty: true };
+    relations.set(key, known);
+    if (!known.names.includes(name)) known.names.push(name);
+    for (const { record, owner } of statedBy) {
+      if (record !== null) known.records.add(record);
+      if (owner !== null) known.owners.add(owner);
+    }
+    known.thirdParty &&= thirdParty;
   }
   return { classes, nodes, relations: [...relations.values()] };
 }

@@ -3,6 +3,7 @@ import { ServiceError, type ErrorCode } from "../../../errors.js";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { Job, JobHandler } from "../../../jobs/port.js";
 import { withDefaults } from "../../../model/defaults.js";
+import type { JsonObject } from "../../../model/field.js";
 import { KINDS } from "../../../model/kinds/index.js";
 import type { RecordWrite, StoredRecord } from "../../../stores/records/port.js";
 import type { Submission } from "../../../stores/records/submissions-port.js";
@@ -14,21 +15,21 @@ import { stateOf } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
 import { queued } from "../../crates/submissions.js";
 import { checkRange } from "../page.js";
-import type { Direction } from "../types.js";
+import type { AssertedBy, Direction } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";
 import { identifierOf, type Question } from "./subject.js";
 
-type BuildDeps = Pick<Deps, "config" | "records" | "queries">;
+type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
 
 /**
  * Queues the building of a stored evidence graph, which will belong to the caller.
  * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth, request, trace }: { ark: string; direction: Direction; depth?: number; request?: string; trace?: string }): Promise<Submission> {
+export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth, assertedBy, request, trace }: { ark: string; direction: Direction; depth?: number; assertedBy?: AssertedBy; request?: string; trace?: string }): Promise<Submission> {
   const { user } = authenticated(caller);
   if (depth !== undefined) checkRange("depth", depth);
   const { ark } = await findLive(deps, asked);
-  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null, ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies Question & { request?: string; trace?: string }, at: Date.now() });
+  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null, ...(assertedBy === "owner" && { assertedBy }), ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies Question & { request?: string; trace?: string }, at: Date.now() });
   return queued(deps, submission);
 }
 
@@ -56,17 +57,17 @@ async function build(deps: BuildDeps, { submission, signal, report }: Job): Prom
   const members = await unlessAborted(builtMembers(deps, question, deps.config.INTAKE_TIMEOUT), signal);
   report({ stage: "committing", done: 0, total: 1, unit: "records" });
   const ark = identifierOf(deps.config.ARK_NAAN, question, submission.user);
-  const [before, about] = await deps.records.findMany([ark, question.ark]);
-  const document = withDefaults(KINDS.evidencegraph, documentAround(ark, members, { question, name: about?.name ?? null, owner: submission.user }), ark);
+  const [before] = await deps.records.findMany([ark]);
+  const document = withDefaults(KINDS.evidencegraph, documentAround(ark, members, { question, owner: submission.user }), ark);
   const kept = before && before.tombstone === null ? { ...parseDocument(before.document), ...members } : document;
   await deps.records.commit({
-    by: submission.user, at: Date.now(), records: [await writeOf(ark, before, submission.user, kept)],
+    by: submission.user, at: Date.now(), records: [await writeOf(deps, ark, before, submission.user, kept)],
     submission: { id: submission.id, attempt: submission.attempt, status: "finished", identifiersMinted: before ? 0 : 1, rocrateIdentifier: ark },
   });
 }
 
-async function writeOf(ark: string, before: StoredRecord | undefined, owner: string, document: Parameters<typeof stateOf>[2]): Promise<RecordWrite> {
-  const state = await stateOf(KINDS.evidencegraph, ark, document);
+async function writeOf(deps: BuildDeps, ark: string, before: StoredRecord | undefined, owner: string, document: JsonObject): Promise<RecordWrite> {
+  const state = await stateOf(deps, KINDS.evidencegraph, ark, document);
   if (!before) return { op: "create", ark, key: arkKey(ark), ...state };
   if (before.kind !== "evidencegraph" || before.owner !== owner) throw new ServiceError("DUPLICATE", `${ark} is taken by another's record: this graph cannot be stored under it.`);
   const changed = changedPointers({ ...parseDocument(before.document), asOf: document["asOf"]! }, document);

@@ -18,20 +18,21 @@ const SAYS = { upstream: "What supports", downstream: "What rests on", both: "Wh
 /** The members of a stored graph's document that its inputs decide. */
 export async function builtMembers(deps: Pick<Deps, "config" | "records" | "queries">, question: Question, wait: number): Promise<JsonObject> {
   const { records, queries, config } = deps;
+  const asked = question.assertedBy === "owner" ? { assertedBy: question.assertedBy } : {};
   const { "@context": _context, "@id": about, ...graph } = await evidenceGraph(
-    { ark: question.ark, direction: question.direction, limit: MOST, ...(question.depth === null ? {} : { depth: question.depth }) },
+    { ark: question.ark, direction: question.direction, limit: MOST, ...(question.depth === null ? {} : { depth: question.depth }), ...asked },
     { records, queries, wait, timeout: config.QUERY_TIMEOUT },
   );
   const { cursor: _cursor, direction, ...rest } = graph;
-  return { about, direction, depth: question.depth, ...rest } as unknown as JsonObject;
+  return { about, direction, depth: question.depth, ...asked, ...rest } as unknown as JsonObject;
 }
 
 /** A new document around them. The owner may change its name and description later: they stay. */
-export function documentAround(ark: string, members: JsonObject, { question, name, owner }: { question: Question; name: string | null; owner: string }): JsonObject {
-  const subject = name ?? question.ark;
+export function documentAround(ark: string, members: JsonObject, { question, owner }: { question: Question; owner: string }): JsonObject {
   const within = question.depth === null ? "" : `, within ${question.depth} ${question.depth === 1 ? "step" : "steps"}`;
   return {
     "@context": CONTEXT, "@id": ark, "@type": "evi:EvidenceGraph",
-    name: [...`Evidence graph of ${subject}`].slice(0, 200).join(""), description: `${SAYS[question.direction]} ${question.ark}${within}.`, owner, ...members,
+    // Not by its name, which would be found here when the record is deleted.
+    name: [...`Evidence graph of ${question.ark}`].slice(0, 200).join(""), description: `${SAYS[question.direction]} ${question.ark}${within}${question.assertedBy === "owner" ? ", by the word of owners" : ""}.`, owner, ...members,
   };
 }

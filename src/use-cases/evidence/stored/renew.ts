@@ -4,6 +4,7 @@ import type { RecordStore, StoredRecord } from "../../../stores/records/port.js"
 import type { Deps } from "../../deps.js";
 import { changedPointers } from "../../records/changed.js";
 import { stateOf } from "../../records/state.js";
+import { withoutForgotten } from "../../records/forgotten.js";
 import { parseDocument } from "../../records/view.js";
 import { builtMembers } from "./document.js";
 import { questionOf } from "./subject.js";
@@ -13,12 +14,17 @@ const verified = new WeakMap<RecordStore, Map<string, number>>();
 /** Beyond so many the oldest is forgotten, and looked at again when it is read. */
 const REMEMBERED = 10_000;
 
+/** What {@link renewedAsStored} gives, without what it repeats of records that were deleted. */
+export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
+  return (await withoutForgotten(deps, [await renewedAsStored(deps, record)]))[0]!;
+}
+
 /**
  * The record itself; for a stored evidence graph whose inputs have changed since, its next revision, made now.
  * That of a record which was deleted stays as it was last.
  * @throws ServiceError `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
-export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
+async function renewedAsStored(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
   if (record.kind !== "evidencegraph" || record.tombstone) return record;
   const before = parseDocument(record.document);
   const question = questionOf(record, before);
@@ -32,7 +38,7 @@ export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredR
     const document = { ...before, ...(await builtMembers(deps, question, deps.config.INDEX_WAIT)) };
     const changed = changedPointers({ ...before, asOf: document["asOf"]! }, document);
     if (changed.length > 0) {
-      const state = await stateOf(KINDS.evidencegraph, record.ark, document);
+      const state = await stateOf(deps, KINDS.evidencegraph, record.ark, document);
       await deps.records.commit({ by: null, at: Date.now(), records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed, ...state }] });
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import sparqljs, { type Query, type SparqlQuery } from "sparqljs";
+import sparqljs, { type Pattern, type Query, type SparqlQuery } from "sparqljs";
 import { ServiceError } from "../../../errors.js";
 import { placeOf, syntaxError } from "./cursor.js";
 import { hide, type Hidden } from "./hide.js";
@@ -10,6 +10,8 @@ export interface Checked {
   form: Query["queryType"];
   /** Graphs that FROM and FROM NAMED name, absolute; `undefined` without either. */
   from?: { default: string[]; named: string[] };
+  /** Variables of a `SELECT *`, in the order in which the query names them; `undefined` for other queries, and where there are none. */
+  columns?: string[];
   /** The query with the service's own bookkeeping out of its sight, where it might have seen it. */
   narrowed?: string;
 }
@@ -27,7 +29,8 @@ export function check(text: string, base: string, limits: CheckLimits, hidden?: 
   measure(query, limits);
   const { queryType: form, from } = query;
   const narrowed = hidden && hide(query, hidden, (generated) => parse(generated, base));
-  return { form, ...(narrowed !== undefined && { narrowed }), ...(from && { from: { default: from.default.map(({ value }) => value), named: from.named.map(({ value }) => value) } }) };
+  const columns = query.queryType === "SELECT" && isWildcard(query.variables) ? visibleIn(query.where ?? [], query.values) : [];
+  return { form, ...(columns.length > 0 && { columns }), ...(narrowed !== undefined && { narrowed }), ...(from && { from: { default: from.default.map(({ value }) => value), named: from.named.map(({ value }) => value) } }) };
 }
 
 /** The part of jison's errors that tells the place. */
@@ -63,6 +66,50 @@ function nextToken(text: string, line: number, column: number): { line: number; 
 
 function lexicalPlace(message: string, text: string): { line: number; column: number } {
   return { line: Number(/line (\d+)/.exec(message)?.[1] ?? placeOf(text, text.length).line), column: 1 };
+}
+
+const isWildcard = (variables: readonly unknown[]): boolean => variables.length === 1 && (variables[0] as { termType?: string }).termType === "Wildcard";
+
+/**
+ * Variables that `*` stands for, in order of appearance: those in scope at the end of the group (SPARQL 1.1, section
+ * 18.2.1). What only FILTER, MINUS and EXISTS name is not.
+ */
+function visibleIn(patterns: readonly Pattern[], values: readonly object[] | undefined): string[] {
+  const names = new Set<string>();
+  const term = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    const { termType, value, subject, predicate, object } = node as { termType?: string; value?: string } & Record<string, unknown>;
+    if (termType === "Variable") names.add(value!);
+    else if (termType === "Quad") [subject, predicate, object].forEach(term);
+  };
+  const rows = (all: readonly object[]): void => {
+    for (const name of Object.keys(all[0] ?? {})) names.add(name.slice(1));
+  };
+  const visit = (pattern: Pattern): void => {
+    switch (pattern.type) {
+      case "bgp":
+        for (const { subject, predicate, object } of pattern.triples) [subject, predicate, object].forEach(term);
+        break;
+      case "bind":
+        term(pattern.variable);
+        break;
+      case "values":
+        rows(pattern.values);
+        break;
+      case "query":
+        if (isWildcard(pattern.variables)) for (const name of visibleIn(pattern.where ?? [], pattern.values)) names.add(name);
+        else for (const variable of pattern.variables) term("variable" in variable ? variable.variable : variable);
+        break;
+      case "filter": case "minus":
+        break;
+      default:
+        if ("name" in pattern) term(pattern.name);
+        if ("patterns" in pattern) pattern.patterns.forEach(visit);
+    }
+  };
+  patterns.forEach(visit);
+  if (values) rows(values);
+  return [...names];
 }
 
 const PARTS = new Set(["bgp", "optional", "union", "group", "graph", "minus", "filter", "bind", "values", "query"]);

@@ -2,11 +2,12 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import type { Config } from "../../../config.js";
+import { oneSpelling } from "../../../rdf/iri.js";
 import { boundRows } from "./bound-rows.js";
 import type { Checked, CheckLimits } from "./check.js";
 import type { Hidden } from "./hide.js";
 import type { GuardData, GuardReply, GuardRequest } from "./protocol.js";
-import { scan, type ScanLimits } from "./scan.js";
+import { plainTokens, scan, type Scanned, type ScanLimits } from "./scan.js";
 
 export type GuardLimits = ScanLimits & CheckLimits & Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
 
@@ -23,6 +24,10 @@ const LONGEST_REMEMBERED = 10_000;
 
 /** What is narrowed is longer and deeper than what was written, and no stranger's text any more. */
 const GENERATED: ScanLimits = { SPARQL_MAX_QUERY_BYTES: 2 ** 24, SPARQL_MAX_DEPTH: 1_000 };
+
+/** With the columns in the place of `*`: engines have their own order of them. */
+const named = ({ text, star }: Scanned, columns: readonly string[] | undefined): string =>
+  columns === undefined || star === undefined ? text : `${text.slice(0, star)}${columns.map((name) => `?${name}`).join(" ")}${text.slice(star + 1)}`;
 
 interface Waiting { request: GuardRequest; resolve(checked: Checked): void; reject(error: Error): void }
 
@@ -52,8 +57,9 @@ export class QueryGuard {
     const key = `${base} ${scanned.text}`;
     const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
     if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
-    const { narrowed } = checked;
-    const asked = narrowed === undefined ? scanned : scan(narrowed, GENERATED);
+    const { narrowed, columns } = checked;
+    const meant = plainTokens(named(narrowed === undefined ? scanned : scan(narrowed, GENERATED), columns), oneSpelling);
+    const asked = meant === scanned.text ? scanned : scan(meant, GENERATED);
     return { ...checked, text: asked.text, bounded: (rows) => boundRows(asked, rows) };
   }
 

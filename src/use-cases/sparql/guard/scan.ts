@@ -11,6 +11,8 @@ export interface Scanned {
   limit?: { from: number; to: number };
   /** Where the VALUES of the outermost query begins: what bounds its rows stands before. */
   values?: number;
+  /** Where the `*` of the outermost SELECT is. */
+  star?: number;
 }
 
 /** IRIREF (rule 139); a `<` that begins none is an operator. */
@@ -25,6 +27,7 @@ const ANY_ESCAPE = new RegExp(ESCAPE.source, "g");
 const OPENING: Readonly<Record<string, string>> = { "{": "}", "(": ")", "[": "]" };
 const CLOSING = new Set(Object.values(OPENING));
 const UPDATES = new Set(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"]);
+const AFTER_SELECT = new Set(["SELECT", "DISTINCT", "REDUCED"]);
 const QUERIES = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
 
 /**
@@ -63,6 +66,7 @@ export function scan(query: string, limits: ScanLimits): Scanned {
     if (open.length === 0 && word === "VALUES") found.values = at;
     const number = open.length === 0 && before === "LIMIT" ? match(INTEGER, text, at) : undefined;
     if (number !== undefined) found.limit = { from: at, to: at + number.length };
+    if (character === "*" && open.length === 0 && AFTER_SELECT.has(before)) found.star ??= at;
     before = word ?? "";
     at += (name ?? word ?? number ?? character).length;
   }
@@ -132,6 +136,34 @@ function withoutEscapes(query: string): string {
     at = Math.max(end, at + 1);
   }
   return parts.join("");
+}
+
+/**
+ * The query with each IRI as `map` gives it, and booleans in lower case: keywords have any case (SPARQL 1.1, section
+ * 19.8, note 1), and the engine knows these in one only. Strings, comments and names stay.
+ * @param text as {@link scan} passed it
+ */
+export function plainTokens(text: string, map: (iri: string) => string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length;) {
+    const iri = text[at] === "<" ? match(IRI, text, at) : undefined;
+    const end = iri === undefined ? skip(text, at) : at + iri.length;
+    if (iri === undefined && end > at) {
+      at = end;
+      continue;
+    }
+    const name = iri === undefined ? match(NAME, text, at) : undefined;
+    const word = iri === undefined && name === undefined ? match(WORD, text, at) : undefined;
+    const token = iri ?? name ?? word ?? text[at]!;
+    const plain = iri !== undefined ? `<${map(iri.slice(1, -1))}>` : word !== undefined && /^(?:true|false)$/i.test(word) ? word.toLowerCase() : token;
+    if (plain !== token) {
+      parts.push(text.slice(from, at), plain);
+      from = at + token.length;
+    }
+    at += token.length;
+  }
+  return from === 0 ? text : parts.join("") + text.slice(from);
 }
 
 function read(escape: string, allowed: RegExp, query: string, at: number): string {

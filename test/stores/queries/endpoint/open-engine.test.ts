@@ -37,7 +37,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
       await proxy?.close();
     });
     const open = (options: Partial<OpenEndpointOptions> = {}): OpenEndpoint => (engine = new OpenEndpoint(queries, { queryUrl: proxy.origin + make.query, updateUrl: proxy.origin + make.update }, {
-      timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, atOnce: 1, queue: 4, queueWait: 10_000, indexWait: 1_500, idle: 5_000, ...options,
+      timeout: 10_000, maxRows: 1000, maxBytes: 2 ** 20, atOnce: 1, queue: 4, callerQueue: 4, queueWait: 10_000, slice: 60_000, indexWait: 1_500, idle: 5_000, ...options,
     }));
     const ask = async (query: string, options: Partial<OpenQuestion> & Asker = {}) => {
       const { signal, caller, admit, ...question } = options;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteRecordStore } from "../../../../src/stores/records/sqlite/index.js";
 import { MIGRATIONS } from "../../../../src/stores/records/sqlite/schema-versions.js";
 import { Connection } from "../../../../src/stores/records/sqlite/statement.js";
-import { create, linkTo, remove, replace, write } from "../../../conformance/records/fixtures.js";
+import { commitOf, create, linkTo, remove, replace, write } from "../../../conformance/records/fixtures.js";
 
 /** Puts a file of the newest schema into one as programs of schema 5 made it. */
 function inSchema5(file: string): void {
@@ -91,6 +91,31 @@ describe("opening the file of records", () => {
     expect(connection.prepare("SELECT ark FROM record ORDER BY id").all().flat()).toEqual(["ark:99999/a-b.csv", "ark:99999/ab.csv", "ark:99999/late", "ark:99999/gone", "ark:99999/new"]);
     expect(connection.prepare("PRAGMA integrity_check").get()).toEqual(["ok"]);
     connection.close();
+  });
+
+  test("drops archives of before schema 7 that hold what was deleted since, and no other", async () => {
+    const archive = (letter: string) => ({ objects: [{ sha256: letter.repeat(64), size: 1, mediaType: "application/zip", name: "crate.zip", role: "archive" as const }] });
+    const content = { objects: [{ sha256: "c".repeat(64), size: 1, mediaType: "text/plain", name: "c.txt", role: "content" as const }] };
+    const crates = ["whole", "content", "member", "used", "again"].map((name) => `ark:99999/${name}`);
+    const before = await openSqliteRecordStore({ file });
+    for (const [index, crate] of crates.entries()) await write(before, create(crate, { kind: "rocrate" }, archive("abdef"[index]!)), create(`${crate}/x`, {}, { crate, ...content }));
+    const [, ofContent, ofMember, used, again] = crates;
+    await before.commit(commitOf([], { uses: { crate: used!, arks: [`${ofContent}/x`] } }));
+    await write(before, replace(`${again}/x`, 1, {}, { objects: [], dropObjects: true }));
+    await write(before, replace(again!, 1, { kind: "rocrate" }, archive("9")));
+    await before.close();
+    // As programs of schema 6 deleted.
+    const connection = new Connection(file);
+    const at = Date.UTC(2100, 0);
+    connection.exec(`UPDATE object_ref SET until = 1, dropped = 1 WHERE name = 'c.txt' AND record = (SELECT id FROM record WHERE ark = '${ofContent}/x');
+      UPDATE revision SET at = ${at} WHERE record = (SELECT id FROM record WHERE ark = '${ofContent}/x');
+      UPDATE record SET deleted_at = ${at} WHERE ark = '${ofMember}/x'; PRAGMA user_version = 6`);
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    const left = await Promise.all(crates.map(async (crate) => (await after.objectsOf(crate)).map(({ sha256 }) => sha256[0])));
+    expect(left).toEqual([["a"], [], [], [], ["9"]]);
+    expect((await after.referenced({ limit: 99 })).items.map((sha256) => sha256[0])).toEqual(["9", "a", "c"]);
+    await after.close();
   });
 
   test("refuses one that is not a database, or another program's", async () => {

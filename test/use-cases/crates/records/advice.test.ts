@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { Findings } from "../../../../src/use-cases/crates/findings.js";
 import { adviseOn } from "../../../../src/use-cases/crates/records/advice.js";
-import type { JsonObject } from "../../../../src/model/field.js";
 
-function advice(document: JsonObject): string[] {
+const advised = (kind: "computation" | "dataset", document: Record<string, string>): string[] => {
   const findings = new Findings();
-  adviseOn("computation", document, { file: "ro-crate-metadata.json", pointer: "/@graph/3" }, findings);
-  return findings.allWarnings().map(({ message }) => message);
-}
+  adviseOn(kind, document, { file: "ro-crate-metadata.json", pointer: "/@graph/2" }, findings);
+  return findings.allWarnings().map(({ code, pointer }) => `${code} ${pointer}`);
+};
 
-describe("advice on a computation", () => {
-  it("names what is missing", () => {
-    expect(advice({ name: "A run", description: "Of a tool" })).toEqual(["A Computation should have author, dateCreated, dateFinished, sourceOrganization, sourceProject, container, command, usedSoftware, usedDataset, containerId, generated."]);
+describe("advice on an entity of a crate", () => {
+  it("does not ask for what only records written over the API must have", () => {
+    expect(advised("computation", { name: "Run", description: "A run of the pipeline" })).toEqual([]);
+    expect(advised("dataset", {})).toEqual([]);
   });
-
-  it("does not miss what a run profile says in schema.org's words", () => {
-    const run = { name: "A run", description: "Of a tool", agent: { "@id": "#me" }, instrument: { "@id": "#tool" }, object: [{ "@id": "in.txt" }], result: { "@id": "out.txt" }, startTime: "2024-05-01", endTime: "2024-05-01" };
-    expect(advice(run)).toEqual(["A Computation should have sourceOrganization, sourceProject, container, command, containerId."]);
+  it("points at texts whose length a record written over the API could not have", () => {
+    expect(advised("dataset", { name: "n".repeat(201), description: "abc" })).toEqual(["FIELD_LENGTH /@graph/2/name", "FIELD_LENGTH /@graph/2/description"]);
+    // Code points, not UTF-16 units.
+    expect(advised("dataset", { name: "\u{1F9EC}".repeat(200), description: "long enough" })).toEqual([]);
   });
 });

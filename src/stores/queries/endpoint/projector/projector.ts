@@ -136,8 +136,10 @@ export class Projector {
     let size = 0;
     for (let from = after; ; ) {
       const page = await this.feed.ask({ all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) } });
-      graphs.push(...page.graphs);
-      for (const { nquads } of page.graphs) size += nquads?.length ?? 0;
+      for (const graph of page.graphs) {
+        graphs.push(graph);
+        size += graph.nquads?.length ?? 0;
+      }
       if (page.next === undefined || size >= batch) return { ...page, graphs };
       from = page.next;
     }

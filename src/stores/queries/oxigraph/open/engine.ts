@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../../errors.js";
 import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../../open-port.js";
-import { WaitingLine } from "../../waiting-line.js";
+import { FairLine } from "../../fair-line.js";
 import { silent } from "../../log.js";
 import { REBUILD_AFTER_REWRITES } from "../options.js";
 import { Lane, type LaneLoss } from "./lane.js";
@@ -17,14 +17,14 @@ const UNREADABLE_FOR = 2_000;
 export class OpenEngine implements OpenQueries {
   readonly #options: Required<OpenOptions>;
   readonly #lanes = new Set<Lane>();
-  readonly #line: WaitingLine;
+  readonly #line: FairLine;
   #sequence = 0;
   #closed = false;
   #barred: { until: number; error: ServiceError } | undefined;
 
   constructor(options: OpenOptions) {
     this.#options = { log: silent, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
-    this.#line = new WaitingLine(options.queueWait, () => this.#late());
+    this.#line = new FairLine({ ...options, slots: options.threads }, "thread", () => this.#late(), () => this.#relieve());
   }
 
   ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
@@ -52,7 +52,6 @@ export class OpenEngine implements OpenQueries {
   #refuses(): ServiceError | undefined {
     if (this.#closed) return new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
-    if (this.#line.length >= this.#options.queue) return new ServiceError("SPARQL_BUSY", `More than ${this.#options.queue} queries wait for a thread (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "5" });
     return undefined;
   }
 
@@ -71,10 +70,19 @@ export class OpenEngine implements OpenQueries {
       const lane = [...this.#lanes].find(({ free }) => free);
       const waiting = lane && this.#line.next();
       if (!waiting) break;
-      lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => this.#freed(lane));
+      waiting.runs((error) => lane.stop(error));
+      lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => {
+        waiting.finish();
+        this.#freed(lane);
+      });
     }
     const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
-    if (this.#line.length > loading && this.#lanes.size < this.#options.threads) this.#start();
+    if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
+  }
+
+  /** Makes room for who waits, unless a thread is about to be ready. */
+  #relieve(): void {
+    if ([...this.#lanes].every(({ loaded }) => loaded)) this.#line.relieve();
   }
 
   #start(): void {

@@ -71,6 +71,11 @@ export class Lane {
     }
   }
 
+  /** Ends the query that runs, with the thread; false while none runs. */
+  stop(error: Error): boolean {
+    return this.#handle.stop(error);
+  }
+
   async end(reason?: ServiceError): Promise<void> {
     clearTimeout(this.#idle);
     if (reason) this.#arrivals.close(reason);

@@ -15,9 +15,12 @@ export interface OpenOptions {
   threads: number;
   /** SPARQL_IDLE, ms. */
   idle: number;
-  /** SPARQL_QUEUE and SPARQL_QUEUE_WAIT, ms. */
+  /** SPARQL_QUEUE, SPARQL_CALLER_QUEUE and SPARQL_QUEUE_WAIT, ms. */
   queue: number;
+  callerQueue: number;
   queueWait: number;
+  /** SPARQL_SLICE, ms. */
+  slice: number;
   /** INDEX_WAIT, ms. */
   indexWait: number;
   log?: EngineLog;

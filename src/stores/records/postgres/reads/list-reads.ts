@@ -7,8 +7,8 @@ import { isStorableText } from "../../storable.js";
 import { type Database, type Row, type Statement, statement, type Value } from "../statement.js";
 import { shortWord } from "../short-word.js";
 
-type Filter = Omit<ListQuery, "after" | "limit" | "order">;
-type Listed = [...RecordRow, id: number, sorted: string];
+type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
+type Listed = [...RecordRow, rows: number, id: number, sorted: string];
 
 const TALLY = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE $1::text IS NULL OR kind = $1");
 const HOLDING = statement<[number]>("SELECT count(*) FROM keyword WHERE word = $1 AND ($2::text IS NULL OR kind = $2)");
@@ -21,7 +21,7 @@ export class ListReads {
 
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
   async list(query: ListQuery): Promise<ListedPage> {
-    const { order = "created", after, limit } = query;
+    const { order = "created", after, limit, bytes } = query;
     const asked = new Asked(query);
     if (after !== undefined) {
       if (order === "name") {
@@ -32,16 +32,21 @@ export class ListReads {
     }
     if (asked.isVain) return { items: [], positions: [] };
     const by = (record: string, id: string): string => (order === "name" ? `${record}.sorted, ${record}.id` : order === "created" ? id : `${id} DESC`);
-    const rows = await this.database.query(this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.id, r.sorted
-      FROM (SELECT r.* FROM ${asked.from} WHERE ${asked.where.join(" AND ")} ORDER BY ${by("r", asked.id)} LIMIT ${asked.add(limit + 1)}) AS r
-      JOIN state AS s ON s.id = r.state ORDER BY ${by("r", "r.id")}`), asked.values);
+    const found = `SELECT r.* FROM ${asked.from} WHERE ${asked.where.join(" AND ")} ORDER BY ${by("r", asked.id)} LIMIT ${asked.add(limit + 1)}`;
+    // Lengths are read without the documents, so that those beyond the page are not sent.
+    const [sized, within] = bytes === undefined ? [`SELECT f.*, count(*) OVER () AS matched FROM (${found}) AS f`, "true"] : [`SELECT f.*, count(*) OVER () AS matched,
+        coalesce(sum(octet_length(t.document)) OVER (ORDER BY ${by("f", "f.id")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+      FROM (${found}) AS f JOIN state AS t ON t.id = f.state`, `r.before <= ${asked.add(bytes)}`];
+    const rows = await this.database.query(this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.sorted
+      FROM (${sized}) AS r JOIN state AS s ON s.id = r.state WHERE ${within} ORDER BY ${by("r", "r.id")}`), asked.values);
     const page = rows.slice(0, limit);
+    const all = rows[0]?.at(-3) as number | undefined;
     const items = page.map((row) => recordOf(row as unknown as RecordRow));
     const positions = page.map((row) => {
       const [id, sorted] = row.slice(-2) as [number, string];
       return order === "name" ? writeNamePosition(sorted, id) : String(id);
     });
-    return { items, positions, ...(rows.length > limit ? { next: positions.at(-1)! } : {}) };
+    return { items, positions, ...(all !== undefined && all > page.length ? { next: positions.at(-1)! } : {}) };
   }
 
   /** Kept ready for all and for a kind; counted for other filters. */

@@ -1,6 +1,8 @@
 import { arkKey } from "../../../../identifiers/ark.js";
-import type { Found, Revision, StoredRecord } from "../../port.js";
+import type { KindName } from "../../../../model/kind.js";
+import type { Found, Holder, Revision, StoredRecord } from "../../port.js";
 import { unpackQuads } from "../../quads-codec.js";
+import { storedJson } from "../../unavailable.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../record-row.js";
 import { isStorableText } from "../../storable.js";
 import { type Database, statement } from "../statement.js";
@@ -9,6 +11,7 @@ import { gathered } from "./gathered.js";
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
 const MANY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])`);
 const MANY_BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[]) ORDER BY r.ark`);
+const HOLDERS = statement<[string, string, string, string | null, number]>("SELECT ark, key, kind, owner, (deleted_at IS NOT NULL)::int FROM record WHERE key = ANY($1::text[])");
 const AT_REVISION = statement<[Uint8Array, string, number]>("SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE r.ark = $1 AND v.revision = $2");
 const HISTORY = statement<[number, number, string | null, string, string | null]>(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v ON v.record = r.id
   WHERE r.ark = $1 AND v.revision < $2 ORDER BY v.revision DESC LIMIT $3`);
@@ -38,6 +41,12 @@ export class RecordReads {
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
   }
 
+  async holders(keys: readonly string[]): Promise<Holder[]> {
+    const asked = [...new Set(keys.filter(isStorableText))];
+    const rows = asked.length === 0 ? [] : await this.database.query(HOLDERS, [asked]);
+    return rows.map(([ark, key, kind, owner, deleted]) => ({ ark, key, kind: kind as KindName, owner, deleted: deleted === 1 }));
+  }
+
   async atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> {
     if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
     const [row] = await this.database.query(AT_REVISION, [ark, revision]);
@@ -47,7 +56,7 @@ export class RecordReads {
   async history(ark: string, { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number }): Promise<Revision[]> {
     if (!isStorableText(ark)) return [];
     return (await this.database.query(HISTORY, [ark, before, limit])).map(([revision, at, by, action, changed]) => ({
-      revision, at, by, action: action as Revision["action"], changed: changed === null ? [] : JSON.parse(changed) as string[],
+      revision, at, by, action: action as Revision["action"], changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
     }));
   }
 

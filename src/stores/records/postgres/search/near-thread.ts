@@ -5,7 +5,7 @@ import type { SearchQuery } from "../../search-port.js";
 import { asSent } from "../../sent-error.js";
 import type { Near } from "../../vectors/matrix.js";
 import { Database, type DatabaseOptions } from "../statement.js";
-import { isOutage } from "../statement-error.js";
+import { asStoreError } from "../statement-error.js";
 import { NearReads } from "./near-reads.js";
 
 /** What is near, among records of a kind where one is named. */
@@ -20,7 +20,7 @@ async function answered({ near, kind }: NearQuestion): Promise<AskedThreadAnswer
   try {
     return { answer: await reads.nearest(near, kind) };
   } catch (error) {
-    return { error: asSent(error, isOutage) };
+    return { error: asSent(error, asStoreError) };
   }
 }
 

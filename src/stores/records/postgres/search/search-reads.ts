@@ -5,7 +5,7 @@ import type { Near } from "../../vectors/matrix.js";
 import { coverage, rarity } from "../../search/coverage.js";
 import { RECORDS_LOOKED_AT } from "../../search/related.js";
 import { oneLetterOff } from "../../search/spelling.js";
-import { wordsOf } from "../../search/words.js";
+import { soughtWordsOf } from "../../search/words.js";
 import { type Database, type Session, type Statement, statement } from "../statement.js";
 import { type Analyzer, lexeme } from "./analyzer.js";
 import { fragmentOf } from "./fragment.js";
@@ -36,7 +36,7 @@ const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM ta
 function pageStatement(words: number): Statement<Found> {
   const ranks = Array.from({ length: words }, (_, index) => `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, $${6 + 2 * index}::tsquery, ${BY_LENGTH})`);
   return statement(`WITH ranked AS (SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND})
-    SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+    SELECT r.ark, f.score / (SELECT max(score) FROM ranked), t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
     FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r ON r.state = ranked.state
       WHERE ranked.score >= coalesce((SELECT score FROM ranked ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0) ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
     JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
@@ -58,6 +58,12 @@ function nearPageStatement(words: number): Statement<Found> {
 }
 const COUNT_NEAR = statement<[number]>(`SELECT count(*) FROM (SELECT t.state FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace("SELECT r.state, n.share FROM", "SELECT r.state FROM"));
 
+const IDENTIFIED = "WHERE key >= $1 AND key < $2 AND deleted_at IS NULL AND ($3::text IS NULL OR kind = $3)";
+const IDENTIFIED_COUNT = statement<[number]>(`SELECT count(*) FROM record ${IDENTIFIED}`);
+const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(`SELECT ark, length(key)::bigint FROM record ${IDENTIFIED} ORDER BY key, id LIMIT $4 OFFSET $5`);
+/** Behind every key that begins in the same way. */
+const LAST_CHARACTER = "\u{10ffff}";
+
 /** Words a record must or may hold, by their stems, each with what it counts. */
 interface Asked { query: string; stems: Map<string, number>; /** What they count beside nearness. */ covered?: number }
 
@@ -73,7 +79,8 @@ export class SearchReads {
 
   /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
-    const words = wordsOf(query.text);
+    if (query.match === "identifier") return this.#identified(query, signal);
+    const words = soughtWordsOf(query.text);
     const byStem = new Map(this.analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]));
     const stems = [...byStem.keys()];
     const asAsked = (): AskedStem[] => [...byStem].map(([stem, word]) => ({ stem, meant: () => [...new Set(this.analyzer.stemsOf(oneLetterOff(word)))] }));
@@ -84,6 +91,17 @@ export class SearchReads {
     return this.database.snapshot((session) => {
       signal?.throwIfAborted();
       return query.match === "all" ? this.#all(session, stems, asAsked, query) : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, near, query);
+    });
+  }
+
+  /** Records whose key is the text or begins with it, by key. */
+  #identified({ text, kind, offset, limit }: SearchQuery, signal: AbortSignal | undefined): Promise<SearchPage> {
+    return this.database.snapshot(async (session) => {
+      signal?.throwIfAborted();
+      const values = [text, text + LAST_CHARACTER, kind ?? null];
+      const [[total]] = await session.query(IDENTIFIED_COUNT, values) as [[number]];
+      const rows = total <= offset ? [] : await session.query(IDENTIFIED_PAGE, [...values, limit, offset]);
+      return { total, hits: rows.map(([ark, length]) => ({ ark, score: [...text].length / length, fragments: {} })) };
     });
   }
 

@@ -1,11 +1,11 @@
 import type { MessagePort } from "node:worker_threads";
 import { Feed } from "../../feed.js";
 import { chunksOf, receive } from "../../transfer/chunks.js";
-import { type NeededObject, type TransferChunk, TransferRefused, type TruthTransfer } from "../../transfer-port.js";
-import { unavailable } from "../../unavailable.js";
+import { rowDamage } from "../../transfer/row-damage.js";
+import { type FoundDamage, type NeededObject, TRANSFER_TABLES, type TransferChunk, TransferRefused, type TransferRow, type TransferTable, type TruthTransfer } from "../../transfer-port.js";
 import { checkSchema, migrate } from "../migrate.js";
 import { Database, type DatabaseOptions, type Session, statement } from "../statement.js";
-import { isOutage } from "../statement-error.js";
+import { asStoreError, isDamage } from "../statement-error.js";
 import { Sending } from "../writes/sending.js";
 import { rowsOf } from "./export-rows.js";
 import { ImportRows } from "./import-rows.js";
@@ -26,6 +26,10 @@ const NEEDED = statement<[sha256: string, size: number | null]>(`SELECT sha256, 
     SELECT sha256, size FROM object_ref WHERE dropped = false AND sha256 > $1
     UNION SELECT sha256, NULL FROM submission WHERE status IN ('queued', 'running') AND sha256 > $1) AS needed
   GROUP BY sha256 ORDER BY sha256 LIMIT $2`);
+
+const NEEDING = statement<[string]>(`SELECT DISTINCT r.ark FROM object_ref AS o JOIN record AS r ON r.id = o.record WHERE o.sha256 = $1 AND o.dropped = false
+  UNION ALL SELECT 'submission ' || id FROM submission WHERE sha256 = $1 AND status IN ('queued', 'running') LIMIT $2`);
+const REVISION_OF = statement<[ark: string, revision: number]>("SELECT r.ark, v.revision FROM revision AS v JOIN record AS r ON r.id = v.record WHERE v.state = $1");
 
 /** For the one session of a transfer: the other side sets its pace. */
 const AT_ITS_PACE = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
@@ -51,7 +55,7 @@ class PostgresTransfer implements TruthTransfer {
       const sequence = (await session.query(SEQUENCE))[0]![0];
       yield* chunksOf(sequence, (table) => rowsOf(session, table));
     } catch (error) {
-      throw isOutage(error) ? unavailable((error as Error).message) : error;
+      throw asStoreError(error);
     } finally {
       // Ends the transaction, however it went.
       session.release(true);
@@ -68,12 +72,45 @@ class PostgresTransfer implements TruthTransfer {
     return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
   }
 
+  needing = async (sha256: string, limit: number): Promise<string[]> =>
+    (await ask(() => this.database.query(NEEDING, [sha256, limit]))).map(([name]) => name);
+
+  /** What PostgreSQL's own checksums find ends the reading of a table; what cannot be decoded does not. */
+  async *damage(): AsyncGenerator<FoundDamage, void, undefined> {
+    for (const table of TRANSFER_TABLES) {
+      const session = await ask(() => this.database.session());
+      try {
+        await ask(async () => {
+          await session.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+          await session.exec(AT_ITS_PACE);
+        });
+        for await (const row of rowsOf(session, table)) {
+          const what = rowDamage(table, row);
+          if (what !== undefined) yield { where: await nameOf(session, table, row), what };
+        }
+      } catch (error) {
+        if (!isDamage(error)) throw asStoreError(error);
+        yield { where: `table ${table}`, what: (error as Error).message };
+      } finally {
+        session.release(true);
+      }
+    }
+  }
+
   openFeed = (): MessagePort => this.feed.open();
 
   async close(): Promise<void> {
     await this.feed.close();
     await this.database.close();
   }
+}
+
+/** The record that a row belongs to, where it is one's. */
+async function nameOf(session: Session, table: TransferTable, row: TransferRow): Promise<string> {
+  const named = `table ${table}, row ${String(row[0])}`;
+  if (table === "record") return `record ${String(row[1])} (${named})`;
+  const [found] = table === "state" ? await session.query(REVISION_OF, [row[0] as number]) : [];
+  return found ? `record ${found[0]}, revision ${found[1]} (${named})` : named;
 }
 
 async function takeIn(session: Session, chunks: AsyncIterable<TransferChunk>): Promise<void> {
@@ -98,7 +135,7 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isOutage(error) ? unavailable((error as Error).message) : error;
+    throw asStoreError(error);
   }
 }
 

@@ -1,5 +1,6 @@
+import { unpackLinks } from "../../links-codec.js";
 import { setImmediate as turn } from "node:timers/promises";
-import { duplicate, gone, hasChanged, notStored, takesTooLong } from "../../refusals.js";
+import { duplicate, gone, hasChanged, heldMeanwhile, notStored, takesTooLong } from "../../refusals.js";
 import { checkFence } from "../../fence.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
 import { restate } from "../../restate.js";
@@ -34,6 +35,12 @@ const AT_ONCE = 1000;
 export async function applyCommit(ledger: Ledger, commit: Commit, prepared: ReadonlyMap<RecordWrite, Prepared>, isLate: () => boolean): Promise<Committed> {
   const { at, by, submission } = commit;
   if (submission) checkFence(ledger.submissions.get(submission.id), submission);
+  for (const key of commit.unheld ?? []) {
+    const [holder] = ledger.byKey.get(key) ?? [];
+    if (holder) throw heldMeanwhile(holder.ark);
+  }
+  // An archive that comes with the commit stays.
+  for (const write of commit.records) if ("dropObjects" in write && write.dropObjects === true) ledger.dropped.push([write.ark, ledger.counters.object]);
   let decided = 0;
   const breathe = async (): Promise<void> => {
     if (isLate()) throw takesTooLong();
@@ -150,7 +157,7 @@ function addRevision({ ledger, at, by }: Step, record: Held, action: string, cha
 
 /** After all records of the commit, so that a link finds its target whichever of the two comes first. */
 function writeLinks({ ledger, sequence }: Step, record: Held, write: RecordWrite): void {
-  const links = "links" in write ? write.links : [];
+  const links = "links" in write ? unpackLinks(write.links) : [];
   const now = links.map(({ predicate, target, targetKey }) => ({ via: ledger.vias.get(`${record.kind} ${predicate}`)!, target, targetKey }));
   const touch = (key: string): void => {
     if (key !== record.key) ledger.touch(key, sequence);

@@ -1,3 +1,4 @@
+import { unpackLinks } from "../../links-codec.js";
 import { ServiceError } from "../../../../errors.js";
 import type { Link } from "../../../../model/link.js";
 import type { Commit, RecordWrite } from "../../port.js";
@@ -23,7 +24,11 @@ export function checkCommit(commit: Commit): void {
     checkTexts("the account", ...Object.values(account).filter((value) => typeof value === "string"));
     if (account.op !== "delete" && account.spends) checkTexts("the setting", account.spends.name, account.spends.value);
   }
-  if (uses) checkIdentifiers(uses.crate, ...uses.arks, ...(uses.released ?? []));
+  if (uses) {
+    checkIdentifiers(uses.crate);
+    for (const ark of uses.arks) checkIdentifiers(ark);
+    for (const ark of uses.released ?? []) checkIdentifiers(ark);
+  }
   if (submission) checkTexts("the submission", submission.id, submission.rocrateIdentifier);
 }
 
@@ -33,8 +38,8 @@ function checkWrite(write: RecordWrite): void {
   else if (write.op === "publish") checkTexts(write.ark, write.embargoedUntil);
   else {
     checkIdentifiers(write.owner, write.crate, write.op === "create" ? write.key : undefined);
-    checkTexts(write.ark, write.name, write.quads);
-    write.links.forEach(checkLink);
+    checkTexts(write.ark, write.name, typeof write.quads === "string" ? write.quads : null);
+    unpackLinks(write.links).forEach(checkLink);
     write.objects?.forEach(checkObject);
   }
 }

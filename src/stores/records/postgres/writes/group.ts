@@ -2,11 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import { FenceLost } from "../../fence.js";
 import type { Commit, RecordWrite } from "../../port.js";
-import { unavailable } from "../../unavailable.js";
 import type { Database, Session } from "../statement.js";
 import { assertKnown, NEEDS } from "../migrate.js";
 import { forgetScores } from "../scores.js";
-import { isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
+import { asStoreError, isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
 import { applyCommit } from "./apply.js";
 import { checkCommit } from "./check-commit.js";
 import { endUses, replaceUses } from "./crate-use-writes.js";
@@ -67,7 +66,7 @@ export class Group {
     } catch (failed) {
       const error = await this.#reasonOf(failed);
       // Of a statement that the database refuses nobody knows whose it is: each is done by itself.
-      if (isOutage(error) || error instanceof ServiceError || able.length === 1) for (const task of able) answers.set(task, { error: told(error) });
+      if (isOutage(error) || error instanceof ServiceError || able.length === 1) for (const task of able) answers.set(task, { error: asStoreError(error) });
       else for (const task of able) answers.set(task, (await this.run([task]))[0]!);
     }
     return tasks.map((task) => answers.get(task)!);
@@ -181,4 +180,3 @@ async function decide(work: () => Promise<unknown>): Promise<Answer> {
   }
 }
 
-const told = (error: unknown): unknown => (isOutage(error) ? unavailable((error as Error).message) : error);

@@ -44,6 +44,8 @@ export class Ledger {
   /** New records that links had waited for. */
   readonly arrived: { record: Held; sequence: number; sharesKey: boolean }[] = [];
   readonly deleted: string[] = [];
+  /** Records whose objects a commit dropped, and the newest object at that moment: the archives of their crates go up to that one. */
+  readonly dropped: [ark: string, upTo: number][] = [];
   readonly closed: { close: SubmissionClose; at: number }[] = [];
   readonly changedAccounts = new Set<string>();
   readonly spent: string[] = [];
@@ -53,7 +55,7 @@ export class Ledger {
 
   /** Does all of `work` or, when that throws, nothing. */
   async attempt<T>(work: () => Promise<T>): Promise<T> {
-    const lists: unknown[][] = [this.revisions, this.log, this.created, this.arrived, this.deleted, this.closed, this.spent];
+    const lists: unknown[][] = [this.revisions, this.log, this.created, this.arrived, this.deleted, this.dropped, this.closed, this.spent];
     const lengths = lists.map(({ length }) => length);
     const counters = { ...this.counters };
     this.#undo.length = 0;

@@ -1,3 +1,4 @@
+import { unpackLinks } from "../../links-codec.js";
 import type { Commit, RecordWrite } from "../../port.js";
 import type { ObjectReference } from "../../objects-port.js";
 import type { Submission } from "../../submissions-port.js";
@@ -44,13 +45,13 @@ export async function load(sending: Sending, counters: Counters, commits: readon
     const stored = rowOf(row);
     if (!ledger.byArk.has(stored.ark)) ledger.hold({ ...stored, stored });
   };
-  ask(BY_KEY, [created], hold);
+  ask(BY_KEY, [[...created, ...commits.flatMap(({ unheld = [] }) => unheld)]], hold);
   ask(BY_ARK, [changed.map(({ ark }) => ark)], hold);
   ask(WAITING, [created], ([key, newest]) => ledger.waiting.set(key, newest));
   ask(LINKS, [restated], ([source, via, target, targetKey, sequence]) => ledger.storedLinks.set(source, [...(ledger.storedLinks.get(source) ?? []), { via, target, targetKey, sequence }]));
   ask(OBJECTS, [restated], ([record, id, sha256, size, mediaType, name, role, since]) =>
     ledger.objects.set(record, [...(ledger.objects.get(record) ?? []), { id, sha256, size, mediaType, name, role: role as ObjectReference["role"], since, ended: null, dropped: false, isNew: false }]));
-  ask(OWNERS, [writes.filter(states).flatMap(({ links }) => links.map(({ targetKey }) => targetKey))], ([key, ark]) => ledger.owners.set(key, [...(ledger.owners.get(key) ?? []), ark]));
+  ask(OWNERS, [writes.filter(states).flatMap(({ links }) => unpackLinks(links).map(({ targetKey }) => targetKey))], ([key, ark]) => ledger.owners.set(key, [...(ledger.owners.get(key) ?? []), ark]));
   loadVias(sending, ledger, writes, vias);
   const accounts = commits.flatMap(({ account }) => (account ? [account] : []));
   const withFields = accounts.filter((change) => change.op !== "delete");
@@ -67,7 +68,7 @@ function loadVias(sending: Sending, ledger: Ledger, writes: readonly RecordWrite
   const missing = new Map<string, [predicate: string, kind: string]>();
   for (const write of writes) {
     if (!("links" in write)) continue;
-    for (const { predicate } of write.links) {
+    for (const { predicate } of unpackLinks(write.links)) {
       const name = `${write.kind} ${predicate}`;
       const number = known.get(name);
       if (number === undefined) missing.set(name, [predicate, write.kind]);

@@ -20,7 +20,7 @@ const ADD = statement(`INSERT INTO submission (number, id, type, person, status,
   VALUES ($1, $2, $3, $4, 'queued', 0, 0, $5, '[]', 0, $6, $7, false, $8)`);
 const REMOVE_ENDED = statement("DELETE FROM submission WHERE person = $1 AND type = $2 AND status IN ('finished', 'failed')");
 const BEGIN = statement<[id: string]>("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, $2) WHERE id = $1 AND status IN ('queued', 'running') AND cancelled = false RETURNING id");
-const YIELD = statement<[id: string]>("UPDATE submission SET status = 'queued', interrupted = interrupted + 1 WHERE id = $1 AND attempt = $2 AND status = 'running' AND cancelled = false RETURNING id");
+const YIELD = statement<[id: string]>("UPDATE submission SET status = 'queued', interrupted = interrupted + $3::integer WHERE id = $1 AND attempt = $2 AND status = 'running' AND cancelled = false RETURNING id");
 const STAGE = statement<[id: string]>("UPDATE submission SET stage = $3 WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING id");
 // A running one is ended by its handler, which sees the mark.
 const CANCEL = statement(`UPDATE submission SET cancelled = true,
@@ -70,7 +70,7 @@ export class Operations {
     return await this.#did(BEGIN, [id, at]) ? this.#submission(id) : undefined;
   }
 
-  yieldAttempt = (id: string, attempt: number): Promise<boolean> => this.#did(YIELD, [id, attempt]);
+  yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> => this.#did(YIELD, [id, attempt, counts ? 0 : 1]);
   setStage = (id: string, attempt: number, stage: string): Promise<boolean> => this.#did(STAGE, [id, attempt, stage]);
   closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> => this.#did(CLOSE, closeValues(close, at));
 

@@ -7,6 +7,7 @@ import { type Database, statement } from "../statement.js";
 
 /** Records that are prepared in one turn of the event loop; about 10 ms. */
 const AT_ONCE = 50;
+const BYTES_AT_ONCE = 64 * 2 ** 10;
 /** Numbers of states taken from the database at a time; those left over at a stop are never used. */
 const LOT = 1000;
 
@@ -27,6 +28,14 @@ export interface Prepared {
 
 type Stating = Extract<RecordWrite, RecordState>;
 
+/** How many of the writes are prepared together, by their number and by how much there is to do. */
+function endOfTurn(writes: readonly Stating[], from: number): number {
+  let bytes = 0;
+  let at = from;
+  while (at < writes.length && at - from < AT_ONCE && (at === from || bytes < BYTES_AT_ONCE)) bytes += writes[at++]!.document.length;
+  return at;
+}
+
 /** Whether a write may store a new state. */
 export const states = (write: RecordWrite): write is Stating => write.op === "create" || (write.op === "replace" && (write.changed.length > 0 || write.revive === true));
 
@@ -42,9 +51,10 @@ export class Preparation {
     const writes = commits.flatMap(({ records }) => records).filter(states);
     const numbers = await this.#numbers(writes.length);
     const prepared = new Map<RecordWrite, Prepared>();
-    for (let at = 0; at < writes.length; at += AT_ONCE) {
+    for (let at = 0, next = 0; at < writes.length; at = next) {
       if (at > 0) await turn();
-      const some = writes.slice(at, at + AT_ONCE);
+      next = endOfTurn(writes, at);
+      const some = writes.slice(at, next);
       const texts = some.map(searchedTextOf);
       for (const [index, analysis] of this.analyzer.analyze(texts).entries()) {
         const write = some[index]!;

@@ -1,3 +1,4 @@
+import { unpackLinks } from "../../links-codec.js";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Commit, Committed } from "../../port.js";
 import { unavailable } from "../../unavailable.js";
@@ -63,7 +64,8 @@ export class Writer {
 
   commit(commit: Commit): Promise<Committed> {
     const isLarge = commit.records.length > LARGE || commit.within !== undefined || commit.uses !== undefined;
-    return this.#push(isLarge ? this.#large : this.#small, { commit });
+    const records = commit.records.map((write) => ("links" in write ? { ...write, links: unpackLinks(write.links) } : write));
+    return this.#push(isLarge ? this.#large : this.#small, { commit: { ...commit, records } });
   }
 
   call<Call extends Operation>(call: Call, ...args: Parameters<Operations[Call]>): ReturnType<Operations[Call]> {

@@ -6,7 +6,7 @@ import { NearReads } from "./near-reads.js";
 import { RelatedWords } from "./related-words.js";
 import { Vocabulary } from "./vocabulary.js";
 import { coverage } from "../../search/coverage.js";
-import { allOf, anyOf, wordsOf } from "../../search/words.js";
+import { allOf, anyOf, soughtWordsOf } from "../../search/words.js";
 
 /** Weights of the columns of `search`, in its order: name, description, keywords, other. */
 const RANK = "-bm25(search, 10.0, 3.0, 5.0, 1.0)";
@@ -21,6 +21,9 @@ const MOST_WORDS = 64;
 
 /** Records near a vector that are live, and of the kind that is asked for. */
 const NEAR = (ofKind: boolean): string => `SELECT r.id, n.value ->> 1 AS part FROM json_each(?) AS n CROSS JOIN record AS r ON r.id = n.value ->> 0 WHERE r.deleted_at IS NULL${ofKind ? " AND r.kind = ?" : ""}`;
+
+/** Behind every key that begins in the same way. */
+const LAST_CHARACTER = "\u{10ffff}";
 
 type Found = [id: number, ark: string, score: number];
 
@@ -44,11 +47,21 @@ export class SearchReads {
   }
 
   search(query: SearchQuery): SearchPage {
-    const words = wordsOf(query.text);
+    if (query.match === "identifier") return this.#identified(query);
+    const words = soughtWordsOf(query.text);
     const asksNear = query.match === "related" && query.near !== undefined;
     if (words.length === 0 && !asksNear) return { total: 0, hits: [] };
     // One view of the file for all that is read.
     return this.connection.transaction(() => (query.match === "all" ? this.#all(words, query) : this.#relatedTo(words.slice(0, MOST_WORDS), query)), "DEFERRED");
+  }
+
+  /** Records whose key is the text or begins with it, by key. */
+  #identified({ text, kind, offset, limit }: SearchQuery): SearchPage {
+    const where = `WHERE key >= ? AND key < ? AND deleted_at IS NULL${kind === undefined ? "" : " AND kind = ?"}`;
+    const values = [text, text + LAST_CHARACTER, ...(kind === undefined ? [] : [kind])];
+    const [total] = this.#prepare<[number]>(`SELECT count(*) FROM record ${where}`).get(values)!;
+    const rows = total <= offset ? [] : this.#prepare<Found>(`SELECT id, ark, ? / length(key) FROM record ${where} ORDER BY key, id LIMIT ? OFFSET ?`).all([[...text].length + 0.0, ...values, limit, offset]);
+    return this.#shown(total, rows, []);
   }
 
   /** Every word; near spellings of those that no record holds only when no record holds all of them. */
@@ -75,7 +88,7 @@ export class SearchReads {
     const [total] = this.#prepare<[number]>(kind === undefined ? `SELECT count(*) FROM (${idsOf(matches)})` : `SELECT count(*) FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r ON r.id = f.id${where}`).get(values)!;
     if (total <= offset) return { total, hits: [] };
     // Materialized: a rank is known only while the index is walked.
-    const rows = this.#prepare<Found>(`WITH f AS MATERIALIZED (${ranksOf(matches)}) SELECT r.id, r.ark, sum(f.score) AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id ORDER BY score DESC, r.id LIMIT ? OFFSET ?`).all([...values, limit, offset]);
+    const rows = this.#prepare<Found>(`WITH f AS MATERIALIZED (${ranksOf(matches)}) SELECT r.id, r.ark, sum(f.score) / max(sum(f.score)) OVER () AS score FROM f CROSS JOIN record AS r ON r.id = f.id${where} GROUP BY r.id ORDER BY score DESC, r.id LIMIT ? OFFSET ?`).all([...values, limit, offset]);
     return this.#shown(total, rows, matches);
   }
 

@@ -59,7 +59,8 @@ export class Vocabulary {
       const away = distance(stem, term, most);
       if (away <= most && !found.has(term)) found.set(term, { spelling: term, records, away });
     }
-    const nearest = Math.min(...[...found.values()].map(({ away }) => away));
+    let nearest = Infinity;
+    for (const { away } of found.values()) nearest = Math.min(nearest, away);
     const best = [...found].filter(([, { away }]) => away === nearest).toSorted(([, a], [, b]) => b.records - a.records).slice(0, MOST_SPELLINGS);
     return best.map(([term, { spelling }]) => this.#wordOf(term, spelling));
   }

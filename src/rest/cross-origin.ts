@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import cors from "cors";
+
+const ALLOWED = ["Authorization", "Content-Type", "Accept", "If-Match", "If-None-Match", "If-Range", "Range", "X-Request-Id", "apollo-require-preflight"];
+const EXPOSED = ["ETag", "Link", "Content-Location", "Content-Disposition", "Content-Range", "Accept-Ranges", "Retry-After", "WWW-Authenticate", "X-As-Of", "X-Publication-Status", "X-Request-Id", "X-Total-Count", "X-Truncated"];
+
+/**
+ * Lets pages of other sites call the service (Fetch standard, CORS protocol). Never with credentials of the browser:
+ * a token that the calling page holds itself is a header like others.
+ * @param origins `*` for any, or the origins that may; null for none
+ * @returns true when the request was a preflight, which is answered then
+ */
+export function crossOrigin(origins: "*" | readonly string[] | null): (req: IncomingMessage, res: ServerResponse) => boolean {
+  if (origins === null) return () => false;
+  const handle = cors({
+    origin: origins === "*" ? "*" : [...origins], methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    allowedHeaders: ALLOWED, exposedHeaders: EXPOSED, credentials: false, maxAge: 7200, optionsSuccessStatus: 204,
+  });
+  return (req, res) => {
+    if (req.headers.origin === undefined) {
+      // A cache may hand this answer to a page of another site.
+      if (origins === "*") res.setHeader("Access-Control-Allow-Origin", "*");
+      else res.setHeader("Vary", "Origin");
+      return false;
+    }
+    const preflight = req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined;
+    let passed = false;
+    // An OPTIONS request that is no preflight gets the answer of its path.
+    handle({ headers: req.headers, method: preflight ? "OPTIONS" : "GET" } as never, res as never, () => (passed = true));
+    return preflight && !passed;
+  };
+}

@@ -1,0 +1,33 @@
+import { parseBoundedJson } from "../../model/json/bounded-json.js";
+import { packLinks } from "../../stores/records/links-codec.js";
+import { packQuads } from "../../stores/records/quads-codec.js";
+import { changedPointers } from "../records/changed.js";
+import { stated } from "../records/stated.js";
+import { parseDocument } from "../records/view.js";
+import type { DocumentJobs, ToDocumentThread } from "./protocol.js";
+
+/** An answer, and which arrays of it are handed over rather than copied. */
+export interface Done { answer: DocumentJobs[keyof DocumentJobs]["answer"]; handOver: Uint8Array[] }
+
+/** Does one job of the thread for large documents. @throws ValidationError for a document that cannot be expanded */
+export async function done(message: ToDocumentThread): Promise<Done> {
+  switch (message.job) {
+    case "check": {
+      const { bytes, limits } = message.question;
+      const { problems, tooMany } = parseBoundedJson(bytes, limits);
+      return { answer: { bytes, problems, tooMany }, handOver: [bytes] };
+    }
+    case "state": {
+      const { document, ...input } = message.question;
+      const { quads, links, ...rest } = await stated({ ...input, document: parseDocument(document) });
+      // Packed here: as text it is ten times the document, and it is deflated before it is stored.
+      const packed = packQuads(quads);
+      const packedLinks = packLinks(links);
+      return { answer: { ...rest, quads: packed, links: packedLinks }, handOver: [packed, ...(packedLinks instanceof Uint8Array ? [packedLinks] : [])] };
+    }
+    case "changed": {
+      const { before, after } = message.question;
+      return { answer: changedPointers(parseDocument(before), parseDocument(after)), handOver: [] };
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { ValidationError } from "../../errors.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import { KINDS } from "../../model/kinds/index.js";
+import { publicView } from "../../model/view.js";
+import { graphOf } from "../../rdf/graph.js";
+import type { GraphInput, RecordGraph } from "../../rdf/record-graph.js";
+import type { RecordState, SearchText } from "../../stores/records/port.js";
+import { reservedIn } from "./reserved.js";
+
+/** Characters of each text that search sees: more adds no hits that anyone looks for, and each word has to be stemmed. */
+export const MOST_TEXT = 20_000;
+
+/** What a document states, ready to be stored, and which of its lines are for the registry alone to state. */
+export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & { reserved: string[] };
+
+/**
+ * What a document states, and what search sees of it.
+ * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled
+ */
+export async function stated(input: GraphInput): Promise<Stated> {
+  const { quads, links } = await statementsOf(input);
+  const shown = publicView(KINDS[input.kind], input.document);
+  return { quads, links, text: searchText(shown), keywords: keywordsOf(shown), reserved: reservedIn(quads) };
+}
+
+/** What the document states. @throws as {@link stated} */
+export async function statementsOf(input: GraphInput): Promise<RecordGraph> {
+  return graphOf(input).catch((error: Error) => {
+    if (error.name !== "UnknownContext" && error.name !== "JsonLdError") throw error;
+    throw new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${error.message}`, type: "value_error" }]);
+  });
+}
+
+/** What keyword search sees of a document. */
+export function searchText(document: JsonObject): SearchText {
+  // Not the identifier: words in it say where a record is, not what it is about.
+  const other = textOf(document["author"]) ?? "";
+  const searched = (text: string | null) => (text ?? "").slice(0, MOST_TEXT);
+  return { name: searched(textOf(document["name"])), description: searched(textOf(document["description"])), keywords: searched(keywordsOf(document).join(" ")), other: searched(other) };
+}
+
+export function keywordsOf(document: JsonObject): string[] {
+  const { keywords } = document;
+  if (typeof keywords === "string") return keywords.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  return Array.isArray(keywords) ? keywords.filter((word): word is string => typeof word === "string" && word !== "") : [];
+}
+
+export const textOf = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SETTINGS } from "../../src/config.js";
+import { packageRoot } from "../../src/package-root.js";
+
+const text = readFileSync(join(packageRoot, "SECURITY.md"), "utf8");
+
+describe("SECURITY.md", () => {
+  it("names for every promise the tests that hold it, and they exist", () => {
+    const promises = text.slice(0, text.indexOf("## What is not protected")).split("\n").filter((line) => line.startsWith("| ") && !/^\| (?:promise|---)/.test(line));
+    expect(promises.length).toBeGreaterThan(20);
+    for (const promise of promises) {
+      const files = [...promise.matchAll(/`(test\/[^`]+)`/g)].map((match) => match[1]!);
+      expect(files.length, promise).toBeGreaterThan(0);
+      for (const file of files) expect(existsSync(join(packageRoot, file)), file).toBe(true);
+    }
+  });
+
+  it("names settings that there are", () => {
+    const named = [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map((match) => match[1]!);
+    expect(named.length).toBeGreaterThan(5);
+    for (const name of named) expect(Object.keys(SETTINGS), name).toContain(name);
+  });
+});
