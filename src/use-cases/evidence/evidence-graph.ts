@@ -1,5 +1,6 @@
 import { ServiceError } from "../../errors.js";
 import type { StoredRecord } from "../../stores/records/port.js";
+import { gone } from "../records/find.js";
 import { Asking } from "./asking.js";
 import type { EvidenceDeps } from "./evidence-deps.js";
 import { readNodes } from "./read-nodes.js";
@@ -52,6 +53,6 @@ async function asked(ark: string, records: EvidenceDeps["records"]): Promise<Sto
   const found = await records.find(ark);
   if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${ark}; check the identifier.`);
   if ("ambiguous" in found) throw new ServiceError("AMBIGUOUS", `Several identifiers differ from ${ark} in hyphens only; ask for one of the candidates.`, { candidates: found.ambiguous });
-  if (found.record.tombstone) throw new ServiceError("GONE", `The record ${found.record.ark} was deleted.`, { ...found.record.tombstone });
+  if (found.record.tombstone) throw gone(found.record);
   return found.record;
 }

@@ -31,7 +31,6 @@ const PAGE = 500;
 export async function publishRecord(deps: Deps, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number, at: readonly (string | number)[] = ["body"]): Promise<StoredRecord> {
   const who = authenticated(caller);
   const { id, status, embargoedUntil } = checkedPublication(input, at);
-  let many = false;
   // A member that was embargoed or deleted meanwhile must not be published by what was read before.
   return unlessChanged(id, expectedRevision, async () => {
     const record = await findLive(deps, id);
@@ -39,11 +38,10 @@ export async function publishRecord(deps: Deps, input: JsonValue | undefined, ca
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
     const records: RecordWrite[] = [{ op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil }];
     if (record.kind === "rocrate" && status === "PUBLISHED") for await (const draft of draftsOf(deps, record, who)) records.push({ op: "publish", ark: draft.ark, ifRevision: draft.revision, status, embargoedUntil: null });
-    many = records.length > 1;
     await deps.records.commit({ by: who.user, at: Date.now(), records });
     const [after] = await deps.records.findMany([record.ark]);
     return after!;
-  }, ({ code }) => code === "GONE" && many);
+  });
 }
 
 async function* draftsOf(deps: Deps, crate: StoredRecord, who: Caller): AsyncGenerator<StoredRecord> {

@@ -18,22 +18,24 @@ const lines = new Map<string, Promise<void>>();
  * come at once, none of them loses.
  * @param id the record, in any spelling
  * @param attempt reads, decides and commits
- * @param lost what else than a changed revision means that another write came between
  * @throws what `attempt` throws
  */
-export async function unlessChanged<T>(id: string, expectedRevision: number | undefined, attempt: () => Promise<T>, lost: (error: ServiceError) => boolean = () => false): Promise<T> {
-  if (expectedRevision !== undefined) return attempt();
+export async function unlessChanged<T>(id: string, expectedRevision: number | undefined, attempt: () => Promise<T>): Promise<T> {
+  if (expectedRevision !== undefined) return attempt().catch((error: unknown) => (isDeletedMeanwhile(error) ? attempt() : Promise.reject(error)));
   return inLine(arkKey(lookupArk(id) ?? id), async () => {
     for (let race = 1; ; race++) {
       try {
         return await attempt();
       } catch (error) {
-        if (race === RACES || !(error instanceof ServiceError) || !(error.code === "REVISION_MISMATCH" || lost(error))) throw error;
+        if (race === RACES || !(error instanceof ServiceError) || !(error.code === "REVISION_MISMATCH" || isDeletedMeanwhile(error))) throw error;
         await pause(Math.random() * PAUSE);
       }
     }
   });
 }
+
+/** The store refused to change a deleted record: whoever reads it again says when and by whom it was deleted. */
+const isDeletedMeanwhile = (error: unknown): boolean => error instanceof ServiceError && error.code === "GONE" && !("deletedAt" in error.extra);
 
 async function atMost(milliseconds: number, ended: Promise<void>): Promise<void> {
   const clock = new AbortController();
