@@ -1,5 +1,6 @@
 /**
- * Archival Resource Keys, after draft-kunze-ark: `[https://NMA/]ark:[/]NAAN/Name[Qualifiers]`.
+ * Archival Resource Keys, after draft-kunze-ark: `[https://NMA/]ark:[/]NAAN/Name[Qualifiers]`. The contract's pattern
+ * `ark[0-9]{5}/.*` has no colon; an identifier that is spelled so is read too.
  *
  * An identifier has two forms here. The *stored form* is what records carry: label `ark:`, resolver prefix
  * off, NAAN in lower case, `%xx` in upper case, no trailing `/` or `.`; hyphens and the case of letters stay.
@@ -22,7 +23,9 @@ export interface Ark {
 export const LONGEST_ARK = 4_096;
 /** Betanumeric: digits and consonants without `l`, the NAAN alphabet of the standard. */
 const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
-const LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?/i;
+const LABEL = /^(?:(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?|ark(?=[0-9]{5,}\/))/i;
+/** The same for a text that may be something else as well: `ark12345/a.csv` is a path in a crate. */
+const CERTAIN_LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:/i;
 /** Characters that may not stand in an identifier: what an IRI refuses (RFC 3987), brackets, and `%` that begins no escape. */
 // eslint-disable-next-line no-control-regex
 const REFUSED = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]\u2028\u2029\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/u;
@@ -131,7 +134,7 @@ export function lookupArk(text: string): string | undefined {
   return NAAN.test(naan) && name !== "" ? `ark:${naan}/${name}` : undefined;
 }
 
-/** True for `ark:` in any case, with or without the old slash; cheap test before {@link parseArk}. */
+/** True for `ark:` in any case: of a text that may be something else as well, a relative path for example. */
 export function looksLikeArk(text: string): boolean {
-  return LABEL.test(text);
+  return CERTAIN_LABEL.test(text);
 }

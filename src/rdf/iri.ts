@@ -1,4 +1,4 @@
-import { parseArk, looksLikeArk } from "../identifiers/ark.js";
+import { parseArk } from "../identifiers/ark.js";
 import { Known } from "./known.js";
 
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
@@ -57,9 +57,7 @@ export const safeTerm = (iri: string): string => terms.of(iri);
 
 /** IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are below `base`. */
 export function nodeIri(id: string, base: string): string {
-  if (looksLikeArk(id)) {
-    const ark = parseArk(id);
-    if (ark) return ark.stored;
-  }
+  const ark = parseArk(id);
+  if (ark) return ark.stored;
   return isAbsoluteIri(id) ? safeIri(id) : safeIri(`${base}/${id.replace(/^(?:\.?\/)+/, "")}`);
 }

@@ -9,7 +9,7 @@ import type { Deps } from "../use-cases/deps.js";
 import type { ContractRouter } from "./backend.js";
 import { checkBodyHeaders } from "./body.js";
 import { sendError } from "./errors.js";
-import type { Match, Matched } from "./paths.js";
+import { allowed, type Matched } from "./paths.js";
 import { checkPath, readQuery, splitTarget, type Target } from "./request.js";
 
 /** Answers one request; false when no path of the contract fits, and nothing was done then. */
@@ -26,24 +26,28 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
     try {
       const target = await meant(deps, router, req.method ?? "GET", splitTarget(req.url ?? "/"));
       const matched = router.match(req.method ?? "GET", target.path);
-      if (matched.allow.length === 0) return false;
-      const match = await chosen(deps, matched.matches, target);
+      if (matched.length === 0) return false;
+      const meanings = await meaningsOf(deps, matched, target);
+      const match = meanings.find((meaning) => meaning.operationId !== undefined);
       if (!match) {
-        throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${matched.allow.join(", ")}.`, {}, { Allow: matched.allow.join(", ") });
+        const allow = allowed(meanings).join(", ");
+        const sentence = `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${allow}.`;
+        throw new ServiceError("METHOD_NOT_ALLOWED", sentence, {}, { Allow: allow });
       }
-      onMatch?.(req, match.operationId);
-      const reads = router.reads(match.operationId);
+      const operationId = match.operationId!;
+      onMatch?.(req, operationId);
+      const reads = router.reads(operationId);
       if (reads) checkBodyHeaders(req, reads, deps.config);
       const caller = await authenticator.caller(req.headers.authorization).catch((error: unknown) => {
-        if (router.declaresToken(match.operationId)) throw error;
+        if (router.declaresToken(operationId)) throw error;
         return null;
       });
       checkPath(match.params);
       const query = readQuery(target.query, deps.config);
-      router.checkParameters(match.operationId, query);
+      router.checkParameters(operationId, query);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
-      await router.run({ req, res, path: target.path, operationId: match.operationId, params: match.params, query, context, inflection: target.inflection });
+      await router.run({ req, res, path: target.path, operationId, params: match.params, query, context, inflection: target.inflection });
     } catch (error) {
       sendError(req, res, error, deps.log);
     }
@@ -62,8 +66,8 @@ async function meant(deps: Deps, router: ContractRouter, method: string, target:
 }
 
 /** Whether one of the ways to read a path holds the identifier of a record, stored in a way that counts. */
-async function names(deps: Deps, { matches }: Matched, counts: (stored: string, asked: string) => boolean): Promise<boolean> {
-  for (const { params } of matches) {
+async function names(deps: Deps, matched: Matched, counts: (stored: string, asked: string) => boolean): Promise<boolean> {
+  for (const { params } of matched) {
     const asked = lookupArk(`ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`);
     const found = asked === undefined ? undefined : await deps.records.find(asked);
     if (found && (!("record" in found) || counts(found.record.ark, asked!))) return true;
@@ -72,10 +76,12 @@ async function names(deps: Deps, { matches }: Matched, counts: (stored: string, 
 }
 
 /** Where a stored identifier equals the whole path it wins; else a last word such as `download` is the operation. */
-async function chosen(deps: Deps, matches: Match[], target: Target): Promise<Match | undefined> {
-  const [first, second] = matches;
-  if (!first?.suffix || !second) return first;
-  const whole = lookupArk(target.path.slice(target.path.search(/ark:/i)));
+async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise<Matched> {
+  const operations = matched.filter(({ suffix }) => suffix);
+  const records = matched.filter(({ suffix }) => !suffix);
+  if (operations.length === 0) return records;
+  if (records.length === 0) return operations;
+  const whole = lookupArk(target.path.slice(target.path.search(/ark(?::|[0-9])/i)));
   const found = whole === undefined ? undefined : await deps.records.find(whole);
-  return found && "record" in found && found.record.ark === whole ? second : first;
+  return found && "record" in found && found.record.ark === whole ? records : operations;
 }

@@ -10,18 +10,30 @@ interface Route {
   suffix: boolean;
 }
 
-export interface Match { operationId: string; params: Record<string, string>; suffix: boolean }
-export type Matched = { matches: Match[]; allow: string[] };
+/** A template that a path fits, with the operation that the request's method asks for; `undefined` where it has no such method. */
+export interface Match { operationId: string | undefined; params: Record<string, string>; suffix: boolean; methods: readonly string[] }
+/** The most specific first. */
+export type Matched = readonly Match[];
+
+/** Methods of some templates, as the Allow header lists them. */
+export function allowed(matched: Matched): string[] {
+  const methods = new Set(matched.flatMap((match) => match.methods));
+  if (methods.has("GET")) methods.add("HEAD");
+  return [...methods].sort();
+}
 
 /** Parameters that take all that is left of the path, slashes included: the postfix of an ARK. */
 const GREEDY = new Set(["postfix", "download_id"]);
+
+/** `ark:`, the old `ark:/`, and the contract's pattern of identifiers: `ark` before the digits of a NAAN. */
+const LABEL = "[Aa][Rr][Kk](?::/?|(?=[0-9]{5,}/))";
 
 function compile(template: string, methods: Map<string, string>): Route {
   const names: string[] = [];
   const trimmed = template.length > 1 ? template.replace(/\/$/, "") : template;
   const source = trimmed.split(/(\{\w+\})/).map((part) => {
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ark:$/, "[Aa][Rr][Kk]:/?");
+    if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ark:$/, LABEL);
     names.push(name);
     return GREEDY.has(name) ? "(.+)" : "([^/]+)";
   });
@@ -50,25 +62,20 @@ export class PathMatcher {
     }
   }
 
-  /** Every operation that fits, the most specific first, and the methods the path has. */
+  /** Every template that fits. */
   match(method: string, path: string): Matched {
-    const matches: Match[] = [];
-    const allow = new Set<string>();
-    for (const route of this.byFirst.get(firstSegment(path)) ?? []) {
-      const found = route.pattern.exec(path);
-      if (!found) continue;
-      for (const name of route.methods.keys()) allow.add(name);
-      const operationId = route.methods.get(method === "HEAD" ? "GET" : method);
-      if (operationId === undefined) continue;
-      matches.push({ operationId, suffix: route.suffix, params: Object.fromEntries(route.names.map((name, index) => [name, found[index + 1]!])) });
-    }
-    if (allow.has("GET")) allow.add("HEAD");
-    return { matches, allow: [...allow].sort() };
+    const asked = method === "HEAD" ? "GET" : method;
+    return (this.byFirst.get(firstSegment(path)) ?? []).flatMap(({ pattern, names, methods, suffix }): Match[] => {
+      const found = pattern.exec(path);
+      if (!found) return [];
+      const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1]!]));
+      return [{ operationId: methods.get(asked), params, suffix, methods: [...methods.keys()] }];
+    });
   }
 }
 
 /** `/ark:…` of any authority has one first segment. */
 function firstSegment(path: string): string {
   const segment = path.split("/", 2)[1] ?? "";
-  return /^ark:/i.test(segment) ? "ark:" : segment;
+  return /^ark(?::|[0-9]{5,}$)/i.test(segment) ? "ark:" : segment;
 }

@@ -32,6 +32,8 @@ export interface Target {
   /** The path before it was decoded, where an identifier in it may have been meant as it stands. */
   written?: string;
   query: string;
+  /** The query as it was sent, with its `?`; empty where there is none. */
+  search: string;
   inflection: boolean;
 }
 
@@ -50,7 +52,7 @@ export function splitTarget(target: string): Target {
   } catch {
     throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
   }
-  return { path: trimmed(path), ...(raw !== path ? { written: trimmed(raw) } : {}), query: mark < 0 ? "" : target.slice(mark + 1), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
+  return { path: trimmed(path), ...(raw !== path ? { written: trimmed(raw) } : {}), query: mark < 0 ? "" : target.slice(mark + 1), search: mark < 0 ? "" : target.slice(mark), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
 }
 
 /** Without `/api` in front and slashes at the end. */

@@ -2,17 +2,18 @@ import { KINDS } from "../model/kinds/index.js";
 import type { ObjectReference } from "../stores/records/objects-port.js";
 import type { StoredRecord } from "../stores/records/port.js";
 import type { Deps } from "../use-cases/deps.js";
+import { authorsOf, type Author } from "../use-cases/records/attribution.js";
 import { landmarksOf, type Landmarks } from "../use-cases/records/landmarks.js";
 import { parseDocument, type RecordView } from "../use-cases/records/view.js";
 import { escapeHtml, htmlPage } from "./html.js";
 import { scoreSection } from "./score-section.js";
-import { addressOf, contentAddress, landingLinks } from "./signposting.js";
+import { addressOf, contentAddress, landingLinks, type Place } from "./signposting.js";
 
 /** Links shown of each side; the rest is behind GraphQL and the evidence graph. */
 const MOST_LINKS = 100;
 
 /** The landing page of a record: what it is, its files, and what it is linked with. */
-export async function recordPage(deps: Deps, view: RecordView): Promise<string> {
+export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
   const { record } = view;
   const landmarks = landmarksOf(record);
   const [object] = await deps.records.objectsOf(record.ark, { role: record.kind === "rocrate" ? "archive" : "content" });
@@ -20,32 +21,33 @@ export async function recordPage(deps: Deps, view: RecordView): Promise<string> 
     deps.records.linksFrom([record.ark], { limit: MOST_LINKS }), deps.records.linksTo([record.key], { limit: MOST_LINKS }),
   ]);
   const names = await namesOf(deps, [...out!.items.map((link) => link.target), ...back!.items.map((link) => link.source)]);
-  const base = deps.baseUrl();
+  const { base } = place;
   const title = landmarks.name ?? record.ark;
   const body = `<main>
 <p class="crumb"><a href="/">Arkgraph</a> › ${escapeHtml(KINDS[record.kind].typeName)}</p>
 <h1>${escapeHtml(title)}</h1>
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
-${facts(base, landmarks)}
+${facts(base, landmarks, await authorsOf(deps, landmarks))}
 ${contentSection(base, record, object)}
 ${record.kind === "rocrate" ? await scoreSection(deps, record) : ""}
+${await membersSection(deps, record)}
 ${linkSection("What it states", out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })), names, out!.next !== undefined)}
 ${linkSection("What points here", back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })), names, back!.next !== undefined)}
 <section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it rests on</a> · <a href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on it</a>, as JSON-LD.</p></section>
 <section><h2>Metadata</h2><p>${(["application/ld+json", "text/turtle", "application/n-quads"] as const).map((format) => `<a href="${escapeHtml(addressOf("", record.ark, format))}">${escapeHtml(format)}</a>`).join(" · ")}</p>
 <details><summary>The whole document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
 </main>`;
-  return htmlPage(title, body, head(base, landmarks, view));
+  return htmlPage(title, body, head(place, landmarks, view));
 }
 
-function head(base: string, landmarks: Landmarks, view: RecordView): string {
-  const links = landingLinks(base, landmarks).map(({ href, rel, type }) => `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`);
+function head(place: Place, landmarks: Landmarks, view: RecordView): string {
+  const links = landingLinks(place, landmarks).map(({ href, rel, type }) => `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`);
   // A data block, never run; `<` is written as an escape so that no text of the document can end it.
   const data = Buffer.from(view.bytes).toString("utf8").replaceAll("<", "\\u003c");
   return `${links.join("\n")}\n<script type="application/ld+json">${data}</script>\n`;
 }
 
-function facts(base: string, { record, keywords, license, authorNames, authors }: Landmarks): string {
+function facts(base: string, { record, keywords, license }: Landmarks, authors: readonly Author[]): string {
   const rows: [string, string][] = [
     ["Identifier", `<a href="${escapeHtml(addressOf(base, record.ark))}"><code>${escapeHtml(record.ark)}</code></a>`],
     ["Status", escapeHtml(record.publicationStatus)],
@@ -53,11 +55,29 @@ function facts(base: string, { record, keywords, license, authorNames, authors }
   ];
   if (record.owner) rows.push(["Owner", anchor(record.owner, record.owner)]);
   if (record.crate) rows.push(["Crate", anchor(record.crate, record.crate)]);
-  const people = [...authorNames.map(escapeHtml), ...authors.map((url) => `<a href="${escapeHtml(url)}" rel="nofollow noopener">${escapeHtml(url)}</a>`)];
-  if (people.length > 0) rows.push(["Author", people.join(", ")]);
+  if (authors.length > 0) rows.push(["Author", authors.map(person).join(", ")]);
   if (license) rows.push(["Licence", `<a href="${escapeHtml(license)}" rel="nofollow noopener">${escapeHtml(license)}</a>`]);
   if (keywords.length > 0) rows.push(["Keywords", keywords.map(escapeHtml).join(", ")]);
   return `<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("")}</dl>`;
+}
+
+function person({ name, id }: Author): string {
+  if (id === null) return escapeHtml(name ?? "");
+  if (id.startsWith("ark:")) return anchor(id, name ?? id);
+  return `<a href="${escapeHtml(id)}" rel="nofollow noopener">${escapeHtml(name ?? id)}</a>`;
+}
+
+/** What came with a crate that names no parts: nothing else on its page would lead there. */
+async function membersSection({ records }: Deps, { ark, kind, crate }: StoredRecord): Promise<string> {
+  if (kind !== "rocrate" || crate !== null) return "";
+  const [parts] = await records.linksFrom([ark], { predicates: ["schema:hasPart"], limit: 1 });
+  if (parts!.items.length > 0) return "";
+  const { items, next } = await records.list({ crate: ark, limit: MOST_LINKS + 1 });
+  const members = items.filter((member) => member.ark !== ark);
+  if (members.length === 0) return "";
+  const rows = members.slice(0, MOST_LINKS).map((member) => `<li>${anchor(member.ark, member.name ?? member.ark)} <small>${escapeHtml(KINDS[member.kind].typeName)}</small></li>`);
+  const more = next !== undefined || members.length > MOST_LINKS;
+  return `<section><h2>Members</h2><ul>${rows.join("")}</ul>${more ? `<p>The first ${MOST_LINKS} are shown; <a href="/rocrate/summary/${escapeHtml(encodeURI(ark))}">the summary</a> lists all.</p>` : ""}</section>`;
 }
 
 function contentSection(base: string, record: StoredRecord, object: ObjectReference | undefined): string {

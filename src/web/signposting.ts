@@ -24,19 +24,29 @@ export function contentAddress(baseUrl: string, record: StoredRecord): string {
   return ["dataset", "software", "rocrate"].includes(record.kind) ? `${baseUrl}/${KINDS[record.kind].path}/download/${ark}` : `${baseUrl}/download/${ark}`;
 }
 
+/** The registry's address, and the one at which a record was asked for where that is an alias of the record's own. */
+export interface Place { base: string; asked?: string | undefined }
+
+/** @param target path and query of the request */
+export function askedAddress(base: string, target: string, ark: string): string | undefined {
+  const asked = base + target.replace(/^https?:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
+  return asked === addressOf(base, ark) ? undefined : asked;
+}
+
 /** What a landing page points at (FAIR Signposting, level 1). */
-export function landingLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
+export function landingLinks({ base, asked }: Place, landmarks: Landmarks): WebLink[] {
   const { record, license, authors, schemaType } = landmarks;
-  const here = addressOf(baseUrl, record.ark);
+  const here = addressOf(base, record.ark);
   return [
     { href: here, rel: "cite-as" },
     ...METADATA.map((type) => ({ href: here + QUERY[type], rel: "describedby", type })),
     { href: schemaType, rel: "type" }, { href: ABOUT_PAGE, rel: "type" },
     ...(license === null ? [] : [{ href: license, rel: "license" }]),
     ...authors.map((href) => ({ href, rel: "author" })),
-    ...itemLinks(baseUrl, landmarks),
-    ...(record.crate === null ? [] : [{ href: addressOf(baseUrl, record.crate), rel: "collection", type: "text/html" }]),
-    { href: here + QUERY[LINKSET], rel: "linkset", type: LINKSET },
+    ...itemLinks(base, landmarks),
+    ...(record.crate === null ? [] : [{ href: addressOf(base, record.crate), rel: "collection", type: "text/html" }]),
+    // The link set of an alias has an anchor for the alias: clients look for the address they have.
+    { href: (asked ?? here) + QUERY[LINKSET], rel: "linkset", type: LINKSET },
   ];
 }
 
@@ -56,8 +66,10 @@ export function linkHeader(links: readonly WebLink[]): string {
 const ascii = (href: string): string => href.replace(/[^\x21-\x7e]|[<>"]/g, (character) => encodeURIComponent(character.toWellFormed()));
 
 /** The link set of a record (RFC 9264, level 2 of FAIR Signposting): anchors for landing page, content and metadata. */
-export function linkset(baseUrl: string, landmarks: Landmarks): object {
-  const landing = addressOf(baseUrl, landmarks.record.ark);
+export function linkset(place: Place, landmarks: Landmarks): object {
+  const { base, asked } = place;
+  const landing = addressOf(base, landmarks.record.ark);
+  const links = landingLinks(place, landmarks).filter(({ rel }) => rel !== "linkset");
   const context = (anchor: string, links: readonly WebLink[]): Record<string, unknown> => {
     const relations: Record<string, object[]> = {};
     for (const { rel, href, type } of links) (relations[rel] ??= []).push(type ? { href, type } : { href });
@@ -66,9 +78,10 @@ export function linkset(baseUrl: string, landmarks: Landmarks): object {
   const landingPage = { href: landing, type: "text/html" };
   return {
     linkset: [
-      context(landing, landingLinks(baseUrl, landmarks).filter(({ rel }) => rel !== "linkset")),
-      ...itemLinks(baseUrl, landmarks).map(({ href }) => context(href, [{ ...landingPage, rel: "collection" }])),
-      ...METADATA.map((type) => context(addressOf(baseUrl, landmarks.record.ark, type), [{ ...landingPage, rel: "describes" }])),
+      context(landing, links),
+      ...(asked === undefined ? [] : [context(asked, links)]),
+      ...itemLinks(base, landmarks).map(({ href }) => context(href, [{ ...landingPage, rel: "collection" }])),
+      ...METADATA.map((type) => context(addressOf(base, landmarks.record.ark, type), [{ ...landingPage, rel: "describes" }])),
     ],
   };
 }

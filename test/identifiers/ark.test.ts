@@ -49,6 +49,15 @@ describe("an ARK", () => {
     expect(arkKey(lookupArk("ark:12148/a b")!)).toBe(arkKey("ark:12148/a%20b"));
     expect(["ark:12148/", "ark:1/x", "ark:12148/\0", "ark:12148/\ud800", "x"].map(lookupArk)).toEqual(Array(5).fill(undefined));
   });
+  it("is read without the colon that the contract's pattern leaves out", () => {
+    for (const read of [storedArk, lookupArk]) {
+      expect(read("ark12345/a-b")).toBe("ark:12345/a-b");
+      expect(["ark1234/x", "ark/12345/x", "arkbcdfg/x", "https://n2t.net/ark12345/x", "ark12345/", "park12345/x"].map(read)).toEqual(Array(6).fill(undefined));
+    }
+    expect(normalizeArk("ARK12345/a-b?info")).toBe("ark:12345/ab");
+    // It may be a path as well.
+    expect(looksLikeArk("ark12345/a.csv")).toBe(false);
+  });
   it("is found where the contract's pattern finds it", () => {
     expect(["ark12345/x", "ark/12345/x", "see ark:/12345/x", "https://n2t.net/ark:12345/x", "ark:12345/x"].map(referencedArk)).toEqual(Array(5).fill("ark:12345/x"));
     expect(["ark:1234/x", "bark", "", "ark12345", "ark12345/ x"].map(referencedArk)).toEqual(Array(5).fill(undefined));

@@ -6,7 +6,7 @@ import { readSchema } from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../failure.js";
 import { openData } from "./data-source.js";
-import { inFile, loadSchema } from "./schema-file.js";
+import { exists, inFile, loadSchema } from "./schema-file.js";
 
 /** `schema check`: is the schema itself sound? Status 1 when it is not; warnings do not count. @throws Failure */
 export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
@@ -19,7 +19,7 @@ export async function checkSchema(path: string, { data }: { data?: string }): Pr
 }
 
 async function readDocument(path: string): Promise<unknown> {
-  if (/^ark:/i.test(path)) return (await loadSchema(path)).document;
+  if (/^ark(?::|\d)/i.test(path) && !(await exists(path))) return (await loadSchema(path)).document;
   const text = await inFile(path, () => readFile(path, "utf8"));
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));

@@ -6,7 +6,7 @@ import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/t
 import { Failure } from "../../failure.js";
 import { writeFailure } from "../../target-folder.js";
 
-const ARK = /(?:^|\/)ark:\/?\d{5}/i;
+const ARK = /(?:^|\/)ark:?\/?\d{5}/i;
 
 /** Reads a schema from a file, or a packaged one by its ARK. @throws Failure */
 export async function loadSchema(given: string): Promise<TableSchema> {

@@ -49,7 +49,7 @@ async function sendStream(request: RestRequest, root: StoredRecord, tag: string,
   const location = locationOf(request, root.ark);
   const headers: OutgoingHttpHeaders = {
     ...SAFE_HEADERS, ETag: etag, Vary: "Accept, Authorization", "Cache-Control": "private, no-cache", "X-Publication-Status": root.publicationStatus,
-    Link: linkHeader(landingLinks(context.deps.baseUrl(), landmarksOf(root))), ...(location === undefined ? {} : { "Content-Location": location }), ...more,
+    Link: linkHeader(landingLinks({ base: context.deps.baseUrl() }, landmarksOf(root))), ...(location === undefined ? {} : { "Content-Location": location }), ...more,
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (req.method === "HEAD") return void res.writeHead(200, headers).end();

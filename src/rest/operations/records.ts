@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.js";
-import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
+import { arkKey, lookupArk, referencedArk, storedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { CrateResolver } from "../../resolvers/crate-resolver.js";
@@ -13,7 +13,7 @@ import { readJson } from "../body.js";
 import { expectedRevision } from "../conditional.js";
 import { NOT_STORED, SAFE_HEADERS, streamJsonArray } from "../reply.js";
 import { sendRecord } from "../representations/send.js";
-import { arkOf, type Operation, type Operations, type RestRequest } from "../request.js";
+import { arkOf, splitTarget, type Operation, type Operations, type RestRequest } from "../request.js";
 import { sendWritten } from "../written.js";
 import { authenticated } from "../../use-cases/access/caller.js";
 import { sendContent } from "./files.js";
@@ -90,15 +90,19 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
 export function locationOf(request: RestRequest, ark: string): string | undefined {
-  return request.path.endsWith(`/${ark}`) ? undefined : request.path.replace(/ark:.*$/is, () => encodeURI(ark));
+  return request.path.endsWith(`/${ark}`) ? undefined : request.path.replace(/ark(?::|[0-9]).*$/is, () => encodeURI(ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
-function globalResolver({ params, context, path }: RestRequest): string | undefined {
+function globalResolver({ req, params, context, path }: RestRequest): string | undefined {
   const { ARK_NAAN, GLOBAL_RESOLVER } = context.deps.config;
-  const ark = lookupArk(path.slice(1));
-  if (ark === undefined || params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
-  return `${GLOBAL_RESOLVER}/${ark.split("/").map(encodeURIComponent).join("/").replace(/^ark%3A/, "ark:")}`;
+  if (params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
+  // As it was written: its escapes are part of the identifier, and what `?info` asks for is for the other resolver too.
+  const { written = path, search } = splitTarget(req.url ?? "/");
+  const ark = storedArk(written.slice(1));
+  if (ark !== undefined) return `${GLOBAL_RESOLVER}/${encodeURI(ark).replaceAll("%25", "%")}${search}`;
+  const decoded = lookupArk(path.slice(1));
+  return decoded && `${GLOBAL_RESOLVER}/${decoded.split("/").map(encodeURIComponent).join("/").replace(/^ark%3A/, "ark:")}${search}`;
 }
 
 /** A file of a crate that no entity describes: the identifier of the crate and its path. */

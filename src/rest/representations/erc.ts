@@ -1,3 +1,4 @@
+import type { Attribution } from "../../use-cases/records/attribution.js";
 import type { Landmarks } from "../../use-cases/records/landmarks.js";
 import { addressOf } from "../../web/signposting.js";
 
@@ -8,15 +9,14 @@ const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|
  * Description and commitment of a record in ANVL, as the `?info` inflection of an ARK asks for them
  * (draft-kunze-ark, section 5; kernel elements who, what, when, where).
  */
-export function kernelMetadata(baseUrl: string, landmarks: Landmarks): string {
-  const { record, name, authorNames, authors } = landmarks;
-  const who = [...authorNames, ...authors].join("; ") || record.owner || (record.kind === "user" ? name : null);
+export function kernelMetadata(baseUrl: string, { record, name }: Landmarks, { authors, when }: Attribution): string {
+  const who = authors.map((author) => author.name ?? author.id).join("; ");
   const where = addressOf(baseUrl, record.ark);
   return [
     "erc:",
     `who: ${who ? line(who) : "(:unkn)"}`,
     `what: ${name ? line(name) : "(:unkn)"}`,
-    `when: ${new Date(record.createdAt).toISOString().slice(0, 10)}`,
+    `when: ${line(when)}`,
     `where: ${where}`,
     "",
     "erc-support:",

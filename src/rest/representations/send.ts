@@ -2,12 +2,13 @@ import { Writer } from "n3";
 import { PREFIXES } from "../../model/field.js";
 import { graphOf } from "../../rdf/graph.js";
 import { parseNQuads } from "../../rdf/parse.js";
+import { attributionOf } from "../../use-cases/records/attribution.js";
 import { landmarksOf } from "../../use-cases/records/landmarks.js";
 import { writeBacklinkCursor, type RecordView } from "../../use-cases/records/view.js";
 import type { Deps } from "../../use-cases/deps.js";
 import type { Format } from "../../web/formats.js";
 import { recordPage } from "../../web/record-page.js";
-import { landingLinks, linkHeader, linkset } from "../../web/signposting.js";
+import { askedAddress, landingLinks, linkHeader, linkset, type Place } from "../../web/signposting.js";
 import { notModified } from "../conditional.js";
 import { PAGE_POLICY } from "../page-policy.js";
 import { NOT_STORED, sendBytes } from "../reply.js";
@@ -19,6 +20,8 @@ import { VARIANT, negotiate } from "./negotiate.js";
 export async function sendRecord(request: RestRequest, view: RecordView, location?: string): Promise<void> {
   const { req, res, context: { deps, caller }, query, inflection } = request;
   const { record } = view;
+  const landmarks = landmarksOf(record);
+  const place = { base: deps.baseUrl(), asked: askedAddress(deps.baseUrl(), req.url ?? "/", record.ark) };
   const format = inflection ? undefined : negotiate(req.headers.accept, query["format"]);
   const variant = format ? VARIANT[format] : "-erc";
   const etag = view.etag.replace(/"$/, `${variant}"`);
@@ -26,22 +29,22 @@ export async function sendRecord(request: RestRequest, view: RecordView, locatio
     ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
     // With a token, a user's own view may be shown.
     ...(record.kind === "user" && caller !== null && NOT_STORED),
-    Link: [linkHeader(landingLinks(deps.baseUrl(), landmarksOf(record))), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
+    Link: [linkHeader(landingLinks(place, landmarks)), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (!format) {
-    const text = kernelMetadata(deps.baseUrl(), landmarksOf(record));
+    const text = kernelMetadata(deps.baseUrl(), landmarks, await attributionOf(deps, landmarks));
     return sendBytes(req, res, Buffer.from(text), { type: "text/plain; charset=utf-8", headers: { ...headers, "THUMP-Status": "0.6 200 OK", Link: `</${encodeURI(record.ark)}>; rel="describes"` } });
   }
   if (format === "text/html") headers["Content-Security-Policy"] = PAGE_POLICY;
-  sendBytes(req, res, await bytesOf(deps, view, format), { headers, type: format.startsWith("text/") ? `${format}; charset=utf-8` : format });
+  sendBytes(req, res, await bytesOf(deps, view, format, place), { headers, type: format.startsWith("text/") ? `${format}; charset=utf-8` : format });
 }
 
-async function bytesOf(deps: Deps, view: RecordView, format: Format): Promise<Uint8Array> {
+async function bytesOf(deps: Deps, view: RecordView, format: Format, place: Place): Promise<Uint8Array> {
   switch (format) {
     case "application/ld+json": case "application/json": return view.bytes;
-    case "text/html": return Buffer.from(await recordPage(deps, view));
-    case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(deps.baseUrl(), landmarksOf(view.record))));
+    case "text/html": return Buffer.from(await recordPage(deps, view, place));
+    case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(place, landmarksOf(view.record))));
     default: return Buffer.from(await statements(deps, view, format));
   }
 }

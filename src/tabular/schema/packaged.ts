@@ -28,7 +28,7 @@ export const PACKAGED_SCHEMAS: readonly PackagedSchema[] = [
   apmsEmbedding, apmsGeneNodes, apmsEdges, coembedding, hierarchyCx, hierarchyCutoff, imageEmbedding, imageLabels, imageGeneNodes, imageSamples, imageUnique,
 ];
 
-const ARK = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?(?=\d{5})/i;
+const ARK = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:?\/?(?=\d{5})/i;
 
 /** True for what is written like an ARK, behind a resolver's address or not. */
 export const looksLikeArk = (text: string): boolean => ARK.test(text);

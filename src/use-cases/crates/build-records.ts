@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { GraphInput, RecordGraph } from "../../rdf/record-graph.js";
 import type { ObjectReference } from "../../stores/records/objects-port.js";
 import type { RecordWrite } from "../../stores/records/port.js";
+import { withOwner } from "../records/owned.js";
 import { reservedFields, reservedIn, withoutLines } from "../records/reserved.js";
 import type { StoredFile } from "./files/check-claims.js";
 import { mediaTypeOf } from "./files/media-type.js";
@@ -111,7 +112,7 @@ function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObje
     op: "create", ark: entity.ark, key: arkKey(entity.ark), kind: entity.kind,
     name: firstText(document["name"]), owner: settings.owner,
     document: new TextEncoder().encode(JSON.stringify(document)),
-    quads: graph.quads, links: graph.links, text: searchTextOf(document), keywords: keywordsOf(document["keywords"]),
+    quads: graph.quads, links: withOwner(entity.kind, graph.links, settings.owner), text: searchTextOf(document), keywords: keywordsOf(document["keywords"]),
     objects: objectsOf(crate, entity, document, stored, settings),
     ...(isRoot ? {} : { crate: crate.root.ark, mayShareKey: true }),
     ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),

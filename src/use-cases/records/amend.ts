@@ -44,7 +44,7 @@ export async function amendRecord(
     const next = await change(record, before);
     if (!next) return viewOf(deps, record, who);
     const { document, ...objects } = next;
-    const state = await stateOf(deps, KINDS[kind], record.ark, document, record.crate !== null);
+    const state = await stateOf(deps, KINDS[kind], record.ark, document, record.crate !== null, record.owner);
     // New objects are a change even where the document says the same of them.
     const changed = await changedBetween(deps, record.document, state.document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");

@@ -15,6 +15,8 @@ export interface Landmarks {
   authors: string[];
   /** Names of authors, for people. */
   authorNames: string[];
+  /** As it is stated. */
+  datePublished: string | null;
   keywords: string[];
   /** Address of the content, here or elsewhere, with its media type where that is known. */
   content: { url: string; mediaType: string | null } | null;
@@ -43,7 +45,8 @@ export function landmarksOf(record: StoredRecord): Landmarks {
     content: url === undefined ? null : { url, mediaType: references(document["encodingFormat"]).find((type) => MEDIA_TYPE.test(type)) ?? null },
     name: text(document["name"]), description: text(document["description"]),
     license: references(document["license"]).map((url) => url.trim()).find(isUrl) ?? null,
-    authors: authors.filter(isUrl).slice(0, MOST_ITEMS), authorNames: authors.filter((author) => !isUrl(author)),
+    authors: authors.filter(isUrl).slice(0, MOST_ITEMS), authorNames: authors.filter((author) => !isUrl(author)).slice(0, MOST_ITEMS),
+    datePublished: references(document["datePublished"]).find((date) => date.trim() !== "") ?? null,
     keywords: references(document["keywords"]), schemaType: `https://schema.org/${SCHEMA_TYPES[record.kind]}`,
   };
 }

@@ -68,7 +68,7 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
 
 /** The next state. Fields that only the registry fills in say what they say now, or nothing. */
 async function withStoredFacts(deps: Deps, kind: Kind, record: StoredRecord, document: JsonObject): Promise<RecordState> {
-  const claimed = await claimedState(deps, kind, record.ark, document);
+  const claimed = await claimedState(deps, kind, record.ark, document, kind.loose, record.owner);
   if (claimed.reserved.length === 0 && reservedFields(kind).length === 0) return claimed.state;
   const quads = (await deps.records.quads(record.ark)) ?? "";
   return withoutReserved(kind, document, claimed, { document: parseDocument(record.document), quads, fromCrate: record.crate !== null });

@@ -14,17 +14,22 @@ import { documentBytes } from "./view.js";
  * All that is stored of one state of a record: document, quads, links, search text. A large document is expanded in
  * a thread of its own.
  * @param fromCrate the document says of itself, by its context, what its terms mean
+ * @param ownerBefore owner of the record where the document names none
  * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled; ServiceError as `DocumentThread.ask`
  */
-export async function stateOf(deps: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true): Promise<RecordState> {
-  return (await claimedState(deps, kind, ark, document, fromCrate)).state;
+export async function stateOf(
+  deps: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true, ownerBefore?: string | null,
+): Promise<RecordState> {
+  return (await claimedState(deps, kind, ark, document, fromCrate, ownerBefore)).state;
 }
 
 /** The same with the lines among its quads that are for the registry alone to state. @throws as {@link stateOf} */
-export async function claimedState({ documents }: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true): Promise<ClaimedState> {
+export async function claimedState(
+  { documents }: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true, ownerBefore?: string | null,
+): Promise<ClaimedState> {
   const bytes = documentBytes(document);
-  const input = { ark, kind: kind.name, ...(fromCrate ? { fromCrate } : {}) };
   const owner = kind.name === "user" ? null : ownerOf(document);
+  const input = { ark, kind: kind.name, owner: owner ?? ownerBefore ?? null, ...(fromCrate ? { fromCrate } : {}) };
   let claimed: Stated;
   if (isLight(document, bytes.length)) claimed = await stated({ ...input, document });
   else {

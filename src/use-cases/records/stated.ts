@@ -5,6 +5,7 @@ import { publicView } from "../../model/view.js";
 import { graphOf } from "../../rdf/graph.js";
 import type { GraphInput, RecordGraph } from "../../rdf/record-graph.js";
 import type { RecordState, SearchText } from "../../stores/records/port.js";
+import { withOwner } from "./owned.js";
 import { reservedIn } from "./reserved.js";
 
 /** Characters of each text that search sees: more adds no hits that anyone looks for, and each word has to be stemmed. */
@@ -13,14 +14,17 @@ export const MOST_TEXT = 20_000;
 /** What a document states, ready to be stored, and which of its lines are for the registry alone to state. */
 export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & { reserved: string[] };
 
+/** A document, and who owns the record where the document need not say so. */
+export type StatedInput = GraphInput & { owner?: string | null };
+
 /**
  * What a document states, and what search sees of it.
  * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled
  */
-export async function stated(input: GraphInput): Promise<Stated> {
+export async function stated(input: StatedInput): Promise<Stated> {
   const { quads, links } = await statementsOf(input);
   const shown = publicView(KINDS[input.kind], input.document);
-  return { quads, links, text: searchText(shown), keywords: keywordsOf(shown), reserved: reservedIn(quads) };
+  return { quads, links: withOwner(input.kind, links, input.owner), text: searchText(shown), keywords: keywordsOf(shown), reserved: reservedIn(quads) };
 }
 
 /** What the document states. @throws as {@link stated} */

@@ -1,4 +1,4 @@
-import { parseArk } from "../../../identifiers/ark.js";
+import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
 import { mintArk } from "../../../identifiers/mint.js";
 import { quoted, type Findings } from "../findings.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
@@ -72,7 +72,7 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
 
 /** The crate's own identifier: its root's `@id` when that is an ARK, else a new one. */
 function crateId({ root }: CrateDescription, { naan }: IdentifySettings): Extract<EntityId, { ark: string }> {
-  const given = parseArk(root.id);
+  const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
   if (given) return { rule: "ark", ark: given.stored, naan: given.naan };
   const { name } = root.value;
   const ark = mintArk(naan, "rocrate", typeof name === "string" ? name : null);
