@@ -9,6 +9,7 @@ import { fileForm } from "../registry/file-form.js";
 import { Registry } from "../registry/registry.js";
 import { failureOf, followSubmission, type Submission } from "../registry/submission.js";
 import { openProgress } from "../render/progress.js";
+import { ShortIds } from "../render/short-ids.js";
 import { humanSize, paint } from "../render/style.js";
 import { buildDemoCrate } from "./build-crate.js";
 import { PATHS } from "./crate/files.js";
@@ -48,8 +49,8 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
   const evidence = await client.json<EvidenceGraph>(`/evidencegraph/query/${result}`);
   if (evidence["@graph"].length < 2) throw new Failure(`the evidence graph of ${result} holds nothing but itself`);
   done("Evidence", `what ${PATHS.clusters} rests on: ${evidence["@graph"].length} records\n`);
-  // Identifiers inside the crate all begin alike; the short form leaves room for the tree.
-  for (const line of supportTree(evidence, result)) say(`    ${line.replaceAll(`${crate}/`, "…/")}`);
+  const ids = new ShortIds(evidence["@graph"].map((node) => node["@id"]));
+  for (const line of supportTree(evidence, result)) say(`    ${ids.shorten(line)}`);
   return { crate, result, token };
 }
 

@@ -49,6 +49,23 @@ export const resumeHint = (id: string): string => `see how it goes with arkgraph
 /** One finding on one line. */
 export const findingLine = ({ file, pointer, message, code }: Finding): string => visible(`${[file, pointer].filter((part) => part !== null && part !== "").join("#")}${file === null && (pointer ?? "") === "" ? "" : ": "}${message} (${code})`);
 
+/** Findings of one code on one line: the first of them, and how many there are. */
+export function groupedFindings(findings: readonly Finding[]): string[] {
+  const byCode = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const group = byCode.get(finding.code);
+    if (group) group.push(finding);
+    else byCode.set(finding.code, [finding]);
+  }
+  return [...byCode.values()].map((group) => {
+    const first = findingLine(group[0]!);
+    return group.length === 1 ? first : first.replace(/\)$/, `, ${group.length} times)`);
+  });
+}
+
+/** Where all findings are, if a group stands for several. */
+export const allWarnings = ({ submissionUUID, warnings }: Submission): string => `see all ${warnings.length} warnings with arkgraph status ${submissionUUID} --json`;
+
 /** Why it failed, as one sentence. */
 export function failureOf({ error, submissionUUID }: Submission): Failure {
   const [first, ...more] = error ?? [];

@@ -41,6 +41,21 @@ describe("arkgraph upload", () => {
     expect((await registry.ask(`/download/${first.stdout.trim()}/b/b.txt`, { token: ada.token })).text).toBe("b");
   });
 
+  it("groups warnings by their code, with how many there are", async () => {
+    const files = Array.from({ length: 12 }, (_, at) => ({ "@id": `https://example.org/${at}`, "@type": "File", name: `F${at}`, contentUrl: `missing/${at}.txt` }));
+    await folder.write("warned.zip", await crate(files, {}, { name: "Warned", hasPart: files.map((file) => ({ "@id": file["@id"] })) }));
+    const { status, stdout, stderr } = await tool("upload warned.zip");
+    expect(status).toBe(0);
+    const lines = stderr.trimEnd().split("\n").filter((line) => line.includes("FILE_NOT_IN_ARCHIVE"));
+    expect(lines).toEqual([expect.stringMatching(/^arkgraph: warning: ro-crate-metadata\.json#\/@graph\/\d+: .* \(FILE_NOT_IN_ARCHIVE, 12 times\)$/)]);
+    expect(stderr).toMatch(/\narkgraph: see all \d+ warnings with arkgraph status \S+ --json\n$/);
+    const [, id] = /arkgraph status (\S+)/.exec(stderr)!;
+    const shown = (await tool(`status ${id}`)).stdout;
+    expect(shown.match(/FILE_NOT_IN_ARCHIVE/g)).toHaveLength(1);
+    expect(shown).toContain("FILE_NOT_IN_ARCHIVE, 12 times");
+    expect(stdout).toMatch(/^ark:99999\/rocrate-warned-\w+\n$/);
+  });
+
   it("prints JSON, or only the identifier of the upload; status tells the rest", async () => {
     await folder.write("other.zip", await crate([], {}, { name: "Other" }));
     const json = await tool("upload other.zip --json");

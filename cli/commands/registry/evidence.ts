@@ -3,6 +3,7 @@ import { supportTree } from "../../../src/use-cases/evidence/tree.js";
 import type { AssertedBy, Direction, EvidenceGraph } from "../../../src/use-cases/evidence/types.js";
 import { Failure } from "../../failure.js";
 import { arkPath, givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
+import { ShortIds } from "../../render/short-ids.js";
 import { note } from "../../render/terminal-progress.js";
 import { visible } from "../../render/visible.js";
 
@@ -15,7 +16,9 @@ export async function evidenceCommand(id: string, { format, direction, assertedB
   const path = `/evidencegraph/query/${arkPath(givenArk(id))}`;
   if (format === "tree") {
     const evidence = await whole(registry, path, query, limit !== undefined);
-    process.stdout.write(supportTree(evidence).map((line) => `${visible(line)}\n`).join(""));
+    const ids = new ShortIds([...evidence["@graph"], ...evidence.dangling].map((node) => node["@id"]));
+    const legend = ids.legend === undefined ? "" : `\n${ids.legend}\n`;
+    process.stdout.write(`${supportTree(evidence).map((line) => `${visible(ids.shorten(line))}\n`).join("")}${legend}`);
   } else if (format === "json") {
     process.stdout.write(`${JSON.stringify(await registry.json<unknown>(`${path}?${query}`), null, 2)}\n`);
   } else {

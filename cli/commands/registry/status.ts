@@ -1,6 +1,6 @@
 import { Interruptible } from "../../interrupt.js";
 import { openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
-import { findingLine, readStatus, type Submission } from "../../registry/submission.js";
+import { findingLine, groupedFindings, readStatus, type Submission } from "../../registry/submission.js";
 import { textTable } from "../../render/table.js";
 import { visible } from "../../render/visible.js";
 import { follow } from "./follow.js";
@@ -33,7 +33,7 @@ function describe(submission: Submission): string {
   const rows: [string, string | null][] = [
     ["upload", submissionUUID], ["status", status], ["stage", submission.completed || stage === null ? null : `${stage}${progress?.total == null ? "" : ` ${progress.done} of ${progress.total} ${progress.unit}`}`],
     ["begun", timeStarted], ["ended", timeFinished], ["crate", rocrateIdentifier], ["identifiers", submission.success ? String(identifiersMinted) : null],
-    ...(error ?? []).map((finding): [string, string] => ["error", findingLine(finding)]), ...warnings.map((finding): [string, string] => ["warning", findingLine(finding)]),
+    ...(error ?? []).map((finding): [string, string] => ["error", findingLine(finding)]), ...groupedFindings(warnings).map((line): [string, string] => ["warning", line]),
   ];
   return rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(11)}  ${visible(value)}\n`])).join("");
 }

@@ -4,7 +4,7 @@ import { Failure } from "../../failure.js";
 import { ConnectionError } from "../../registry/connection-error.js";
 import { fileForm } from "../../registry/file-form.js";
 import { openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
-import { failureOf, findingLine, resumeHint, type Submission } from "../../registry/submission.js";
+import { allWarnings, failureOf, groupedFindings, resumeHint, type Submission } from "../../registry/submission.js";
 import { humanSize } from "../../render/style.js";
 import { note, terminalProgress } from "../../render/terminal-progress.js";
 import { follow } from "./follow.js";
@@ -51,6 +51,8 @@ function report(submission: Submission, { wait, json }: { wait: boolean; json: b
     note(resumeHint(submission.submissionUUID));
     return;
   }
-  for (const warning of submission.warnings) note(`warning: ${findingLine(warning)}`);
+  const warnings = groupedFindings(submission.warnings);
+  for (const warning of warnings) note(`warning: ${warning}`);
+  if (warnings.length < submission.warnings.length) note(allWarnings(submission));
   process.stdout.write(`${submission.rocrateIdentifier}\n`);
 }
