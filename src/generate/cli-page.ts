@@ -34,7 +34,7 @@ ${commands.map((command) => `| [\`${pathOf(command)}\`](#${anchorOf(command)}) |
 
 **Files.** \`login\` keeps tokens in \`$XDG_CONFIG_HOME/arkgraph/credentials.json\` (\`~/.config/arkgraph/…\` by default), which only its owner can read.
 
-**Identifiers.** An ARK may be given in any accepted spelling: \`ark:99999/x\`, \`ark:/99999/x\`, or behind the address of a resolver.
+**Identifiers.** An ARK may be given in any accepted spelling: \`ark:99999/x\`, \`ark:/99999/x\`, \`ark99999/x\`, or behind the address of a resolver.
 
 **Completion.** \`source <(arkgraph completion bash)\` in \`~/.bashrc\`; \`source <(arkgraph completion zsh)\` in \`~/.zshrc\`, after \`compinit\`.
 

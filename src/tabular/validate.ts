@@ -1,7 +1,7 @@
 import { TabularError } from "./errors.js";
 import { DEFAULT_LIMITS, sizeText, type TableLimits } from "./limits.js";
 import { unguarded, type Guard, type RowFeed } from "./reader/feed.js";
-import { openSource } from "./reader/open-source.js";
+import { openSource, type TextOptions } from "./reader/open-source.js";
 import { RowGate } from "./reader/row-gate.js";
 import { Row } from "./reader/row.js";
 import { textFeed } from "./reader/text-feed.js";
@@ -9,11 +9,12 @@ import { RowChecker } from "./row-checker.js";
 import { loadEnvironment, runsPatterns, type PatternEngine } from "./rules/environment.js";
 import type { GuardedWork } from "./rules/time-guard.js";
 import { unescapeSeparator } from "./schema/document.js";
+import { headerDifferences, type HeaderDifferences } from "./schema/header-names.js";
 import type { TableSchema } from "./schema/table-schema.js";
 import type { TableError, TableSummary } from "./summary.js";
 
 /** How a table is checked; every key has a default. */
-export interface CheckOptions {
+export interface CheckOptions extends TextOptions {
   /** Default `native`; a service must take `linear` for patterns it did not write. */
   patterns?: PatternEngine;
   /** A row with another number of columns than the first row is an error. */
@@ -21,6 +22,8 @@ export interface CheckOptions {
   /** Ends the check after so many errors; default none. */
   maxErrors?: number;
   limits?: Partial<TableLimits>;
+  /** Told how the header differs from the names in the schema, where it does. */
+  onHeader?: (differences: HeaderDifferences) => void;
   /** Told now and then how many bytes of the source were read. */
   onProgress?: (bytes: number) => void;
 }
@@ -34,7 +37,7 @@ export interface TableCheck extends AsyncIterable<TableError> {
 }
 
 /**
- * Checks separated text (UTF-8, gzip or not) against a schema, in memory that does not grow with the table.
+ * Checks separated text (UTF-8 where no encoding is named, gzip or not) against a schema, in memory that does not grow with the table.
  * A source may fill the buffer of a part anew once the next part is asked for.
  * @throws TabularError, when read: `SCHEMA` before the first row, `DATA` or `LIMIT` at the row it happens
  */
@@ -44,7 +47,7 @@ export function validateTable(source: AsyncIterable<Uint8Array>, schema: TableSc
   const separator = unescapeSeparator(schema.separator);
   return runCheck(schema, options, limits, state, async () => {
     if (separator === "") throw new TabularError("SCHEMA", "the schema gives no separator, so no table can be checked against it");
-    const text = openSource(counted(source, state, options.onProgress));
+    const text = openSource(counted(source, state, options.onProgress), options);
     return textFeed(limits.maxText === Infinity ? text : bounded(text, limits), separator, limits);
   });
 }
@@ -67,7 +70,7 @@ function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimit
     const feed = await open();
     const checker = new RowChecker(schema, await loadEnvironment(schema, patterns, state), { strictColumns, maxErrors });
     const row = new Row();
-    const gate: RowGate = new RowGate(schema.header, row, () => checker.check(row, gate.firstCount));
+    const gate: RowGate = new RowGate(schema.header, row, () => checker.check(row, gate.firstCount), options.onHeader && (() => tellHeader(schema, row.cells(), options.onHeader!)));
     for await (const _ of feed(row, () => gate.pass(), await guardFor(schema, patterns, state, limits))) {
       const found = checker.take();
       if (found.length > 0) yield found;
@@ -87,6 +90,11 @@ function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimit
       return result;
     },
   };
+}
+
+function tellHeader(schema: TableSchema, header: readonly string[], tell: (differences: HeaderDifferences) => void): void {
+  const differences = headerDifferences(schema, header);
+  if (differences.total > 0) tell(differences);
 }
 
 async function guardFor(schema: TableSchema, patterns: PatternEngine, state: GuardedWork, limits: TableLimits): Promise<Guard> {

@@ -41,6 +41,18 @@ describe("arkgraph get", () => {
 });
 
 describe("arkgraph evidence", () => {
+  it("shortens identifiers of one crate, and says what the short form stands for", async () => {
+    const { token, id: owner } = rig.ada();
+    const crateArk = "ark:99999/rocrate-long-name";
+    const inside = (name: string, more: object = {}) => ({ "@id": `${crateArk}/${name}`, "@type": "evi:Dataset", name, description: "Something.", owner, ...more });
+    for (const body of [inside("a.csv"), inside("b.csv", { derivedFrom: [`${crateArk}/a.csv`, "ark:99999/raw"] })]) await rig.server().request("POST", "/dataset", { token, json: body });
+    const { stdout } = await tool(`evidence ${crateArk}/b.csv`);
+    expect(stdout).toContain("b.csv <…/b.csv>");
+    expect(stdout).toContain("<ark:99999/raw>");
+    expect(stdout.match(/ark:99999\/rocrate-long-name/g)).toHaveLength(1);
+    expect(stdout.trimEnd().split("\n").at(-1)).toBe(`…/ stands for ${crateArk}/`);
+  });
+
   it("draws a tree, whose names cannot speak to the terminal", async () => {
     const { stdout } = await tool("evidence ark:99999/counts");
     expect(stdout).toBe("Cell counts <ark:99999/counts> [evi:Dataset]\n└─ derivedFrom: Raw \\x1b[31mimages <ark:99999/raw> [evi:Dataset]\n");
@@ -175,6 +187,15 @@ describe("arkgraph download", () => {
 });
 
 describe("arkgraph schema push and pull", () => {
+  it("registers what schema infer and schema import wrote as it is", async () => {
+    await writeFile(join(folder.path(), "cells.csv"), "image,cells\na.png,3\n");
+    for (const making of ["schema infer cells.csv --output made.json --force", "schema import frictionless.json --from frictionless --output made.json --force"]) {
+      await writeFile(join(folder.path(), "frictionless.json"), JSON.stringify({ fields: [{ name: "image", type: "string" }] }));
+      expect((await tool(making)).status, making).toBe(0);
+      expect(await tool("schema push made.json"), making).toEqual({ status: 0, stdout: expect.stringMatching(/^Pushed Schema: ark:/), stderr: "" });
+    }
+  });
+
   it("register a schema, replace it, and bring it back", async () => {
     await tool(["schema", "create-tabular", "--name", "Genes", "--description", "One gene a row", "--separator", ",", "--guid", "ark:99999/schema-genes", "genes.json"]);
     expect(await tool("schema push genes.json")).toEqual({ status: 0, stdout: "Pushed Schema: ark:99999/schema-genes\n", stderr: "" });

@@ -1,4 +1,5 @@
 import { open, stat } from "node:fs/promises";
+import type { TextOptions } from "../../../src/tabular/reader/open-source.js";
 import { Failure } from "../../failure.js";
 import { inFile } from "./schema-file.js";
 
@@ -10,6 +11,19 @@ export interface DataSource {
   name: string;
   size: number | undefined;
   bytes: AsyncIterable<Uint8Array>;
+}
+
+const UTF_8 = "utf-8";
+
+/** How text is read: in the encoding that was named, else as UTF-8, with a remark where it is not. */
+export function textOptions(encoding: string | undefined, remark: (sentence: string) => void): TextOptions {
+  if (encoding !== undefined && encoding !== UTF_8) return { encoding };
+  return {
+    onForeign: ({ byte, offset, word }) => {
+      const place = `byte 0x${byte.toString(16).toUpperCase()} at offset ${offset}`;
+      remark(`it is not UTF-8 (${place}): if it is Latin-1${word === undefined ? "" : ` (“${word}”)`}, give --encoding latin1`);
+    },
+  };
 }
 
 /** Opens a data file; `-` is standard input. @throws Failure, at once when there is no such file */

@@ -6,6 +6,7 @@ import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchan
 import { newSchemaDocument, unescapeSeparator } from "../../../src/tabular/schema/document.js";
 import { readSchema } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
+import { visible } from "../../render/visible.js";
 import { newSchemaArk } from "./create-tabular.js";
 import { inFile, loadSchema } from "./schema-file.js";
 import { writeResult, type ResultOptions } from "./write-result.js";
@@ -23,15 +24,21 @@ export async function exportSchema(path: string, options: ResultOptions & { to: 
   await writeResult(document, options, options.to === "csvw" ? "CSVW metadata" : "Table Schema");
 }
 
-/** `schema import`: a schema from another format. @throws Failure */
-export async function importSchema(path: string, options: ResultOptions & { from: OtherFormat; name?: string; separator?: string; header?: boolean }): Promise<void> {
+/** `schema import`: a schema from another format; what has no counterpart here is said on standard error. @throws Failure, with `--strict` for that too */
+export async function importSchema(path: string, options: ResultOptions & { from: OtherFormat; strict?: true; name?: string; separator?: string; header?: boolean }): Promise<void> {
+  let lost = 0;
+  const note = (sentence: string): void => {
+    lost++;
+    process.stderr.write(`arkgraph: ${path}: ${visible(sentence)}\n`);
+  };
   const document = await inFile(path, async () => {
     const text = await readFile(path, "utf8");
-    const found = options.from === "csvw" ? fromCsvw(parse(path, text)) : fromFrictionless(parse(path, text));
+    const found = options.from === "csvw" ? fromCsvw(parse(path, text), note) : fromFrictionless(parse(path, text), note);
+    if (options.strict === true && lost > 0) throw new Failure(`${path}: ${lost === 1 ? "1 thing has" : `${lost} things have`} no counterpart here and would be lost; leave --strict out to import the rest`);
     const name = options.name ?? found.name ?? basename(path, ".json");
     const separator = unescapeSeparator(options.separator ?? found.separator ?? ",");
     const id = found.id !== undefined && parseArk(found.id) ? found.id : newSchemaArk(name);
-    const made = { ...newSchemaDocument({ id, name, description: found.description ?? "", separator, header: options.header ?? found.header ?? true }), properties: found.properties, required: Object.keys(found.properties) };
+    const made = { ...newSchemaDocument({ id, name, description: found.description ?? `Columns of ${name}`, separator, header: options.header ?? found.header ?? true }), properties: found.properties, required: Object.keys(found.properties) };
     readSchema(made);
     return made;
   });

@@ -1,7 +1,9 @@
 import { Argument, Option } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
 import { serverOption } from "../registry/index.js";
-import { booleanValue, countValue, numberValue, positiveValue, several, sizeValue } from "./values.js";
+import { booleanValue, countValue, encodingValue, numberValue, positiveValue, several, sizeValue } from "./values.js";
+
+const encodingOption = (): Option => new Option("--encoding <name>", "encoding of the text, e.g. latin1 or windows-1252; default UTF-8").argParser(encodingValue);
 
 /** The commands around the schema of a table; the code of each is loaded when it runs. */
 export function addSchemaCommands(program: ToolCommand): void {
@@ -68,6 +70,7 @@ function addValidate(schema: ToolCommand): void {
     .addOption(new Option("--max-errors <count>", "stop after so many errors in a file").argParser(positiveValue))
     .option("--summary", "count the errors by property and keyword")
     .option("--strict-columns", "report rows with another number of columns than the first")
+    .addOption(encodingOption())
     .option("--quiet", "no output: the status says whether the data conform")
     .addOption(new Option("--max-cell <size>", "longest cell; default 16M").argParser(sizeValue))
     .addOption(new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue))
@@ -98,9 +101,10 @@ function addMaking(schema: ToolCommand): void {
     .description("write a schema that a data file conforms to: separator, header and datatypes are found out")
     .argument("<data>", "data file, - for standard input; plain or .gz text")
     .option("--name <text>", "name of the schema; default the file's name")
-    .option("--description <text>", "what the table holds", "")
+    .option("--description <text>", "what the table holds, in five characters or more; made of the name when absent")
     .option("--guid <ark>", "identifier of the schema; made when absent")
     .option("--separator <text>", "what stands between columns; found out when absent")
+    .addOption(encodingOption())
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; found out when absent").argParser(booleanValue))
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
@@ -126,6 +130,7 @@ function addMaking(schema: ToolCommand): void {
     .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
     .argument("<file>", "the description of the table in the other format")
     .addOption(new Option("--from <format>", "the format").choices(["csvw", "frictionless"]).makeOptionMandatory())
+    .option("--strict", "refuse a file that says what has no counterpart here")
     .option("--name <text>", "name of the schema; default what the file says")
     .option("--separator <text>", "what stands between columns; default what the file says, or a comma")
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; default what the file says, or true").argParser(booleanValue))

@@ -3,7 +3,8 @@ import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import type { TableSummary } from "../../../src/tabular/summary.js";
 import { validateTable, type CheckOptions, type TableCheck } from "../../../src/tabular/validate.js";
 import { failureLine } from "../../failure.js";
-import { openData, type DataSource } from "./data-source.js";
+import { visible } from "../../render/visible.js";
+import { openData, textOptions, type DataSource } from "./data-source.js";
 import { Output } from "./report/output.js";
 import type { Report } from "./report/report.js";
 import { loadSchema, namedFailure } from "./schema-file.js";
@@ -14,6 +15,7 @@ export interface ValidateOptions extends Partial<TableLimits> {
   maxErrors?: number;
   summary?: true;
   strictColumns?: true;
+  encoding?: string;
   quiet?: true;
 }
 
@@ -49,7 +51,7 @@ async function checkFile(file: string, schema: TableSchema, options: ValidateOpt
   const progress = await openFileProgress(source, options);
   await report.begin(source.name);
   try {
-    const check = await startCheck(file, source, schema, { ...engineOptions(options), ...(progress ? { onProgress: progress.update } : {}) });
+    const check = await startCheck(file, source, schema, { ...engineOptions(options), ...remarks(source.name, options), ...(progress ? { onProgress: progress.update } : {}) });
     for await (const errors of check.batches()) await report.add(errors);
     progress?.stop();
     const summary = await check.summary();
@@ -59,6 +61,19 @@ async function checkFile(file: string, schema: TableSchema, options: ValidateOpt
     progress?.stop();
     throw aboutData(file, source.name, error, options.schema);
   }
+}
+
+/** What is said beside the errors, unless nothing is to be said. */
+function remarks(name: string, { encoding, quiet }: ValidateOptions): Pick<CheckOptions, "encoding" | "onForeign" | "onHeader"> {
+  if (quiet === true) return encoding === undefined ? {} : { encoding };
+  return {
+    ...textOptions(encoding, (sentence) => note(`${name}: ${visible(sentence)}`)),
+    onHeader: ({ total, columns }) => {
+      const listed = columns.map(({ column, found, expected }) => `column ${column} is ${found}, the schema has ${expected}`);
+      const more = total === columns.length ? "" : `; and ${total - columns.length} more`;
+      note(`${name}: the header differs from the schema: ${visible(listed.join("; "))}${more}`);
+    },
+  };
 }
 
 async function startCheck(file: string, source: DataSource, schema: TableSchema, options: CheckOptions): Promise<TableCheck> {

@@ -34,5 +34,14 @@ export function sizeValue(text: string): number {
   return size;
 }
 
+/** A label of the Encoding standard: `latin1`, `windows-1252`, `utf-16le`. */
+export function encodingValue(text: string): string {
+  try {
+    return new TextDecoder(text).encoding;
+  } catch {
+    throw new InvalidArgumentError("Give the name of an encoding, e.g. latin1, windows-1252 or utf-16le.");
+  }
+}
+
 /** An option that may be given several times. */
 export const several = (value: string, before: string[] = []): string[] => [...before, value];

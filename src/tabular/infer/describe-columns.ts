@@ -1,12 +1,14 @@
 import type { PropertyObject } from "../schema/document.js";
 import type { ColumnGuess } from "./column-guess.js";
+import type { Widths } from "./widths.js";
 
 /** So many number columns at the end of the rows are one vector, not properties of their own. */
 const VECTOR_COLUMNS = 16;
 
 /** Properties for the columns of a table: one each, and one array for a vector at the end. */
-export function describeColumns(header: readonly string[], guesses: readonly ColumnGuess[], { least, most }: { least: number; most: number }): { properties: Record<string, PropertyObject>; notes: string[] } {
+export function describeColumns(header: readonly string[], guesses: readonly ColumnGuess[], widths: Widths): { properties: Record<string, PropertyObject>; notes: string[] } {
   const notes: string[] = [];
+  const { least, most } = widths;
   const properties = new Map<string, PropertyObject>();
   const name = (column: number): string => uniqueName((header[column] ?? "").trim() || `column_${column}`, properties);
   const vector = vectorStart(header, guesses, least, most);
@@ -23,7 +25,9 @@ export function describeColumns(header: readonly string[], guesses: readonly Col
     properties.set(uniqueName("values", properties), {
       description: "", index: `${vector}::`, valueURL: null, type: "array", minItems: least - vector, ...(least === most ? { maxItems: most - vector } : {}), items: { type: isInteger ? "integer" : "number" },
     });
-  } else if (guesses.length > 0 && least < most) notes.push(`rows have ${least} to ${most} columns: those from column ${least} on are not described`);
+  }
+  const ragged = widths.remark(header.length);
+  if (ragged !== undefined) notes.push(`${ragged}${least < most && vector === undefined ? `; columns from ${least} on are not described` : ""}`);
   return { properties: Object.fromEntries(properties), notes };
 }
 
@@ -32,9 +36,9 @@ function vectorStart(header: readonly string[], guesses: readonly ColumnGuess[],
   let start = guesses.length;
   while (start > 0 && (guesses[start - 1]!.datatype === "integer" || guesses[start - 1]!.datatype === "number")) start--;
   if (start >= guesses.length || start > least) return undefined;
-  if (least < most) return start;
   const names = header.slice(start);
-  return guesses.length - start >= VECTOR_COLUMNS && (names.length === 0 || areNumbered(names)) ? start : undefined;
+  if (names.length > 0 && !areNumbered(names)) return undefined;
+  return least < most || guesses.length - start >= VECTOR_COLUMNS ? start : undefined;
 }
 
 /** `0, 1, 2` or `dim_1, dim_2`: one word with numbers that rise by one. */

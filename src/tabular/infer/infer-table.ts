@@ -1,7 +1,7 @@
 import { TabularError } from "../errors.js";
 import { DEFAULT_LIMITS, type TableLimits } from "../limits.js";
 import { unguarded } from "../reader/feed.js";
-import { openSource } from "../reader/open-source.js";
+import { openSource, type TextOptions } from "../reader/open-source.js";
 import { RowGate } from "../reader/row-gate.js";
 import { Row } from "../reader/row.js";
 import { isScannable } from "../reader/scanner.js";
@@ -10,6 +10,7 @@ import type { PropertyObject } from "../schema/document.js";
 import { ColumnGuess } from "./column-guess.js";
 import { detectHeader, detectSeparator, sampleRows } from "./detect.js";
 import { describeColumns } from "./describe-columns.js";
+import { Widths } from "./widths.js";
 
 /** What was found out about a table. */
 export interface InferredTable {
@@ -29,25 +30,23 @@ const HEAD = 256 << 10;
  * what is said of it. Patterns and bounds are not guessed.
  * @throws TabularError as a check does
  */
-export async function inferTable(source: AsyncIterable<Uint8Array>, given: { separator?: string; header?: boolean; limits?: Partial<TableLimits> } = {}): Promise<InferredTable> {
+export async function inferTable(source: AsyncIterable<Uint8Array>, given: { separator?: string; header?: boolean; limits?: Partial<TableLimits> } & TextOptions = {}): Promise<InferredTable> {
   const limits = { ...DEFAULT_LIMITS, ...given.limits };
-  const { head, whole, rest } = await takeHead(openSource(source));
+  const { head, whole, rest } = await takeHead(openSource(source, given));
   const separator = given.separator ?? detectSeparator(head, whole, limits);
   const header = given.header ?? (isScannable(separator) && detectHeader(sampleRows(head, separator, whole, limits)));
   const guesses: ColumnGuess[] = [];
   let names: string[] = [];
-  const counts = { rows: 0, least: Infinity, most: 0 };
+  const widths = new Widths();
   const row = new Row();
   const gate = new RowGate(header, row, () => {
-    counts.rows++;
-    counts.least = Math.min(counts.least, row.count);
-    counts.most = Math.max(counts.most, row.count);
+    widths.see(row);
     for (let column = 0; column < row.count; column++) (guesses[column] ??= new ColumnGuess()).see(row, column);
   }, () => (names = row.cells()));
   const feed = await textFeed(joined(head, rest), separator, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
   if (names.length === 0 && guesses.length === 0) throw new TabularError("DATA", "it is empty: there is no column to describe");
-  return { separator, header, rows: counts.rows, ...describeColumns(names, guesses, counts) };
+  return { separator, header, rows: widths.rows, ...describeColumns(names, guesses, widths) };
 }
 
 async function takeHead(text: AsyncGenerator<Uint8Array>): Promise<{ head: Buffer; whole: boolean; rest: AsyncGenerator<Uint8Array> }> {

@@ -2,7 +2,7 @@ import { TabularError } from "../errors.js";
 import { unescapeSeparator } from "../schema/document.js";
 import type { TableSchema } from "../schema/table-schema.js";
 import { anchoredPattern, fromColumns, toColumns, wholePattern, type ExchangedColumn } from "./columns.js";
-import { defined, isJsonObject, numberOf, objectAt, textOf, type ImportedTable } from "./exchange.js";
+import { defined, isJsonObject, numberOf, objectAt, tellOthers, textOf, type ImportedTable, type Note } from "./exchange.js";
 
 /** Marks the columns that are elements of one array: a common property, which CSVW lets metadata carry. */
 const ARRAY = "https://w3id.org/EVI#array";
@@ -52,25 +52,81 @@ const BASES: Record<string, ExchangedColumn["type"]> = {
 const LEAST: Record<string, number> = { nonNegativeInteger: 0, positiveInteger: 1, unsignedLong: 0, unsignedInt: 0, unsignedShort: 0, unsignedByte: 0 };
 const MOST: Record<string, number> = { nonPositiveInteger: 0, negativeInteger: -1 };
 
-/** What CSVW metadata say of a table, or of the first of a group. @throws TabularError `SCHEMA` */
-export function fromCsvw(document: unknown): ImportedTable {
+const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const CARRIED = {
+  // Where the data are, and which vocabulary the file is written in, are no part of a schema.
+  table: names("@context @id @type url dc:title dc:description tableSchema dialect"),
+  group: names("@context @id @type dc:title dc:description tables dialect"),
+  tableSchema: names("@id @type columns"),
+  column: names(`@id @type name titles dc:description propertyUrl datatype required null suppressOutput virtual ${ARRAY}`),
+  datatype: names("@id @type base format length minLength maxLength minimum maximum minInclusive maxInclusive minExclusive maxExclusive"),
+};
+/** Members of a dialect that are as the reader here has them. */
+const READER: Readonly<Record<string, (value: unknown) => boolean>> = {
+  "@id": () => true, "@type": () => true, delimiter: (value) => typeof value === "string", header: (value) => typeof value === "boolean",
+  encoding: (value) => typeof value === "string" && /^utf-?8$/i.test(value), quoteChar: (value) => value === '"', doubleQuote: (value) => value === true,
+  commentPrefix: (value) => value === null, headerRowCount: (value) => value === 0 || value === 1, lineTerminators: () => true,
+  skipRows: (value) => value === 0, skipColumns: (value) => value === 0, skipBlankRows: (value) => value === false,
+  skipInitialSpace: (value) => value === false, trim: (value) => value === false || value === "false",
+};
+
+/**
+ * What CSVW metadata say of a table, or of the first of a group.
+ * @param note told what has no counterpart here
+ * @throws TabularError `SCHEMA`
+ */
+export function fromCsvw(document: unknown, note: Note): ImportedTable {
   if (!isJsonObject(document)) throw new TabularError("SCHEMA", "it is not a JSON object");
   const tables = document["tables"];
   const table = Array.isArray(tables) && isJsonObject(tables[0]) ? tables[0] : document;
-  const columns = objectAt(table, "tableSchema")["columns"];
+  const tableSchema = objectAt(table, "tableSchema");
+  const { columns } = tableSchema;
   if (!Array.isArray(columns)) throw new TabularError("SCHEMA", "it is no CSVW metadata: it has no tableSchema with columns");
   const dialect = { ...objectAt(document, "dialect"), ...objectAt(table, "dialect") };
+  if (table !== document) {
+    const others = (tables as unknown[]).length - 1;
+    if (others > 0) note(`${others} more ${others === 1 ? "table" : "tables"} of the group: a schema describes one`);
+    tellOthers(document, CARRIED.group, "", note);
+  }
+  tellOthers(table, CARRIED.table, "", note);
+  tellOthers(tableSchema, CARRIED.tableSchema, "", note);
+  for (const [name, value] of Object.entries(dialect)) {
+    if (READER[name]?.(value) !== true) note(`dialect.${name} has no counterpart and is left out: tables are read as RFC 4180 says, in UTF-8`);
+  }
   return {
     id: textOf(table["@id"]),
     name: textOf(table["dc:title"]) ?? textOf(document["dc:title"]),
     description: textOf(table["dc:description"]) ?? textOf(document["dc:description"]),
     separator: textOf(dialect["delimiter"]),
     header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
-    properties: fromColumns(columns.filter((column) => !isJsonObject(column) || column["virtual"] !== true).map(readColumn)),
+    properties: fromColumns(columns.filter((column) => !isVirtual(column, note)).map((column, at) => readColumn(column, at, note))),
   };
 }
 
-function readColumn(column: unknown, at: number): ExchangedColumn {
+function isVirtual(column: unknown, note: Note): boolean {
+  if (!isJsonObject(column) || column["virtual"] !== true) return false;
+  note(`${textOf(column["titles"]) ?? textOf(column["name"]) ?? "a column"}: a virtual column has no cells and is left out`);
+  return true;
+}
+
+/** What of a column no property says. */
+function tellLost(column: Record<string, unknown>, name: string, { type, base, datatype }: { type: ExchangedColumn["type"]; base: string; datatype: Record<string, unknown> }, note: Note): void {
+  const { titles, format, null: missing } = { titles: column["titles"], format: datatype["format"], null: column["null"] };
+  if (Array.isArray(titles) && titles.length > 1) note(`${name}: its other titles are left out`);
+  else if (isJsonObject(titles) && Object.values(titles).flat().length > 1) note(`${name}: its other titles are left out`);
+  if (type === "string" && base !== "string") note(`${name}: the datatype ${base} has no counterpart: its cells are text`);
+  const isCarried = type === "string" ? base === "string" : type === "boolean" && format === "true|false";
+  if (format !== undefined && !isCarried && type !== "any") note(`${name}: datatype.format has no counterpart and is left out`);
+  tellOthers(datatype, CARRIED.datatype, `${name}: datatype.`, note);
+  tellOthers(column, CARRIED.column, `${name}: `, note);
+  const isEmptyOnly = missing === undefined || missing === "" || (Array.isArray(missing) && missing.every((text) => text === ""));
+  if (!isEmptyOnly) note(`${name}: null has no counterpart: cells that say ${JSON.stringify(missing).slice(0, 100)} are values here`);
+  const isNumberLike = type !== "string" && type !== "any";
+  if (isNumberLike && column["required"] !== true) note(`${name}: its cells may be empty there, and here an empty cell is an error`);
+  if (type === "string" && column["required"] === true) note(`${name}: required has no counterpart in a column of text: an empty cell is a value here`);
+}
+
+function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   if (!isJsonObject(column)) throw new TabularError("SCHEMA", `column ${at} is not an object`);
   const given = column["datatype"];
   const datatype = isJsonObject(given) ? given : { base: given };
@@ -78,6 +134,7 @@ function readColumn(column: unknown, at: number): ExchangedColumn {
   const type = column["suppressOutput"] === true ? "any" : (BASES[base] ?? "string");
   const format = type === "string" ? textOf(datatype["format"]) : undefined;
   const name = textOf(column["titles"]) ?? textOf(column["name"]);
+  tellLost(column, name ?? `column_${at}`, { type, base, datatype: isJsonObject(given) ? given : {} }, note);
   return defined({
     name: name ?? `column_${at}`, type,
     description: textOf(column["dc:description"]) ?? "",

@@ -13,6 +13,17 @@ export interface ImportedTable {
 
 type Json = Record<string, unknown>;
 
+/** Told one sentence for each thing that has no counterpart here. */
+export type Note = (sentence: string) => void;
+
+/**
+ * Tells every member that is not known to be carried over.
+ * @param place put before the name of the member, with what separates the two
+ */
+export function tellOthers(object: Json, carried: ReadonlySet<string>, place: string, note: Note): void {
+  for (const name of Object.keys(object)) if (!carried.has(name)) note(`${place}${name} has no counterpart and is left out`);
+}
+
 export const isJsonObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A member that must be an object, if it is there. */

@@ -2,7 +2,7 @@ import { TabularError } from "../errors.js";
 import { unescapeSeparator } from "../schema/document.js";
 import type { TableSchema } from "../schema/table-schema.js";
 import { anchoredPattern, fromColumns, toColumns, wholePattern, type ExchangedColumn } from "./columns.js";
-import { defined, isJsonObject, numberOf, objectAt, textOf, type ImportedTable } from "./exchange.js";
+import { defined, isJsonObject, numberOf, objectAt, tellOthers, textOf, type ImportedTable, type Note } from "./exchange.js";
 
 /** Marks the fields that are elements of one array; Table Schema lets descriptors carry members of others. */
 const ARRAY = "evi:array";
@@ -44,7 +44,7 @@ function field({ name, type, description, valueURL, keywords, array }: Exchanged
 const TYPES: Record<string, ExchangedColumn["type"]> = { string: "string", number: "number", integer: "integer", boolean: "boolean", any: "any", year: "integer" };
 
 /** What a Table Schema, a Data Resource or the first resource of a Data Package says. @throws TabularError `SCHEMA` */
-export function fromFrictionless(document: unknown): ImportedTable {
+export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   if (!isJsonObject(document)) throw new TabularError("SCHEMA", "it is not a JSON object");
   const resources = document["resources"];
   const resource = Array.isArray(resources) && isJsonObject(resources[0]) ? resources[0] : document;
@@ -52,26 +52,59 @@ export function fromFrictionless(document: unknown): ImportedTable {
   const fields = schema["fields"];
   if (!Array.isArray(fields)) throw new TabularError("SCHEMA", "it is no Frictionless Table Schema: it has no fields");
   const dialect = objectAt(resource, "dialect");
+  const others = Array.isArray(resources) ? resources.length - 1 : 0;
+  if (others > 0) note(`${others} more ${others === 1 ? "resource" : "resources"} of the package: a schema describes one`);
+  if (schema !== resource) tellOthers(resource, CARRIED.resource, "", note);
+  tellOthers(schema, CARRIED.schema, "", note);
+  tellOthers(dialect, CARRIED.dialect, "dialect.", note);
+  const missing = schema["missingValues"];
+  if (Array.isArray(missing) && missing.some((text) => text !== "")) note(`missingValues has no counterpart: cells that say ${JSON.stringify(missing).slice(0, 100)} are values here`);
+  const noneMissing = Array.isArray(missing) && missing.length === 0;
   return {
     id: undefined,
     name: textOf(resource["title"]) ?? textOf(resource["name"]),
     description: textOf(resource["description"]),
     separator: textOf(dialect["delimiter"]),
     header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
-    properties: fromColumns(fields.map(column)),
+    properties: fromColumns(fields.map((field, at) => column(field, at, noneMissing, note))),
   };
 }
 
-function column(field: unknown, at: number): ExchangedColumn {
+const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const CARRIED = {
+  // Where the data are, and what profile the file follows, are no part of a schema.
+  resource: names("$schema profile name title description path schema dialect format mediatype type scheme"),
+  schema: names("$schema profile name title description dialect fields missingValues"),
+  dialect: names("$schema delimiter header"),
+  field: names(`name title description type format rdfType constraints trueValues falseValues ${ARRAY}`),
+  constraints: names("required pattern minLength maxLength minimum maximum enum"),
+};
+
+/** What of a field no property says. @param noneMissing no cell of the table counts as missing */
+function tellLost(field: Record<string, unknown>, name: string, type: ExchangedColumn["type"], noneMissing: boolean, note: Note): void {
+  const { format, type: given = "string" } = field;
+  const constraints = objectAt(field, "constraints");
+  if (typeof given === "string" && TYPES[given] === undefined) note(`${name}: the datatype ${given} has no counterpart: its cells are text`);
+  if (typeof format === "string" && format !== "default" && !FORMATS.has(format)) note(`${name}: format has no counterpart and is left out`);
+  tellOthers(field, CARRIED.field, `${name}: `, note);
+  tellOthers(constraints, CARRIED.constraints, `${name}: constraints.`, note);
+  const isNumberLike = type !== "string" && type !== "any";
+  if (isNumberLike && !noneMissing && constraints["required"] !== true) note(`${name}: its cells may be empty there, and here an empty cell is an error`);
+  if (type === "string" && constraints["required"] === true) note(`${name}: constraints.required has no counterpart in a column of text: an empty cell is a value here`);
+}
+
+function column(field: unknown, at: number, noneMissing: boolean, note: Note): ExchangedColumn {
   if (!isJsonObject(field)) throw new TabularError("SCHEMA", `field ${at} is not an object`);
   const constraints = objectAt(field, "constraints");
   const format = textOf(field["format"]);
   const choices = constraints["enum"];
   const pattern = textOf(constraints["pattern"]);
+  const type = TYPES[textOf(field["type"]) ?? "string"] ?? "string";
+  tellLost(field, textOf(field["name"]) ?? `column_${at}`, type, noneMissing, note);
   return defined({
     name: textOf(field["name"]) ?? `column_${at}`,
     // Dates, durations and the like are text with a form of their own.
-    type: TYPES[textOf(field["type"]) ?? "string"] ?? "string",
+    type,
     description: textOf(field["description"]) ?? textOf(field["title"]) ?? "",
     valueURL: textOf(field["rdfType"]) ?? null,
     keywords: defined({

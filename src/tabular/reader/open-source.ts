@@ -1,22 +1,47 @@
 import { TabularError } from "../errors.js";
-import { sniff, SNIFFED, withoutMark } from "./sniff.js";
+import { decoded, watched, type ForeignBytes } from "./encoding.js";
+import { natureOf, sniff, SNIFFED, withoutMark } from "./sniff.js";
+
+/** How the bytes of a text are read. */
+export interface TextOptions {
+  /** Encoding of the text, by a label of the Encoding standard; default UTF-8. */
+  encoding?: string;
+  /** Told the first bytes of a text that should be UTF-8 and are not. */
+  onForeign?: (found: ForeignBytes) => void;
+}
 
 /**
- * The text of a source: gzip is unpacked, a byte order mark dropped, UTF-16 and binary refused.
+ * The text of a source: gzip is unpacked, a byte order mark dropped, UTF-16 and binary refused, another encoding that
+ * is named made UTF-8.
  * @throws TabularError `DATA`, when the first part is asked for
  */
-export async function* openSource(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* openSource(source: AsyncIterable<Uint8Array>, { encoding, onForeign }: TextOptions = {}): AsyncGenerator<Uint8Array> {
+  if (encoding !== undefined && encoding !== "utf-8") return yield* decoded(unpackedText(source, natureOf), encoding);
+  const text = unpackedText(source, sniff);
+  if (!onForeign) return yield* withoutMarkOf(text);
+  yield* watched(withoutMarkOf(text), 0, onForeign);
+}
+
+async function* withoutMarkOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const part of text) {
+    yield isFirst ? withoutMark(part) : part;
+    isFirst = false;
+  }
+}
+
+async function* unpackedText(source: AsyncIterable<Uint8Array>, judge: typeof sniff): AsyncGenerator<Uint8Array> {
   const { head, rest } = await peek(source);
-  const nature = sniff(head.subarray(0, SNIFFED));
+  const nature = judge(head.subarray(0, SNIFFED));
   if (nature === "parquet") throw new TabularError("DATA", "it is Parquet, which cannot be read as a stream: arkgraph schema validate reads it from a file whose name ends in .parquet");
   if (nature === "text") {
-    yield withoutMark(head);
+    yield head;
     yield* rest;
     return;
   }
   const unpacked = await peek(gunzip(head, rest));
-  if (sniff(unpacked.head.subarray(0, SNIFFED)) !== "text") throw new TabularError("DATA", "what is compressed in it is not a text table");
-  yield withoutMark(unpacked.head);
+  if (judge(unpacked.head.subarray(0, SNIFFED)) !== "text") throw new TabularError("DATA", "what is compressed in it is not a text table");
+  yield unpacked.head;
   yield* unpacked.rest;
 }
 

@@ -11,10 +11,16 @@ const CONTROL_SHARE = 0.1;
 
 const starts = (bytes: Uint8Array, ...magic: number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
 
+/** What the beginning of a source says of text in any encoding. */
+export function natureOf(head: Uint8Array): Nature {
+  if (starts(head, 0x1f, 0x8b)) return "gzip";
+  return starts(head, 0x50, 0x41, 0x52, 0x31) ? "parquet" : "text";
+}
+
 /** Looks at the beginning of a source. @throws TabularError `DATA` for UTF-16 and for what is no text */
 export function sniff(head: Uint8Array): Nature {
-  if (starts(head, 0x1f, 0x8b)) return "gzip";
-  if (starts(head, 0x50, 0x41, 0x52, 0x31)) return "parquet";
+  const nature = natureOf(head);
+  if (nature !== "text") return nature;
   if (starts(head, 0xff, 0xfe) || starts(head, 0xfe, 0xff) || isBareUtf16(head)) throw new TabularError("DATA", "it is UTF-16 text: convert it to UTF-8 first, e.g. iconv -f UTF-16 -t UTF-8");
   if (starts(head, 0x50, 0x4b, 3, 4)) throw new TabularError("DATA", "it is a zip archive or a workbook, not a text table: export the sheet as CSV");
   if (head.includes(0)) throw new TabularError("DATA", "it is binary, not a text table");
