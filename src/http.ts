@@ -12,7 +12,7 @@ import { contractRouter } from "./rest/backend.js";
 import { crossOrigin } from "./rest/cross-origin.js";
 import { hasBody } from "./rest/body.js";
 import { EventStreams } from "./rest/event-streams.js";
-import { errorAnswer, sendError } from "./rest/errors.js";
+import { decodedPath, errorAnswer, sendError } from "./rest/errors.js";
 import { restHandler } from "./rest/handler.js";
 import { operations } from "./rest/operations/index.js";
 import { openApiDocument } from "./rest/openapi/document.js";
@@ -49,7 +49,7 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
   const app = express();
   app.disable("x-powered-by").disable("etag");
   app.use((req: Request, res: Response) => {
-    sendError(req, res, new ServiceError("NOT_FOUND", `There is no ${req.path.slice(0, 200)} here; see /docs for every path.`), deps.log);
+    sendError(req, res, new ServiceError("NOT_FOUND", `There is no ${decodedPath(req.path).slice(0, 200)} here; see /docs for every path.`), deps.log);
   });
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => sendError(req, res, asServiceError(error), deps.log));
 

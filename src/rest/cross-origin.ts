@@ -1,8 +1,22 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import cors from "cors";
 
 const ALLOWED = ["Authorization", "Content-Type", "Accept", "If-Match", "If-None-Match", "If-Range", "Range", "X-Request-Id", "apollo-require-preflight"];
 const EXPOSED = ["ETag", "Link", "Content-Location", "Content-Disposition", "Content-Range", "Accept-Ranges", "Retry-After", "WWW-Authenticate", "X-As-Of", "X-Publication-Status", "X-Request-Id", "X-Total-Count", "X-Truncated"];
+
+/** Adds Origin to the Vary header of the answer, which would take the place of the one that was set before. */
+function alwaysVaries(res: ServerResponse): void {
+  const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => ServerResponse;
+  res.writeHead = ((status: number, ...rest: unknown[]) => {
+    const headers = rest.at(-1);
+    if (headers !== null && typeof headers === "object" && !Array.isArray(headers)) {
+      const name = Object.keys(headers).find((key) => key.toLowerCase() === "vary");
+      const vary = name === undefined ? undefined : String((headers as OutgoingHttpHeaders)[name]);
+      if (vary !== undefined && !/\borigin\b/i.test(vary)) rest[rest.length - 1] = { ...headers, [name!]: `${vary}, Origin` };
+    }
+    return writeHead(status, ...rest);
+  }) as ServerResponse["writeHead"];
+}
 
 /**
  * Lets pages of other sites call the service (Fetch standard, CORS protocol). Never with credentials of the browser:
@@ -21,8 +35,9 @@ export function crossOrigin(origins: "*" | readonly string[] | null): (req: Inco
       // A cache may hand this answer to a page of another site.
       if (origins === "*") res.setHeader("Access-Control-Allow-Origin", "*");
       else res.setHeader("Vary", "Origin");
-      return false;
     }
+    if (origins !== "*") alwaysVaries(res);
+    if (req.headers.origin === undefined) return false;
     const preflight = req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined;
     let passed = false;
     // An OPTIONS request that is no preflight gets the answer of its path.

@@ -37,7 +37,7 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: unkn
   // What a browser is sent depends on Accept; so does what a cache may give to others.
   headers["Vary"] ??= "Accept, Authorization";
   if (asksForPage(req)) {
-    const page = refusalPage({ status, body: body as Record<string, unknown> }, decoded((req.url ?? "/").split("?", 1)[0]!));
+    const page = refusalPage({ status, body: body as Record<string, unknown> }, decodedPath((req.url ?? "/").split("?", 1)[0]!));
     sendBytes(req, res, Buffer.from(page), { status, type: "text/html; charset=utf-8", headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY } });
   } else if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);
@@ -57,7 +57,8 @@ function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage
   }
 }
 
-function decoded(path: string): string {
+/** As it is where its escapes spell no text. */
+export function decodedPath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

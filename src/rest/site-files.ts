@@ -1,7 +1,9 @@
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
 import type { Config } from "../config.js";
 import { ServiceError } from "../errors.js";
-import { assetAt, type Asset } from "../web/assets.js";
+import { assetAt, COMPRESSED_FOLDER, type Asset } from "../web/assets.js";
 import { notModified } from "./conditional.js";
 import { acceptedEncoding, encoded, isText, LEAST_BYTES, varying, type Encoding } from "./encoding.js";
 import { SAFE_HEADERS, sendBytes } from "./reply.js";
@@ -16,7 +18,7 @@ const ROBOTS = "User-agent: *\nDisallow: /sparql\nDisallow: /graphql\nDisallow: 
 
 /** Files that belong to the site rather than to the API: assets of pages, and what browsers and crawlers ask for by themselves. */
 export class SiteFiles {
-  /** Assets are few and never change: each is compressed once. */
+  /** Compressed forms that were asked for: assets are few and never change. */
   readonly #compressed = new Map<string, Promise<Buffer>>();
 
   constructor(private readonly config: Pick<Config, "SECURITY_CONTACT">, private readonly baseUrl: () => string) {}
@@ -51,7 +53,8 @@ export class SiteFiles {
   #smaller(asset: Asset, encoding: Encoding): Promise<Buffer> {
     const key = `${asset.hash}-${encoding}`;
     let made = this.#compressed.get(key);
-    if (!made) this.#compressed.set(key, (made = encoded(asset.bytes, encoding)));
+    // What the build did not compress, in an installation from source for example, is compressed when it is first asked for.
+    if (!made) this.#compressed.set(key, (made = readFile(join(COMPRESSED_FOLDER, `${asset.hash}.${encoding}`)).catch(() => encoded(asset.bytes, encoding))));
     return made;
   }
 

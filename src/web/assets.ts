@@ -19,6 +19,12 @@ const places: ReadonlyMap<string, () => string> = new Map([
   ...SWAGGER_FILES.map((name): [string, () => string] => [`swagger-ui/${name}`, () => join(dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")), name)]),
   ...EXPLORER_FILES.map((name): [string, () => string] => [`graphiql/${name}`, () => join(EXPLORER_FOLDER, name)]),
 ]);
+/** Names of all assets. */
+export const assetNames = (): string[] => [...places.keys()];
+
+/** Where the build puts the compressed forms of assets, by hash (`scripts/compress-assets.mjs`). */
+export const COMPRESSED_FOLDER = join(packageRoot, "dist", "web", "compressed");
+
 const loaded = new Map<string, Asset>();
 
 /** @param name below `/assets/`, without a hash; files are read once, when they are first asked for */

@@ -24,8 +24,15 @@ export function refusalPage({ status, body }: Refusal, path: string): string {
 <h1>${escapeHtml(title)}</h1>
 ${sentences(body["detail"]).map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("\n")}
 <dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("")}</dl>
-${code === "GONE" ? "<p>An identifier is never given to another object. Earlier revisions are shown to the record's owner and to administrators.</p>\n" : ""}<p><a href="/">Look up another identifier</a> · <a href="/page/help">help</a></p>
+${code === "GONE" ? "<p>An identifier is never given to another object. Earlier revisions are shown to the record's owner and to administrators.</p>\n" : ""}${wordsIn(path, status)}<p><a href="/">Look up another identifier</a> · <a href="/page/help">help</a></p>
 </main>`);
+}
+
+/** The front page looks up whatever is typed there: words lead to the search for them. */
+function wordsIn(path: string, status: number): string {
+  const words = path.slice(1);
+  if (status !== 404 || words.length > 200 || !/^[\p{L}\p{N}][\p{L}\p{N}\s'".,-]*$/u.test(words)) return "";
+  return `<p>Not an address here; <a href="/search/basic?query=${escapeHtml(encodeURIComponent(words))}">search for ${escapeHtml(words)}</a>, as JSON.</p>\n`;
 }
 
 /** The sentence of a refusal; of a 422 one for each broken rule. */

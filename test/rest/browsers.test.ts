@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
@@ -17,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** As a browser or curl would: fetch decodes bodies and hides their encoding. */
-function plain(path: string, headers: Record<string, string> = {}, method = "GET", body?: string): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+function plain(path: string, headers: Record<string, string> = {}, method = "GET", body?: string, at = server.url): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(server.url + path, { method, headers }, (res) => {
+    const sent = httpRequest(at + path, { method, headers }, (res) => {
       const chunks: Buffer[] = [];
       res.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => resolve({ status: res.statusCode!, headers: res.headers, body: Buffer.concat(chunks) }));
     });
@@ -108,6 +108,13 @@ describe("calls from pages of other sites", () => {
         expect([origin, answer.headers.get("access-control-allow-origin") ?? undefined]).toEqual([origin, allowed]);
         if (at === some) expect(answer.headers.get("vary")).toContain("Origin");
       }
+      // Every answer differs by Origin: a cache must not give one site what was sent to another.
+      for (const path of ["/sparql?query=ASK%7B%7D", "/none", "/dataset", "/openapi.json", "/ontology/evi.ttl", "/assets/arkgraph.svg", "/docs", "/graphql?query=%7B__typename%7D"]) {
+        for (const headers of [{ Origin: "https://app.example.org" }, { "Accept-Encoding": "br" }, {}] as Record<string, string>[]) {
+          const { headers: { vary } } = await plain(path, headers, "GET", undefined, some.url);
+          expect([path, vary?.split(/, */).filter((name) => name === "Origin")]).toEqual([path, ["Origin"]]);
+        }
+      }
       expect((await fetch(`${none.url}/dataset`, { method: "OPTIONS", headers: { Origin: "https://app.example.org", "Access-Control-Request-Method": "POST" } })).status).toBe(405);
     } finally {
       await Promise.all([some.stop(), none.stop()]);
@@ -131,6 +138,17 @@ describe("files of the site", () => {
       }
     }
   });
+
+  it("are compressed as well as can be when the service is built, not while somebody waits", async () => {
+    const { body } = await plain("/docs", { Accept: BROWSER });
+    const [name] = /\/assets\/swagger-ui\/swagger-ui-bundle\.[0-9a-f]{12}\.js/.exec(body.toString())!;
+    const whole = (await plain(name)).body;
+    for (const [encoding, unpack, best] of [["br", brotliDecompressSync, brotliCompressSync(whole)], ["gzip", gunzipSync, gzipSync(whole, { level: 9 })]] as const) {
+      const answer = await plain(name, { "Accept-Encoding": encoding });
+      expect(unpack(answer.body).equals(whole)).toBe(true);
+      expect(answer.body.length).toBeLessThanOrEqual(best.length);
+    }
+  }, 60_000);
 
   it("that browsers and crawlers ask for by themselves are there", async () => {
     const icon = await plain("/favicon.ico");
@@ -174,6 +192,14 @@ describe("a refusal in a browser", () => {
       expect([answer.status, answer.headers["content-type"]]).toEqual([status, "application/json"]);
       expect(JSON.parse(answer.body.toString())).toHaveProperty("detail");
     }
+  });
+
+  it("of words that were looked up leads to the search for them", async () => {
+    const page = (await plain("/images%20of%20nuclei", { Accept: BROWSER })).body.toString();
+    expect(page).toContain("There is no /images of nuclei here");
+    const [, href] = /<a href="([^"]*)">search for images of nuclei<\/a>/.exec(page)!;
+    expect((await plain(href!, { Accept: BROWSER })).status).toBe(200);
+    expect((await plain("/ark:99999/none", { Accept: BROWSER })).body.toString()).not.toContain("/search/");
   });
 
   it("shows nothing of the address as markup", async () => {

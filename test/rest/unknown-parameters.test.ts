@@ -29,6 +29,12 @@ describe("a query parameter that a list or a search does not know", () => {
 });
 
 describe("GraphQL", () => {
+  it.each([["keywords", ["b"]], ["@id", "ark:99999/by-the-side"], ["@type", "evi:Dataset"], ["@context", {}], ["name", "Twice"]])("refuses %s in additionalProperties, because the input has a field for it", async (name, value) => {
+    const input = { name: "A dataset", description: "Of some kind.", owner: ada.id, additionalProperties: { [name]: value, other: 1 } };
+    const { body } = await server.graphql("mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }", { input }, ada.token);
+    expect(body.errors![0]!.extensions).toMatchObject({ code: "VALIDATION", detail: [{ loc: ["body", "additionalProperties", name] }] });
+  });
+
   it("answers a subscription over HTTP with an error that names its two transports", async () => {
     const { status, body } = await server.graphql("subscription ($id: ID!) { submissionProgress(id: $id) { status } }", { id: "x" });
     expect(status).toBe(400);

@@ -9,6 +9,9 @@ import { scalarOf } from "./kind-types.js";
 
 export type RecordInput = Record<string, unknown>;
 
+/** Members of a document that the input type of a kind has a field for. */
+const FIELDS = new Map<KindName, Set<string>>();
+
 /** GraphQL names of the JSON-LD keywords. */
 const INPUT_NAMES: Readonly<Record<string, string>> = { "@type": "type", "@context": "context" };
 
@@ -22,12 +25,15 @@ export const INPUT_TYPES = Object.fromEntries(Object.values(KINDS).filter((kind)
   Object.defineProperty(type, "name", { value: name });
   InputType(name)(type);
   const add = (field: string, of: unknown, description: string) => Field((() => of) as never, { nullable: true, description })(type.prototype as object, field);
+  const fields = new Set(["@id"]);
+  FIELDS.set(kind.name, fields);
   add("id", ID, "Identifier; minted when absent.");
   for (const [field, spec] of Object.entries(kind.fields)) {
     if (spec.computed) continue;
     const graphqlName = INPUT_NAMES[field] ?? field;
     if (graphqlName === "additionalProperties" || (kind.name === "schema" && field === "type")) continue;
     add(graphqlName, field === "@type" || spec.json === "stringOrList" ? GraphQLJSON : scalarOf(spec)(), spec.description);
+    fields.add(field);
   }
   add("additionalProperties", GraphQLJSON, "Further members of the document, as a JSON object.");
   return [kind.name, type];
@@ -42,14 +48,17 @@ const INPUT_KEYWORDS: Readonly<Record<string, string>> = { id: "@id", type: "@ty
 export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
   const said = Object.entries(declared).filter(([, value]) => value !== undefined).map(([name, value]): [string, JsonValue] => [INPUT_KEYWORDS[name] ?? name, value as JsonValue]);
-  const names = new Set(said.map(([name]) => name));
+  const fields = FIELDS.get(kind);
   if (additionalProperties !== undefined && additionalProperties !== null && (typeof additionalProperties !== "object" || Array.isArray(additionalProperties))) {
     throw invalid(["body", "additionalProperties"], "Input should be a valid dictionary", "dict_type");
   }
   const more = Object.entries((additionalProperties ?? {}) as JsonObject);
-  const twice = more.filter(([name]) => names.has(name));
-  if (twice.length > 0) {
-    throw new ValidationError(twice.map(([name]) => ({ loc: ["body", "additionalProperties", name], msg: "Value error, The input has this member as a field of its own: send it once", type: "value_error" })));
+  const repeated = more.filter(([name]) => fields?.has(name));
+  if (repeated.length > 0) {
+    throw new ValidationError(repeated.map(([name]) => ({
+      loc: ["body", "additionalProperties", name], type: "value_error",
+      msg: `Value error, The input has a field for this member, ${INPUT_NAMES[name] ?? (name === "@id" ? "id" : name)}: send it there`,
+    })));
   }
   // fromEntries: `__proto__` is a key like any other.
   const document = Object.fromEntries([...said, ...more]);
