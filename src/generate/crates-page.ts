@@ -18,7 +18,7 @@ What the registry takes in, what it advises, and what it refuses. This page is p
 - **The crate itself** is what the descriptor's \`about\` names, never an entity by its position.
 - **Identifiers**: an ARK stays. A relative path becomes \`<crate>/<path>\`, percent-encoding kept. Everything else (\`#x\`, \`_:x\`, \`urn:\`, \`arcp:\`, a URL) becomes \`<crate>/entity/<words>-<hash>\`; a URL stays the node's IRI and is named by \`schema:sameAs\`.
 - **Documents** keep what the crate says: every key, value, null and empty list. An object without \`@id\` stays in the entity that holds it; an object with one that says more becomes a record too. \`@base\` moves nothing: paths are those of the archive.
-- **Contexts** come from copies in the registry (RO-Crate, workflow-run, schema.org); no connection is opened. Inline terms and lists of contexts are fine.
+- **Contexts** come from copies in the registry (RO-Crate, the workflow-run and test terms of RO-Crate, LDaC, schema.org); no connection is opened. A context that is not among them stays in the documents, and terms that only it explains have no meaning in the graph (\`UNKNOWN_CONTEXT\`). A wrong definition is left out of its context (\`TERM_INVALID\`).
 
 What may be claimed:
 

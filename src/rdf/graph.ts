@@ -92,6 +92,20 @@ export function boundedGraphs(limits: ContextLimits): (context: JsonValue | unde
   return (context, inputs) => graphsOf(context, inputs, bounded);
 }
 
+/**
+ * What is wrong with a list of contexts, applied one after the other.
+ * @throws ContextLimit
+ */
+export async function contextProblem(contexts: JsonValue[], bounded: BoundedContexts): Promise<JsonLdError | undefined> {
+  try {
+    await expand({ "@graph": [] }, [FALLBACK, ...contextList(keepAll({ "@context": contexts }, () => false)["@context"])], bounded);
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonLdError) return error;
+    throw error;
+  }
+}
+
 /** Stands for the record's own id during expansion: also an otherwise empty document expands to a node then. */
 const SELF = "urn:arkgraph:self:";
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../model/field.js";
+import { isBundled } from "./contexts.js";
 import { FALLBACK_VOCABULARY } from "./iri.js";
 
 const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
@@ -7,6 +8,7 @@ const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
  * A context under which no term is dropped. A context may take the meaning of a term away (`null` as the whole
  * context, as `@vocab`, or as a term; JSON-LD 1.1, section 4.1), and the processor then leaves out whatever uses
  * the term. Those terms get the fallback vocabulary; a context that takes nothing away is answered as it is.
+ * A remote context that is not bundled is left out: nothing is fetched, and it explains nothing here.
  */
 export function keepContext(context: JsonValue): JsonValue {
   if (context === null) return [null, FALLBACK];
@@ -14,12 +16,14 @@ export function keepContext(context: JsonValue): JsonValue {
     const kept = context.map(keepContext);
     return kept.some((part, index) => part !== context[index]) ? kept.flat() : context;
   }
+  if (typeof context === "string") return isBundled(context) ? context : [];
   if (typeof context !== "object") return context;
   let changed = false;
-  const entries = Object.entries(context).map(([term, definition]): [string, JsonValue] => {
-    const kept = keepDefinition(term, definition);
+  const entries = Object.entries(context).flatMap(([term, definition]): [string, JsonValue][] => {
+    const isLost = term === "@import" && typeof definition === "string" && !isBundled(definition);
+    const kept = isLost ? undefined : keepDefinition(term, definition);
     changed ||= kept !== definition;
-    return [term, kept];
+    return kept === undefined ? [] : [[term, kept]];
   });
   return changed ? Object.fromEntries(entries) : context;
 }

@@ -24,7 +24,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   "src/stores/records/postgres/writes/group.ts: tions[task.call] as (...args: unknown[]) => Promise<unknown>(...task.args)": "arguments of one of the store's calls",
   "src/stores/records/sqlite/list-reads.ts: values.push(...readNumbers(after, 1))": "one number",
   "src/stores/records/sqlite/object-writes.ts: identity(...object)": "columns of a row",
-  "src/use-cases/crates/export/term-meanings.ts: parts.push(...partsOf((bundledContext(part) as JsonObject)[\"@context\"]))": "parts of a bundled context",
+  "src/use-cases/crates/export/term-meanings.ts: parts.push(...partsOf(bundledTerms(part)))": "parts of a bundled context",
   "src/use-cases/sparql/guard/hide.ts: patterns.push(...this.#filtersFor(patterns as Pattern[]))": "within SPARQL_MAX_PATTERNS",
   "src/embeddings/endpoint/index.ts: vectors.push(...await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), ()": "vectors of one call, EMBEDDINGS_BATCH at the most",
   "src/stores/records/sqlite/commit.ts: this.#records.apply(step)": "a method of that name, and not Function.prototype.apply",

@@ -3,7 +3,6 @@ import { KINDS } from "../../src/model/kinds/index.js";
 import { DEFAULT_LICENSE } from "../../src/model/kinds/common.js";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
-import { UnknownContext } from "../../src/rdf/contexts.js";
 import { graphOf, graphsOf, JsonLdError } from "../../src/rdf/graph.js";
 import { keepContext } from "../../src/rdf/keep-terms.js";
 
@@ -125,12 +124,28 @@ describe("contexts of RO-Crate", () => {
   });
 });
 
+describe("contexts beside those of RO-Crate", () => {
+  it("explain the terms of workflow tests and of language data", async () => {
+    const tests = await graph({ "@context": ["https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/test"], "@type": "TestSuite", runsOn: "x" });
+    expect(tests).toMatchObject({ lostTerms: [], quads: expect.stringContaining("<https://w3id.org/ro/terms/test#runsOn> \"x\"") });
+    expect(tests.quads).toContain("<https://w3id.org/ro/terms/test#TestSuite>");
+    const language = await graph({ "@context": ["https://w3id.org/ro/crate/1.2/context", "https://w3id.org/ldac/context"], speaker: "x" });
+    expect(language).toMatchObject({ lostTerms: [], quads: expect.stringContaining("<https://w3id.org/ldac/terms#speaker> \"x\"") });
+  });
+});
+
 describe("what is no JSON-LD", () => {
-  it.each(["https://evil.example/context", "http://localhost:1/", "file:///etc/passwd", "relative", "https://w3id.org/ro/crate/9.9/context"])("the context %s is refused by name and not fetched", async (context) => {
-    await expect(graph({ "@context": context })).rejects.toThrow(UnknownContext);
-    await expect(graph({ "@context": [VOCAB, context] })).rejects.toThrow(context);
-    await expect(graph({ "@context": { "@import": context } as JsonObject })).rejects.toThrow();
-    await expect(graph({ "@context": { x: { "@id": "https://x.example/", "@context": context } }, x: { y: 1 } } as JsonObject)).rejects.toThrow();
+  it.each(["https://evil.example/context", "http://localhost:1/", "file:///etc/passwd", "relative", "https://w3id.org/ro/crate/9.9/context"])("the context %s explains nothing and is not fetched", async (context) => {
+    const kept = async (document: JsonObject) => {
+      const { quads, lostTerms } = await graph({ x: { y: 1 }, name: "N", ...document });
+      expect(quads).toContain('"N"');
+      return lostTerms;
+    };
+    expect(await kept({ "@context": context })).toContain("x");
+    expect(await kept({ "@context": [VOCAB, context] })).toEqual([]);
+    expect(await kept({ "@context": { "@import": context } as JsonObject })).toContain("x");
+    expect(await kept({ "@context": { x: { "@id": "https://x.example/", "@context": [context] } } } as JsonObject)).toContain("y");
+    expect(await kept({ "@context": VOCAB, x: { "@context": context, y: 1 } } as JsonObject)).toEqual([]);
   });
   it.each([{ "@context": { "@vocab": 5 } }, { "@context": { "@version": 2 } }, { "@context": { a: { "@id": "b", "@wrong": 1 } } }, { "@context": { a: "b:c", b: "a:c" } }, { "@type": 5 }, { x: { "@value": {} } }, { x: { "@value": "a", "@language": 5 } }, { x: { "@value": "a", "@type": ["https://x.example/a", "https://x.example/b"] } }])(
     "%j is refused in words", async (document) => {

@@ -70,7 +70,6 @@ export const HOSTILE: readonly HostileCrate[] = [
   alone("says a key twice", "duplicate_key", () => metadataText('1,"deep":2')),
   alone("has a number beyond what is kept", "number_precision", () => metadataText("1e400")),
   alone("hides NUL in a text", "string_unicode", () => metadataText('"\\u0000"')),
-  alone("sends for a context", "UNKNOWN_CONTEXT", () => JSON.stringify(metadata([], {}, "http://169.254.169.254/latest/meta-data"))),
   alone("names a file outside the crate", "INVALID_ID", () => JSON.stringify(metadata([{ "@id": "../../etc/passwd", "@type": "File" }]))),
   { ...alone("has a metadata file that is too large", "METADATA_TOO_LARGE", () => metadataText(JSON.stringify("x".repeat(2 * MIB)))), limits: { MAX_METADATA_BYTES: MIB } },
 ];

@@ -9,7 +9,7 @@ import { reservedFields, reservedIn, withoutLines } from "../records/reserved.js
 import type { StoredFile } from "./files/check-claims.js";
 import { mediaTypeOf } from "./files/media-type.js";
 import { ContextLimit } from "../../rdf/bounded-contexts.js";
-import { crateError, type Findings } from "./findings.js";
+import { crateError, type Findings, type Place } from "./findings.js";
 import { Rewriter } from "./identifiers/rewrite.js";
 import type { IdScope } from "./identifiers/scope.js";
 import type { CrateLimits } from "./limits.js";
@@ -17,12 +17,13 @@ import type { PreparedCrate, PreparedEntity } from "./prepare.js";
 import { adviseOn } from "./records/advice.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
 import { mendedGraphs, type GraphsOf } from "./records/mend.js";
+import { RepairedContexts, type ContextBounds } from "./records/repaired-contexts.js";
 import { firstText, keywordsOf, searchTextOf } from "./records/searchable.js";
 
 export type CrateRecord = Extract<RecordWrite, { op: "create" }>;
 
 export interface BuildSettings {
-  limits: Pick<CrateLimits, "MAX_CRATE_RECORD_BYTES">;
+  limits: Pick<CrateLimits, "MAX_CRATE_RECORD_BYTES"> & ContextBounds;
   /** Public address of the registry, without a slash at the end. */
   baseUrl: string;
   /** ARK of the uploader, who owns the records. */
@@ -41,12 +42,21 @@ interface Draft { entity: PreparedEntity; crateContext: JsonValue | undefined; b
  * What is no valid JSON-LD is told among the crate's findings; a context that is none is an error there.
  */
 export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings, graphsOf: GraphsOf): AsyncGenerator<CrateRecord[]> {
+  const contexts = new RepairedContexts(settings.limits, graphsOf, crate.findings);
   const rewriters = new Map<IdScope, Rewriter>();
-  for (const { parts } of crate.entities) for (const { scope } of parts) if (!rewriters.has(scope)) rewriters.set(scope, new Rewriter(scope));
+  for (const { parts } of crate.entities) {
+    for (const { scope } of parts) {
+      if (rewriters.has(scope)) continue;
+      await withinLimits(contexts.repairDescription(scope.description), { file: scope.description.file, pointer: "/@context" });
+      rewriters.set(scope, new Rewriter(scope));
+    }
+  }
   const lost = new LostTerms();
   const size = new RecordBytes(settings.limits);
   for (let start = 0; start < crate.entities.length; start += BATCH) {
-    const drafts = crate.entities.slice(start, start + BATCH).map((entity) => draft(entity, stored, settings, rewriters, crate.findings));
+    const batch = crate.entities.slice(start, start + BATCH);
+    for (const entity of batch) await withinLimits(contexts.repairEntity(entity), placeOf(entity));
+    const drafts = batch.map((entity) => draft(entity, stored, settings, rewriters, crate.findings));
     const graphs = await graphsFor(drafts, graphsOf, crate.findings);
     yield drafts.map(({ entity, ...document }, index) => {
       const graph = graphs[index]!;
@@ -93,15 +103,18 @@ async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings:
   for (const indexes of byContext.values()) {
     const { crateContext } = drafts[indexes[0]!]!;
     const inputs = indexes.map((index) => inputOf(drafts[index]!));
-    const found = await graphsOf(crateContext, inputs).catch((error: unknown) =>
-      mendedGraphs(error, crateContext, inputs.map((input, position) => ({ input, place: placeOf(drafts[indexes[position]!]!.entity) })), graphsOf, findings))
-      .catch((error: unknown) => {
-        throw error instanceof ContextLimit ? crateError(error.code, error.message, { ...placeOf(drafts[indexes[0]!]!.entity), pointer: "/@context" }) : error;
-      });
+    const found = await withinLimits(graphsOf(crateContext, inputs).catch((error: unknown) =>
+      mendedGraphs(error, crateContext, inputs.map((input, position) => ({ input, place: placeOf(drafts[indexes[position]!]!.entity) })), graphsOf, findings)),
+    { ...placeOf(drafts[indexes[0]!]!.entity), pointer: "/@context" });
     for (const [position, index] of indexes.entries()) graphs[index] = found[position]!;
   }
   return graphs;
 }
+
+/** What goes beyond a limit of contexts is told with its place. @throws CrateError */
+const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> => work.catch((error: unknown) => {
+  throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
+});
 
 const inputOf = ({ entity, body }: Draft): GraphInput =>
   ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined ? {} : { subject: entity.url }) });

@@ -49,7 +49,6 @@ export const FINDING_CODES = {
   METADATA_SHAPE: content("The metadata is no RO-Crate: no object, or no graph of objects.", "Write an object with `@context` and a list of objects as `@graph`."),
   NO_ROOT: content("No descriptor says which entity is the crate, or the one it names is not there.", "Add an entity `ro-crate-metadata.json` whose `about` names the crate, usually `./`, and describe that."),
   ROOT_NOT_DATASET: content("The entity that the descriptor calls the crate is a file.", "Let `about` name the crate, a Dataset."),
-  UNKNOWN_CONTEXT: content("The metadata names a remote context that is not bundled.", "Use an RO-Crate context, and write further terms into `@context`."),
   CONTEXT_INVALID: content("A `@context` breaks the rules of JSON-LD, so that nothing tells what the terms mean.", "Write a context of RO-Crate, and terms with an IRI each."),
   INVALID_ID: content("An `@id` is not text, holds a bidirectional character, leads out of the crate, or is an ARK that ends in the name of an operation or would be taken for another one.", "Write a text that names something inside the crate, an ARK, or a URL."),
   NAAN_NOT_ACCEPTED: content("An ARK's authority is not among ACCEPTED_NAANS.", "Use identifiers of an accepted authority, or relative ones."),
@@ -57,6 +56,14 @@ export const FINDING_CODES = {
   ID_MISSING: advice("An entity has no `@id`; one was made for it.", "Give the entity an `@id`, such as `#name`."),
   ARK_MALFORMED: advice("An `@id` begins like an ARK and is none; an identifier was made for the entity.", "Write `ark:NAAN/name` with a NAAN of five digits."),
   LOST_TERM: advice("No context explains a term.", "Define the term in `@context`, or use one of schema.org."),
+  UNKNOWN_CONTEXT: advice(
+    "The metadata names a remote context that is not bundled. Nothing is fetched: terms that only it explains are stored without a meaning.",
+    "Write those terms into `@context`, each with its IRI.",
+  ),
+  TERM_INVALID: advice(
+    "A definition in a `@context` breaks the rules of JSON-LD. It is left out; its term means what the other contexts say, or nothing.",
+    "Define the term by an IRI, or leave the definition out.",
+  ),
   FIELD_LENGTH: advice("A text is shorter or longer than its kind allows over the API; it is kept whole.", "Keep to the length."),
   FIELD_RESERVED: advice("An entity has a `containerDigest`, which only a run in this registry states; it is kept in the document, not in the graph.", "Leave it out, or nothing where it says what ran elsewhere."),
   NESTED_ELSEWHERE: advice("A metadata file outside the crate's folder is kept as a plain file.", "Move the nested crate into the crate's folder."),

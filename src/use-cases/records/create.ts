@@ -17,6 +17,7 @@ import type { Deps } from "../deps.js";
 import { propertyProblems } from "../schemas/property-problems.js";
 import { withoutReserved } from "./reserved.js";
 import { claimedState, ownerOf } from "./state.js";
+import { refuseUnknownContexts } from "./stated.js";
 import { viewOf, type RecordView } from "./view.js";
 
 /** What registering a file adds to the creation of its record. */
@@ -43,6 +44,7 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
     throw new ServiceError("FORBIDDEN", "Accounts are created by administrators only (REGISTRATION=admin).");
   }
   const document = checked(kindName, input, at, { isNew: true });
+  refuseUnknownContexts(kind, document);
   if (kindName !== "user") await assertMayOwn(deps.records, caller!, ownerOf(document)!);
   const given = givenIdentifier(document);
   let unheld = given === undefined ? [] : await mayRegister(deps, caller, given);

@@ -16,6 +16,7 @@ import { checked } from "./create.js";
 import { describe, findLive, findRecord, gone, pathOf } from "./find.js";
 import { reservedFields, withoutReserved } from "./reserved.js";
 import { claimedState, ownerOf } from "./state.js";
+import { refuseUnknownContexts } from "./stated.js";
 import { parseDocument, viewOf, viewsOf, type RecordView } from "./view.js";
 
 /**
@@ -50,6 +51,7 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
     await assertMayChange(deps.records, who, record);
     if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
     if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
+    refuseUnknownContexts(kind, document, () => parseDocument(record.document));
     const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
     const stored = withDefaults(kind, own, record.ark);
     if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);

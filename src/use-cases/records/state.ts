@@ -15,7 +15,7 @@ import { documentBytes } from "./view.js";
  * a thread of its own.
  * @param fromCrate the document says of itself, by its context, what its terms mean
  * @param ownerBefore owner of the record where the document names none
- * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled; ServiceError as `DocumentThread.ask`
+ * @throws ValidationError when the document is no valid JSON-LD; ServiceError as `DocumentThread.ask`
  */
 export async function stateOf(
   deps: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true, ownerBefore?: string | null,

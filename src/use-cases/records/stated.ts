@@ -1,7 +1,9 @@
 import { ValidationError } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { publicView } from "../../model/view.js";
+import { UnknownContext, eachUnknownContext } from "../../rdf/contexts.js";
 import { graphOf } from "../../rdf/graph.js";
 import type { GraphInput, RecordGraph } from "../../rdf/record-graph.js";
 import type { RecordState, SearchText } from "../../stores/records/port.js";
@@ -19,7 +21,7 @@ export type StatedInput = GraphInput & { owner?: string | null };
 
 /**
  * What a document states, and what search sees of it.
- * @throws ValidationError when the document is no valid JSON-LD or names a context that is not bundled
+ * @throws ValidationError when the document is no valid JSON-LD
  */
 export async function stated(input: StatedInput): Promise<Stated> {
   const { quads, links } = await statementsOf(input);
@@ -30,10 +32,37 @@ export async function stated(input: StatedInput): Promise<Stated> {
 /** What the document states. @throws as {@link stated} */
 export async function statementsOf(input: GraphInput): Promise<RecordGraph> {
   return graphOf(input).catch((error: Error) => {
-    if (error.name !== "UnknownContext" && error.name !== "JsonLdError") throw error;
-    throw new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${error.message}`, type: "value_error" }]);
+    if (error.name !== "JsonLdError") throw error;
+    throw refusedContext(error.message);
   });
 }
+
+/**
+ * Refuses remote contexts that a client's document names and that are not bundled: whoever writes one record can write
+ * its terms instead. Those that the record names already came with a crate, and may be sent back.
+ * @param stored the record's document as it is
+ * @throws ValidationError naming the first
+ */
+export function refuseUnknownContexts(kind: Kind, document: JsonObject, stored?: () => JsonObject): void {
+  let known: Set<string> | undefined;
+  const knownBefore = (): Set<string> => {
+    const found = new Set<string>();
+    if (stored) eachUnknownContext(stored(), (url) => found.add(url));
+    return found;
+  };
+  for (const [name, value] of Object.entries(document)) {
+    // Fields of any JSON are no JSON-LD inside.
+    const json = name === "@context" ? undefined : kind.fields[name]?.json;
+    if (json === "object" || json === "list") continue;
+    eachUnknownContext({ [name]: value }, (url) => {
+      known ??= knownBefore();
+      if (!known.has(url)) throw refusedContext(new UnknownContext(url).message);
+    });
+  }
+}
+
+const refusedContext = (message: string): ValidationError =>
+  new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${message}`, type: "value_error" }]);
 
 /** What keyword search sees of a document. */
 export function searchText(document: JsonObject): SearchText {

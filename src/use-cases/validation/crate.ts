@@ -23,7 +23,7 @@ const DESCRIPTOR = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
 /**
  * The entities of a crate's metadata document, each as the record it would be. Its identifier is the one the crate
  * gives it; the descriptor is no record.
- * @throws ValidationError when an entity is no valid JSON-LD, or the context is not bundled
+ * @throws ValidationError when an entity is no valid JSON-LD
  */
 export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Judged[]> {
   const context = document["@context"];
@@ -40,7 +40,7 @@ export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Jud
       return { ark, kind, id: typeof id === "string" ? id : ark, document: entity };
     });
     const graphs = await graphsOf(context, batch.map(({ ark, kind, document: entity }) => ({ ark, kind, document: entity, fromCrate: true as const }))).catch((error: Error) => {
-      if (!["UnknownContext", "JsonLdError", "ContextLimit"].includes(error.name)) throw error;
+      if (!["JsonLdError", "ContextLimit"].includes(error.name)) throw error;
       const { entity } = error as { entity?: number };
       throw new ValidationError([{ loc: entity === undefined ? ["body", "@context"] : ["body", "@graph", entities.indexOf(records[start + entity]!)], msg: `Value error, ${error.message}`, type: "value_error" }]);
     });

@@ -7,7 +7,7 @@ import { parseStrictJson } from "../../model/json/strict-json.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
 import { kindOfTypes, typeNames } from "../crates/kinds.js";
-import { statementsOf } from "../records/stated.js";
+import { refuseUnknownContexts, statementsOf } from "../records/stated.js";
 import { entitiesToJudge } from "./crate.js";
 import type { Judged } from "./report.js";
 
@@ -43,6 +43,7 @@ async function documentToJudge(document: JsonObject, kind: KindName): Promise<Ju
   const id = document["@id"];
   const ark = typeof id === "string" ? parseArk(id)?.stored : UNNAMED;
   if (id !== undefined && (typeof id !== "string" || ark === undefined)) throw invalid(["body", "@id"], "Value error, not an ARK; for example ark:99999/dataset-example");
+  refuseUnknownContexts(KINDS[kind], document);
   const whole = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], document), ark!);
   const { quads } = await statementsOf({ ark: ark!, kind, document: whole, ...(KINDS[kind].loose ? { fromCrate: true } : {}) });
   return { ark: ark!, kind, quads };

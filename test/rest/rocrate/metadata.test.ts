@@ -47,6 +47,24 @@ describe("POST /rocrate/metadata", () => {
     expect(server.faults).toEqual([]);
   });
 
+  it("keeps a context that is not bundled through reading, changing, exporting and uploading again; a record of its own may not name one", async () => {
+    const context = ["https://w3id.org/ro/crate/1.1/context", "https://example.org/ctx"];
+    const { body } = await send(metadata([{ "@id": "ark:59852/bee", "@type": "Person", name: "Bee", odd: "x" }], { name: "Odd" }, context));
+    expect((body["submission"] as JsonObject)["warnings"]).toContainEqual(expect.objectContaining({ code: "UNKNOWN_CONTEXT", pointer: "/@context" }));
+    const crate = body["@id"] as string;
+    const { body: member } = await server.request<JsonObject>("GET", "/ark:59852/bee");
+    const put = (document: JsonObject) => server.request<JsonObject>("PUT", "/ark:59852/bee", { token: ada.token, json: document });
+    expect(await put({ ...member, "@context": "https://example.org/another" })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "@context"] }] } });
+    const changed = await put({ ...member, name: "Bumblebee" });
+    expect(changed.status, changed.text).toBe(200);
+    const exported = await server.request<JsonObject>("GET", `/rocrate/${crate}`);
+    expect(exported.status, exported.text).toBe(200);
+    expect(exported.text).toContain("https://example.org/ctx");
+    const created = await server.request("POST", "/dataset", { token: ada.token, json: { "@context": "https://example.org/ctx", "@type": "evi:Dataset", name: "N", description: "A dataset", owner: ada.id } });
+    expect(created).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "@context"] }] } });
+    expect(server.faults).toEqual([]);
+  });
+
   it("is uploadCrateMetadata over GraphQL", async () => {
     const { body } = await server.graphql<{ uploadCrateMetadata: { status: string; sha256: string } }>("mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { status sha256 } }", { m: JSON.stringify(metadata([], { name: "By GraphQL" })) }, ada.token);
     expect(body.data.uploadCrateMetadata).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });

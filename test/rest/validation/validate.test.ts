@@ -97,7 +97,7 @@ describe("POST /validate", () => {
     expect(whole.body.results.map(({ node, kind, path }) => `${node} ${kind} ${path}`)).toEqual(expect.arrayContaining([
       "data/a b.csv datadownload https://schema.org/description", "ark:99999/dataset-own dataset https://schema.org/name",
     ]));
-    const broken = await validate({ ...metadata([]), "@context": "https://example.org/context" });
+    const broken = await validate({ ...metadata([]), "@context": 5 });
     expect(broken.status).toBe(422);
   });
 

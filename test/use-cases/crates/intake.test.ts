@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { arkKey } from "../../../src/identifiers/ark.js";
 import type { RecordWrite } from "../../../src/stores/records/port.js";
 import { sweepObjects } from "../../../src/use-cases/objects/sweep.js";
-import { RO_CRATE_ADVICE, crate, metadata, zip } from "../../support/crates.js";
+import { RO_CRATE, RO_CRATE_ADVICE, crate, metadata, zip, type Json } from "../../support/crates.js";
 import { BASE_URL, UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex");
@@ -222,16 +222,50 @@ describe("intake of a crate", () => {
     expect(quads).toContain("<https://schema.org/knows>");
   });
 
-  it("refuses a context that is none, of the crate or of an entity, and one that is not bundled, with its place", async () => {
-    const entity = await rig.upload(await crate([{ "@id": "#a" }, { "@id": "#b", "@context": { term: 5 }, "@type": "Person" }]));
+  it("refuses a context that is none, of the crate or of an entity, with its place", async () => {
+    const entity = await rig.upload(await crate([{ "@id": "#a" }, { "@id": "#b", "@context": 5, "@type": "Person" }]));
     expect(entity.error).toMatchObject([{ code: "CONTEXT_INVALID", pointer: "/@graph/3/@context" }]);
-    const context = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([], {}, { a: 5 }) }));
+    const context = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([], {}, [RO_CRATE, 5]) }));
     expect(context.error).toMatchObject([{ code: "CONTEXT_INVALID", pointer: "/@context" }]);
-    const remote = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([], {}, "https://example.org/ctx") }));
-    expect(remote.error).toMatchObject([{ code: "UNKNOWN_CONTEXT", message: expect.stringContaining("https://example.org/ctx") }]);
-    const inner = await rig.upload(await crate([{ "@id": "#b", address: { "@context": "https://example.org/inner", street: "x" } }]));
-    expect(inner.error).toMatchObject([{ code: "UNKNOWN_CONTEXT", pointer: "/@graph/2/address" }]);
   });
+
+  it("keeps the terms of a context that is not bundled, without a meaning, and the context itself", async () => {
+    const context = [RO_CRATE, "https://example.org/ctx"];
+    const submission = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([{ "@id": "#b", "@type": "Person", name: "B", odd: "x", address: { "@context": "https://example.org/inner", street: "y" } }], {}, context) }));
+    expect(submission).toMatchObject({ status: "finished", error: null });
+    expect(submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["UNKNOWN_CONTEXT /@context", "UNKNOWN_CONTEXT /@graph/2/address/@context", "LOST_TERM /@graph/2", "LOST_TERM /@graph/2"]);
+    const record = (await rig.all()).find(({ name }) => name === "B")!;
+    expect(await rig.document(record.ark)).toMatchObject({ "@context": context, odd: "x", address: { "@context": "https://example.org/inner", street: "y" } });
+    const quads = await rig.records.quads(record.ark);
+    expect(quads).toContain(`<${record.ark}> <urn:arkgraph:term:odd> "x"`);
+    expect(quads).toContain(`<urn:arkgraph:term:street> "y"`);
+    expect(quads).toContain(`<${record.ark}> <https://schema.org/name> "B"`);
+  });
+
+  it("leaves a wrong definition out of a context, with a warning that names the term", async () => {
+    const definitions = { ex: "https://example.org/", "ex:kept": "https://example.org/kept", bad: { "@id": "ex:bad", "@container": "@wrong" }, "ex:odd": "https://other.example/odd", good: "ex:good", worse: { "@id": 5 }, loop: "pool:x", pool: "loop:y", "@version": "1.1" };
+    const submission = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([
+      { "@id": "#b", "@type": "Person", name: "B", bad: "x", good: "y", "ex:kept": "z" },
+      { "@id": "#c", "@context": { term: 5, own: "https://example.org/own" }, "@type": "Person", name: "C", term: 1, own: 2 },
+    ], {}, [RO_CRATE, definitions] as Json) }));
+    expect(submission).toMatchObject({ status: "finished", error: null });
+    const dropped = submission.warnings.filter(({ code }) => code === "TERM_INVALID");
+    expect(dropped.map(({ pointer }) => pointer).toSorted()).toEqual(["/@context/1/@version", "/@context/1/bad", "/@context/1/ex:odd", "/@context/1/pool", "/@context/1/worse", "/@graph/3/@context/term"]);
+    expect(dropped.find(({ pointer }) => pointer === "/@context/1/bad")!.message).toContain('"bad"');
+    const record = async (wanted: string) => (await rig.all()).find(({ name }) => name === wanted)!;
+    const { "@version": _version, bad: _bad, worse: _worse, pool: _pool, "ex:odd": _odd, ...kept } = definitions;
+    expect((await rig.document((await record("B")).ark))["@context"]).toEqual([RO_CRATE, kept]);
+    const [b, c] = [await rig.records.quads((await record("B")).ark), await rig.records.quads((await record("C")).ark)];
+    for (const statement of ["<urn:arkgraph:term:bad> \"x\"", "<https://example.org/good> \"y\"", "<https://example.org/kept> \"z\"", "<https://schema.org/name> \"B\""]) expect(b).toContain(statement);
+    expect(c).toContain("<https://example.org/own>");
+    expect(c).toContain("<urn:arkgraph:term:term>");
+  });
+
+  it("gives up on a context with thousands of wrong definitions, in seconds", async () => {
+    const wrong = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`t${index}`, { "@id": `https://example.org/${index}`, "@container": "@wrong" }]));
+    const submission = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([], {}, [RO_CRATE, wrong]) }));
+    expect(submission.error).toMatchObject([{ code: "CONTEXT_INVALID", pointer: "/@context" }]);
+  }, 60_000);
 
   it("warns of terms that no context explains, and of texts that are too long, and keeps them", async () => {
     const submission = await rig.upload(await crate([{ "@id": "#a", "@type": "SoftwareApplication", name: "n".repeat(201), strangeTerm: 1 }, { "@id": "#b", strangeTerm: 2 }]));

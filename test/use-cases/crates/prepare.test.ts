@@ -48,8 +48,15 @@ describe("the metadata file", () => {
     expect(errors(() => prepare({ "ro-crate-metadata.json": "[".repeat(100_000) }))).toEqual(["too_deep " + "/0".repeat(200)]);
     expect(errors(() => prepare({ "ro-crate-metadata.json": [] }))).toEqual(["METADATA_SHAPE "]);
   });
-  it("may name only contexts that are bundled", () => {
-    expect(errors(() => prepare({ "ro-crate-metadata.json": metadata([], {}, ["https://w3id.org/ro/crate/1.1/context", "https://example.org/context"]) }))).toEqual(["UNKNOWN_CONTEXT /@context"]);
+  it("may name contexts that are not bundled, with a warning for each", () => {
+    const { findings } = prepare({ "ro-crate-metadata.json": metadata(
+      [{ "@id": "#a", "@type": "Person", "@context": ["https://example.org/context", { "@import": "https://example.org/more" }], knows: { "@context": "https://example.org/inner", name: "B" } }],
+      {}, ["https://w3id.org/ro/crate/1.1/context", "https://example.org/context", { term: { "@id": "https://example.org/term", "@context": "https://example.org/scoped" } }],
+    ) });
+    const warnings = findings.allWarnings().filter(({ code }) => code === "UNKNOWN_CONTEXT");
+    expect(warnings.map(({ pointer, message }) => `${pointer} ${/<(.*)>/.exec(message)![1]}`)).toEqual([
+      "/@context https://example.org/context", "/@context https://example.org/scoped", "/@graph/2/@context https://example.org/more", "/@graph/2/knows/@context https://example.org/inner",
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
-import { bundledContext } from "../../../rdf/contexts.js";
+import { bundledTerms } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY } from "../../../rdf/iri.js";
 import { isObject, listOf } from "../json-path.js";
 
@@ -63,7 +63,7 @@ function partsOf(context: JsonValue | undefined): JsonObject[] {
   let parts: JsonObject[] = [];
   for (const part of Array.isArray(context) ? context : [context]) {
     if (part === null) parts = [];
-    else if (typeof part === "string") parts.push(...partsOf((bundledContext(part) as JsonObject)["@context"]));
+    else if (typeof part === "string") parts.push(...partsOf(bundledTerms(part)));
     else if (isObject(part)) parts.push(part);
   }
   return parts;

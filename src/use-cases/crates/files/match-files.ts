@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
-import { UnknownContext, bundledContext } from "../../../rdf/contexts.js";
+import { bundledTerms } from "../../../rdf/contexts.js";
 import { quoted, type Findings, type Place } from "../findings.js";
 import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
 import { isObject, listOf, referencesIn } from "../json-path.js";
@@ -100,23 +100,13 @@ function contentUrls({ scope, entity: { value } }: Part): string[] {
 /** RO-Crate has `path` as another word for contentUrl; a crate may give it a meaning of its own. */
 function meansContentUrl(term: string, contexts: readonly JsonValue[]): boolean {
   for (const context of contexts.toReversed()) {
-    const terms = typeof context === "string" ? bundledTerms(context) : isObject(context) ? context : {};
+    const terms = typeof context === "string" ? bundledTerms(context) as JsonObject : isObject(context) ? context : {};
     if (!Object.hasOwn(terms, term)) continue;
     const meaning = terms[term];
     const iri = isObject(meaning) ? meaning["@id"] : meaning;
     return typeof iri === "string" && /^(?:https?:\/\/schema\.org\/|schema:)contentUrl$/.test(iri);
   }
   return false;
-}
-
-/** Nothing for a context that is not known, which is told where contexts are checked. */
-function bundledTerms(url: string): JsonObject {
-  try {
-    return (bundledContext(url) as { "@context": JsonObject })["@context"];
-  } catch (error) {
-    if (error instanceof UnknownContext) return {};
-    throw error;
-  }
 }
 
 const HEX_LENGTH = { md5: 32, sha256: 64, sha512: 128 } as const;

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
-import { bundledContext } from "../../../rdf/contexts.js";
+import { bundledTerms } from "../../../rdf/contexts.js";
 import { isObject, listOf } from "../json-path.js";
 
 /** What the service's own additions to a document mean, where the crate's context does not say. */
@@ -18,6 +18,6 @@ export function missingTerms(keys: Iterable<string>, contexts: readonly (JsonVal
 }
 
 function defines(context: JsonValue, term: string): boolean {
-  if (typeof context === "string") return listOf((bundledContext(context) as JsonObject)["@context"]).some((part) => typeof part === "object" && defines(part, term));
+  if (typeof context === "string") return listOf(bundledTerms(context)).some((part) => typeof part === "object" && defines(part, term));
   return isObject(context) && (Object.hasOwn(context, term) || typeof context["@vocab"] === "string");
 }

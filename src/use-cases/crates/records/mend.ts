@@ -40,8 +40,7 @@ async function mendedGraph(context: JsonValue | undefined, input: GraphInput, pl
     if (key === "@id") continue;
     const cause = await graphWith(objectFrom([[key, value]])).then(() => undefined, faultOf);
     if (cause === undefined) continue;
-    if (cause.code === "UNKNOWN_CONTEXT") findings.error(cause.code, cause.message, { ...place, pointer: (place.pointer ?? "") + step(key) });
-    else wrong.set(key, cause.message);
+    wrong.set(key, cause.message);
   }
   // Members that are fine one by one and not together, as an alias of a keyword beside that keyword.
   const together = () => objectFrom(Object.entries(members).map(([key, value]): [string, JsonValue] => (wrong.has(key) ? [FALLBACK_VOCABULARY + key, literal(value)] : [key, value])));
@@ -68,9 +67,8 @@ async function broken(expansion: Promise<unknown>, findings: Findings, place: Pl
 }
 
 /** @throws the error itself when it is no fault of the crate */
-function faultOf(error: unknown): { code: "UNKNOWN_CONTEXT" | "CONTEXT_INVALID"; message: string } {
+function faultOf(error: unknown): { code: "CONTEXT_INVALID"; message: string } {
   const { name, message } = error as Error;
-  if (name === "UnknownContext") return { code: "UNKNOWN_CONTEXT", message };
   if (name === "JsonLdError") return { code: "CONTEXT_INVALID", message };
   // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond what can be expanded.
   if (error instanceof RangeError) return { code: "CONTEXT_INVALID", message: "It nests deeper than can be expanded." };

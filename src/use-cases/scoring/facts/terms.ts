@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../model/field.js";
 import { ANY_SUBJECT } from "../../../model/provenance.js";
+import { eachUnknownContext } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY } from "../../../rdf/iri.js";
 import { TermMeanings, termsOf } from "../../crates/export/term-meanings.js";
 
@@ -38,10 +39,9 @@ export class Terms {
 }
 
 function meaningsOf(context: JsonObject[string] | undefined): TermMeanings | null {
-  try {
-    return new TermMeanings(context ?? null);
-  } catch (error) {
-    if ((error as Error).name === "UnknownContext") return null;
-    throw error;
-  }
+  let isKnown = true;
+  eachUnknownContext({ "@context": context ?? null }, () => {
+    isKnown = false;
+  });
+  return isKnown ? new TermMeanings(context ?? null) : null;
 }
