@@ -75,7 +75,7 @@ function eachUnknownIn(context: JsonValue, tell: (url: string) => void): void {
     for (const part of context) eachUnknownIn(part, tell);
   } else if (context !== null && typeof context === "object") {
     for (const [term, definition] of Object.entries(context)) {
-      if (term === "@import") eachUnknownIn(definition, tell);
+      if (term === "@import" || term === "@context") eachUnknownIn(definition, tell);
       else if (typeof definition === "object" && definition !== null && !Array.isArray(definition) && definition["@context"] !== undefined)
         eachUnknownIn(definition["@context"], tell);
     }

@@ -37,8 +37,8 @@ const SAME_AS = predicateOf(expandCurie("schema:sameAs"));
 
 /**
  * The statements of one record, as canonical N-Quads, and its links. Opens no connection: contexts come from
- * bundled copies.
- * @throws UnknownContext for a remote context that is not bundled; JsonLdError for malformed JSON-LD
+ * bundled copies, and those that are not bundled explain nothing.
+ * @throws JsonLdError for malformed JSON-LD
  */
 export async function graphOf(input: GraphInput): Promise<RecordGraph> {
   const shown = shownOf(input);
@@ -164,9 +164,6 @@ async function expand(body: JsonObject, contexts: JsonValue[], bounded?: Bounded
     });
   } catch (error) {
     if (bounded?.exceeded) throw bounded.exceeded;
-    const cause = (error as { details?: { cause?: Error } }).details?.cause;
-    if (cause?.name === "UnknownContext") throw cause;
-    if ((error as Error).name === "UnknownContext") throw error;
     throw new JsonLdError(`The document is not valid JSON-LD: ${(error as Error).message.split("\n")[0]!.slice(0, 300)}`);
   }
 }

@@ -29,6 +29,8 @@ export function keepContext(context: JsonValue): JsonValue {
 }
 
 function keepDefinition(term: string, definition: JsonValue): JsonValue {
+  // The processor reads a context inside a context, as a document of contexts has it.
+  if (term === "@context") return typeof definition === "string" && !isBundled(definition) ? {} : keepContext(definition);
   if (term === "@vocab") return definition ?? FALLBACK_VOCABULARY;
   if (term.startsWith("@")) return definition;
   if (definition === null) return FALLBACK_VOCABULARY + term;

@@ -146,6 +146,7 @@ describe("what is no JSON-LD", () => {
     expect(await kept({ "@context": { "@import": context } as JsonObject })).toContain("x");
     expect(await kept({ "@context": { x: { "@id": "https://x.example/", "@context": [context] } } } as JsonObject)).toContain("y");
     expect(await kept({ "@context": VOCAB, x: { "@context": context, y: 1 } } as JsonObject)).toEqual([]);
+    expect(await kept({ "@context": VOCAB, x: { "@context": { "@context": context }, y: 1 } } as JsonObject)).toEqual([]);
   });
   it.each([{ "@context": { "@vocab": 5 } }, { "@context": { "@version": 2 } }, { "@context": { a: { "@id": "b", "@wrong": 1 } } }, { "@context": { a: "b:c", b: "a:c" } }, { "@type": 5 }, { x: { "@value": {} } }, { x: { "@value": "a", "@language": 5 } }, { x: { "@value": "a", "@type": ["https://x.example/a", "https://x.example/b"] } }])(
     "%j is refused in words", async (document) => {
