@@ -13,7 +13,7 @@ What the registry takes in, what it advises, and what it refuses. This page is p
 ## What is taken in
 
 - **RO-Crate 1.0 to 1.3**, and the older layout in which a crate is one object with its own \`@graph\` and no descriptor.
-- **Archives** in zip format, \`.eln\` files among them, deflated or stored, up to the limits in [settings](settings.md). The metadata file is the shallowest \`ro-crate-metadata.json\` (or \`.jsonld\`), however deep it lies; its folder is the crate. Deeper ones are nested crates, and become crates of their own with their parent's upload.
+- **Archives** in zip format, \`.eln\` files among them, deflated or stored, up to the limits in [settings](settings.md). The metadata file is the shallowest \`ro-crate-metadata.json\` (or \`.jsonld\`), however deep it lies; its folder is the crate. Deeper ones are nested crates, and become crates of their own with their parent's upload. One that you uploaded before is linked when its metadata file says the same, and updated with \`update=true\` (\`CRATE_LINKED\`).
 - **Metadata alone**: \`POST /rocrate/metadata\` takes the document of a crate without files.
 - **The crate itself** is what the descriptor's \`about\` names, never an entity by its position.
 - **Identifiers**: an ARK stays. A relative path becomes \`<crate>/<path>\`, percent-encoding kept. Everything else (\`#x\`, \`_:x\`, \`urn:\`, \`arcp:\`, a URL) becomes \`<crate>/entity/<words>-<hash>\`; a URL stays the node's IRI and is named by \`schema:sameAs\`.

@@ -12,7 +12,7 @@ export interface Taken { result: IntakeResult; records: CrateRecord[] }
 /** The intake of bytes in this thread, storing nothing: for inputs by the thousand. @throws whatever is no fault of the crate */
 export async function takeInHere(bytes: Uint8Array, { format = "zip", limits = {} }: { format?: "zip" | "metadata"; limits?: Partial<CrateLimits> } = {}): Promise<Taken> {
   const records: CrateRecord[] = [];
-  const host: IntakeHost = { progress: () => {}, intend: async () => {}, claim: async () => [], records: (batch) => void records.push(...batch) };
+  const host: IntakeHost = { progress: () => {}, intend: async () => {}, registered: async () => [], claim: async () => [], records: (batch) => void records.push(...batch) };
   const objects = { readStaged: async () => readerOf(bytes) } as unknown as ObjectStore;
   const result = await takeIn({
     objects: { files: "nowhere" }, archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" }, format, limits: { ...LIMITS, ...limits },

@@ -29,6 +29,8 @@ export interface BuildSettings {
   /** ARK of the uploader, who owns the records. */
   owner: string;
   archive?: ObjectReference;
+  /** New records of a registered crate within the crate become that crate's. */
+  update?: boolean;
 }
 
 /** Entities expanded together: the context is processed once for all of them. */
@@ -53,8 +55,9 @@ export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<st
   }
   const lost = new LostTerms();
   const size = new RecordBytes(settings.limits);
-  for (let start = 0; start < crate.entities.length; start += BATCH) {
-    const batch = crate.entities.slice(start, start + BATCH);
+  const entities = crate.entities.filter(({ linked }) => linked !== "named");
+  for (let start = 0; start < entities.length; start += BATCH) {
+    const batch = entities.slice(start, start + BATCH);
     for (const entity of batch) await withinLimits(contexts.repairEntity(entity), placeOf(entity));
     const drafts = batch.map((entity) => draft(entity, stored, settings, rewriters, crate.findings));
     const graphs = await graphsFor(drafts, graphsOf, crate.findings);
@@ -127,7 +130,7 @@ function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObje
     document: new TextEncoder().encode(JSON.stringify(document)),
     quads: graph.quads, links: withOwner(entity.kind, graph.links, settings.owner), text: searchTextOf(document), keywords: keywordsOf(document["keywords"]),
     objects: objectsOf(crate, entity, document, stored, settings),
-    ...(isRoot ? {} : { crate: crate.root.ark, mayShareKey: true }),
+    ...(isRoot ? {} : { crate: (settings.update ? entity.parts[0]!.scope.home : undefined) ?? crate.root.ark, mayShareKey: true }),
     ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),
   };
 }

@@ -66,6 +66,10 @@ export const FINDING_CODES = {
   ),
   FIELD_LENGTH: advice("A text is shorter or longer than its kind allows over the API; it is kept whole.", "Keep to the length."),
   FIELD_RESERVED: advice("An entity has a `containerDigest`, which only a run in this registry states; it is kept in the document, not in the graph.", "Leave it out, or nothing where it says what ran elsewhere."),
+  CRATE_LINKED: advice(
+    "A crate within the crate is registered already and is linked. Its own metadata says what it is; what the crate around it says otherwise of it is not stored.",
+    "Nothing. To change the nested crate, upload it with `?update=true`, by itself or within this one.",
+  ),
   NESTED_ELSEWHERE: advice("A metadata file outside the crate's folder is kept as a plain file.", "Move the nested crate into the crate's folder."),
   // What RO-Crate asks for
   METADATA_TWICE: advice("A folder has ro-crate-metadata.json and the legacy ro-crate-metadata.jsonld; the first is read.", "Leave the `.jsonld` out."),

@@ -21,11 +21,14 @@ let asked = 0;
 
 const send = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
-function ask(message: { type: "intend"; sha256s: string[] } | { type: "claim"; claims: Extract<FromThread, { type: "claim" }>["claims"] }): Promise<Answer> {
+type QuestionName = "intend" | "registered" | "claim";
+type Question = { [T in QuestionName]: Omit<Extract<FromThread, { type: T }>, "id"> }[QuestionName];
+
+function ask(message: Question): Promise<Answer> {
   const id = ++asked;
   return new Promise((resolve, reject) => {
     waiting.set(id, (answer) => (answer.fault === undefined ? resolve(answer) : reject(new Error(answer.fault))));
-    send({ ...message, id });
+    send({ ...message, id } as FromThread);
   });
 }
 port.on("message", (answer: ToThread) => {
@@ -59,6 +62,7 @@ const host: IntakeHost = {
   intend: async (sha256s) => {
     await ask({ type: "intend", sha256s });
   },
+  registered: async (arks, root) => (await ask({ type: "registered", arks, root })).registered ?? [],
   claim: async (claims): Promise<Refusal[]> => (await ask({ type: "claim", claims })).refusals ?? [],
   records: (records) => {
     const sent = records.map((record) => (input.dryRun ? comparedOnly(record) : { ...record, links: packLinks(record.links) }));

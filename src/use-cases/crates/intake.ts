@@ -10,7 +10,7 @@ import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
-import { changedAtCommit, findConflicts, takenAtCommit, withoutKnown } from "./run/conflicts.js";
+import { changedAtCommit, findConflicts, registeredCrates, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import { NewIdentifiers } from "./run/new-identifiers.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
@@ -64,6 +64,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
       await (announcing = announce(deps, holder, sha256s));
       reached({ submission: submission.id, moment: "files announced" });
     },
+    registered: (arks, root) => registeredCrates(deps.records, arks, root, submission.user),
     claim: async (claims) => {
       if (update) return update.claim(claims);
       const found = await findConflicts(deps.records, claims, submission.user, identifiers);

@@ -5,7 +5,7 @@ import { CrateError, type Place } from "./findings.js";
 import type { Severity } from "./finding-codes.js";
 import { crateLimits } from "./limits.js";
 import { Gathered } from "./planned.js";
-import { findConflicts, withoutKnown } from "./run/conflicts.js";
+import { findConflicts, registeredCrates, withoutKnown } from "./run/conflicts.js";
 import { NewIdentifiers } from "./run/new-identifiers.js";
 import type { CrateFormat } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
@@ -89,6 +89,7 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
       {
         progress: () => {},
         intend: async () => {},
+        registered: (arks, root) => registeredCrates(deps.records, arks, root, user),
         claim: async (claims) => {
           const { refusals, own } = update ? { refusals: await update.claim(claims), own: new Map<string, Place>() } : await findConflicts(deps.records, claims, user, identifiers);
           gathered.claimed(claims, refusals, own);

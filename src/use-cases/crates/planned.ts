@@ -24,7 +24,12 @@ export class Gathered {
   constructor(private readonly update?: Pick<CrateUpdate, "has" | "plan">) {}
 
   claimed(claims: readonly Claim[], refusals: readonly { index: number; code: FindingCode; message: string }[], own: ReadonlyMap<string, Place>): void {
-    for (const claim of claims) this.claims.push(claim);
+    for (const claim of claims) {
+      this.claims.push(claim);
+      if (claim.linked !== "named") continue;
+      this.builtAll++;
+      this.known.add(claim.ark);
+    }
     for (const { index, code, message } of refusals) this.conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
     for (const [ark, place] of own) this.own.set(ark, place);
   }

@@ -3,6 +3,7 @@ import { Findings } from "./findings.js";
 import { isEmbargoed, matchFile, type MatchedFile } from "./files/match-files.js";
 import { FileTree, type CrateFile } from "./files/tree.js";
 import { identify, type IdentifiedEntity, type IdentifySettings } from "./identifiers/identify.js";
+import { withOwnStatement, type LinkedEntity } from "./identifiers/linked.js";
 import { kindOfTypes, typeNames } from "./kinds.js";
 import type { CrateDescription } from "./layout/description.js";
 import { readLayout } from "./layout/read-layout.js";
@@ -17,7 +18,7 @@ import type { Member } from "./zip/member.js";
 export interface MetadataBytes extends MetadataFile { bytes: Uint8Array }
 
 /** An entity with its kind and its file, before anything is stored. */
-export interface PreparedEntity extends IdentifiedEntity {
+export interface PreparedEntity extends LinkedEntity {
   kind: KindName;
   file?: MatchedFile;
   embargoed: boolean;
@@ -35,11 +36,11 @@ export interface PreparedCrate {
 export interface PrepareSettings extends IdentifySettings { limits: CrateLimits; withoutFiles?: boolean; /** Errors are put off, so that all are found at once. */ toTheEnd?: boolean }
 
 /**
- * All that can be known of a crate without storing a byte: layout, identifiers, kinds, files.
+ * What the metadata files of a crate describe.
  * @param metadata the crate's own metadata file first, then those of nested crates
- * @throws CrateError with everything that is wrong
+ * @throws CrateError with everything that is wrong, when nothing more can be known of the crate
  */
-export function prepareCrate(metadata: readonly MetadataBytes[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings = new Findings()): PreparedCrate {
+export function describeCrate(metadata: readonly MetadataBytes[], settings: Pick<PrepareSettings, "limits" | "toTheEnd">, findings: Findings): CrateDescription[] {
   const descriptions = metadata.flatMap((file): CrateDescription[] => {
     const value = readMetadata(file.bytes, file.file, settings.limits, findings);
     const description = value && checkBounds(value, file.file, settings.limits, findings) ? readLayout(value, file, findings) : undefined;
@@ -56,7 +57,20 @@ export function prepareCrate(metadata: readonly MetadataBytes[], members: readon
   if (count > settings.limits.MAX_CRATE_ENTITIES)
     findings.error("TOO_MANY_ENTITIES", `The crate describes ${count} entities; MAX_CRATE_ENTITIES=${settings.limits.MAX_CRATE_ENTITIES}.`);
   if (!settings.toTheEnd || count > settings.limits.MAX_CRATE_ENTITIES) findings.throwIfErrors();
+  return descriptions;
+}
 
+/**
+ * All that can be known of a crate without storing a byte: layout, identifiers, kinds, files.
+ * @param metadata as {@link describeCrate}
+ * @throws CrateError with everything that is wrong
+ */
+export function prepareCrate(metadata: readonly MetadataBytes[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings = new Findings()): PreparedCrate {
+  return prepareDescribed(describeCrate(metadata, settings, findings), metadata, members, settings, findings);
+}
+
+/** The same of a crate whose metadata files were read. */
+export function prepareDescribed(descriptions: readonly CrateDescription[], metadata: readonly Pick<MetadataBytes, "file">[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings: Findings): PreparedCrate {
   const identified = identify(descriptions, settings, findings);
   const tree = new FileTree(members, descriptions[0]!.folder);
   const roots = new Map(descriptions.map((description) => [description.root, description.file]));
@@ -72,9 +86,12 @@ export function prepareCrate(metadata: readonly MetadataBytes[], members: readon
   };
 }
 
-function prepareEntity(entity: IdentifiedEntity, tree: FileTree, roots: ReadonlyMap<unknown, string>, settings: PrepareSettings, findings: Findings): PreparedEntity {
+const NONE_REGISTERED: NonNullable<IdentifySettings["registered"]> = new Map();
+
+function prepareEntity(identified: IdentifiedEntity, tree: FileTree, roots: ReadonlyMap<unknown, string>, settings: PrepareSettings, findings: Findings): PreparedEntity {
+  const entity = withOwnStatement(identified, settings.registered ?? NONE_REGISTERED, findings);
   const types = entity.parts.flatMap((part) => typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]));
-  const kind = entity.role === "member" ? kindOfTypes(types) : "rocrate";
+  const kind = entity.role === "member" && !entity.linked ? kindOfTypes(types) : "rocrate";
   if (entity.role !== "member" && !types.includes("Dataset") && (types.includes("File") || types.includes("MediaObject")))
     findings.error("ROOT_NOT_DATASET", "The descriptor's `about` names a file; the crate itself is a Dataset.", { file: entity.parts[0]!.scope.description.file, pointer: entity.parts[0]!.entity.pointer });
   const file = matchFile(entity, tree, findings, settings);

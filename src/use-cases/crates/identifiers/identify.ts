@@ -3,6 +3,7 @@ import { mintArk } from "../../../identifiers/mint.js";
 import { quoted, type Findings } from "../findings.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
 import { invisibleIn, visible } from "../visible.js";
+import type { RegisteredCrate } from "../run/protocol.js";
 import { EntityIds, type EntityId } from "./entity-ids.js";
 import { IdScope } from "./scope.js";
 
@@ -11,6 +12,8 @@ export interface IdentifySettings {
   naan: string;
   /** Setting ACCEPTED_NAANS; `*` accepts all. */
   acceptedNaans: string;
+  /** Crates within the crate that are registered apart from it. */
+  registered?: ReadonlyMap<string, RegisteredCrate>;
 }
 
 /** One statement about an entity. */
@@ -36,10 +39,12 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
   const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
   const rootId = crateId(crate, settings);
   const ids = new EntityIds(rootId.ark);
+  const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
   const entities = new Map<string, IdentifiedEntity>();
   for (const description of descriptions) {
-    const folder = description.folder.slice(crate.folder.length);
-    const scope = new IdScope(ids, description, folder, description === crate ? rootId : nestedRootId(ids, description, folder));
+    const base = bases.findLast((candidate) => description.folder.startsWith(candidate.folder))!;
+    const folder = description.folder.slice(base.folder.length);
+    const scope = new IdScope(base.ids, description, folder, description === crate ? rootId : nestedRootId(base.ids, description, folder), base.home);
     const own = new Map<string, CrateEntity>();
     for (const entity of description.entities) {
       const place = { file: description.file, pointer: entity.pointer };
@@ -70,6 +75,17 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
   return [...entities.values()];
 }
 
+/** Where the identifiers of relative paths begin: at the crate, or at a nested crate that has its own from an upload of its own. */
+interface Base { folder: string; ids: EntityIds; home?: string }
+
+/** Outermost first, as descriptions are. */
+function basesOf([, ...nested]: readonly CrateDescription[], crate: Base, { registered }: IdentifySettings): Base[] {
+  return [crate, ...nested.flatMap(({ root, folder }): Base[] => {
+    const home = parseArk(root.id)?.stored;
+    return home !== undefined && registered?.get(home)?.alone === true ? [{ folder, ids: new EntityIds(home), home }] : [];
+  })];
+}
+
 /** The crate's own identifier: its root's `@id` when that is an ARK, else a new one. */
 function crateId({ root }: CrateDescription, { naan }: IdentifySettings): Extract<EntityId, { ark: string }> {
   const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
@@ -86,4 +102,4 @@ function nestedRootId(ids: EntityIds, { root }: CrateDescription, folder: string
 }
 
 const isAccepted = (naan: string, accepted: string): boolean => accepted === "*" || accepted.split(",").includes(naan);
-const depthOf = ({ scope }: Part): number => scope.folder.split("/").length;
+const depthOf = ({ scope }: Part): number => scope.description.folder.split("/").length;

@@ -10,8 +10,9 @@ export class IdScope {
   /**
    * @param folder the metadata file's folder below the crate's folder
    * @param root identifier of this description's root, when it is not what the rules say
+   * @param home registered crate that the entities belong to, where it is not the crate that is ingested
    */
-  constructor(private readonly ids: EntityIds, readonly description: CrateDescription, readonly folder: string, private readonly root: EntityId | undefined) {
+  constructor(private readonly ids: EntityIds, readonly description: CrateDescription, readonly folder: string, private readonly root: EntityId | undefined, readonly home?: string) {
     for (const { id } of description.entities) this.described.add(id).add(bareId(id));
   }
 

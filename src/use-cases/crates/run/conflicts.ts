@@ -8,7 +8,7 @@ import { changedPointers } from "../../records/changed.js";
 import { parseDocument } from "../../records/view.js";
 import type { Finding } from "../../../model/finding.js";
 import type { NewIdentifiers } from "./new-identifiers.js";
-import type { Claim, Refusal } from "./protocol.js";
+import type { Claim, Refusal, RegisteredCrate } from "./protocol.js";
 
 /** Identifiers asked about at a time: few enough not to hold up readers. */
 const BATCH = 500;
@@ -41,16 +41,35 @@ export async function findConflicts(records: Pick<RecordStore, "findMany">, clai
   return { refusals, own };
 }
 
-/** A crate is taken in once: nested in another it would have two archives. */
+/** A record of the uploader's that the crate may share; a nested crate only where it was registered apart from this one. */
 function isOwn(record: StoredRecord, claim: Claim, user: string): boolean {
-  return !claim.root && claim.kind !== "rocrate" && record.owner === user && record.kind === claim.kind && record.tombstone === null && record.ark === claim.ark;
+  if (claim.root || (claim.kind === "rocrate" && !claim.linked)) return false;
+  return record.owner === user && record.kind === claim.kind && record.tombstone === null && record.ark === claim.ark;
+}
+
+/**
+ * Crates of the user's that were registered apart from the crate `root`: one that contains them links them. Those that
+ * came with `root` itself belong to it.
+ */
+export async function registeredCrates(
+  records: Pick<RecordStore, "findMany">, arks: readonly string[], root: string | undefined, user: string,
+): Promise<RegisteredCrate[]> {
+  const registered: RegisteredCrate[] = [];
+  for (let start = 0; start < arks.length; start += BATCH) {
+    const batch = arks.slice(start, start + BATCH);
+    for (const [index, record] of (await records.findMany(batch)).entries()) {
+      if (!record || record.ark !== batch[index] || record.kind !== "rocrate" || record.owner !== user || record.tombstone) continue;
+      if (record.ark !== root && (record.crate === null || record.crate !== root)) registered.push({ ark: record.ark, alone: record.crate === null });
+    }
+  }
+  return registered;
 }
 
 /**
  * Leaves out records that the uploader has already and that say the same: a crate may bring along an
  * identifier that another of the same owner's crates uses.
  */
-export async function withoutKnown(records: Pick<RecordStore, "findMany">, writes: readonly CrateRecord[], own: ReadonlyMap<string, Place>): Promise<{ writes: CrateRecord[]; errors: Finding[] }> {
+export async function withoutKnown(records: Pick<RecordStore, "findMany" | "quads">, writes: readonly CrateRecord[], own: ReadonlyMap<string, Place>): Promise<{ writes: CrateRecord[]; errors: Finding[] }> {
   if (own.size === 0) return { writes: [...writes], errors: [] };
   const same = new Set<string>();
   const errors: Finding[] = [];
@@ -60,9 +79,9 @@ export async function withoutKnown(records: Pick<RecordStore, "findMany">, write
     const found = await records.findMany(batch.map(({ ark }) => ark));
     for (const [index, write] of batch.entries()) {
       const record = found[index];
-      if (record && saysTheSame(record.document, write.document)) same.add(write.ark);
+      if (record && (await saysTheSame(records, record, write))) same.add(write.ark);
       else if (record) {
-        const { code, message } = taken(write.ark, record.kind, record.tombstone !== null);
+        const { code, message } = write.kind === "rocrate" && record.kind === "rocrate" ? nestedDiffers(record) : taken(write.ark, record.kind, record.tombstone !== null);
         errors.push(finding(code, message, own.get(write.ark)));
       }
     }
@@ -83,18 +102,24 @@ export function changedAtCommit(error: ServiceError): Finding {
   return finding("CHANGED_MEANWHILE", `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.`);
 }
 
-/** Key order aside: a crate that was edited and packed again writes it otherwise. */
-export const saysTheSame = (before: Uint8Array, after: Uint8Array): boolean => Buffer.compare(before, after) === 0 || changedPointers(parseDocument(before), parseDocument(after)).length === 0;
+/** Top-level members in which a crate's record differs from the stored one. Key order aside: a crate that was edited and packed again writes it otherwise. */
+export async function differences(records: Pick<RecordStore, "quads">, before: StoredRecord, after: Pick<CrateRecord, "document" | "quads">): Promise<string[]> {
+  if (Buffer.compare(before.document, after.document) === 0) return [];
+  const changed = changedPointers(parseDocument(before.document), parseDocument(after.document));
+  // A crate that was given back states its context once for all: what matters is what it makes of the record.
+  return changed.length === 1 && changed[0] === "/@context" && (await records.quads(before.ark)) === after.quads ? [] : changed;
+}
+
+export const saysTheSame = async (records: Pick<RecordStore, "quads">, before: StoredRecord, after: Pick<CrateRecord, "document" | "quads">): Promise<boolean> =>
+  (await differences(records, before, after)).length === 0;
 
 /** @param who whether it is the crate's own, and the kind of another's owner, which is all that is told of it */
 export function taken(ark: string, kind: KindName | undefined, deleted: boolean, { root = false, owner }: { root?: boolean; owner?: KindName | undefined } = {}): { code: "IDENTIFIER_TAKEN"; message: string } {
   const holder = `${kind ? withArticle(KINDS[kind].typeName) : "another record"}${owner ? ` of another ${KINDS[owner].typeName}` : ""}`;
-  const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already, and a crate is taken in once" : owner ? "" : " that says something else";
+  const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already" : owner ? "" : " that says something else";
   const fix = root ? "give the crate another @id" : kind === "rocrate" && !deleted ? "give the nested crate another @id, or leave it out and refer to it" : "give the entity another @id";
   return { code: "IDENTIFIER_TAKEN", message: `${quoted(ark)} is the identifier of ${holder}${why}; ${fix}.` };
 }
-
-
 
 /** Kinds of those who own records that are not the uploader's. */
 export class OwnerKinds {
@@ -109,6 +134,12 @@ export class OwnerKinds {
     return this.known.get(owner);
   }
 }
+
+/** A nested crate that is registered and says something else than its metadata file in this crate. */
+const nestedDiffers = ({ ark }: StoredRecord): { code: "IDENTIFIER_TAKEN"; message: string } => ({
+  code: "IDENTIFIER_TAKEN",
+  message: `The nested crate ${quoted(ark)} is a crate of yours already and says something else; upload with ?update=true to make this its next revision, or give the nested crate another @id.`,
+});
 
 function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; message: string } {
   return tombstone

@@ -36,17 +36,28 @@ export interface Claim {
   id: string;
   /** The `@id` is an ARK and stays; otherwise one is minted. */
   kept: boolean;
+  /** A crate that the uploader registered apart from this one: described by its own metadata file here, or only named. */
+  linked?: "described" | "named";
   file: string;
   pointer: string;
 }
 /** A claim that cannot be met, by its place in the list. */
 export interface Refusal { index: number; code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID"; message: string }
 
+/** A crate of the uploader's that a crate which is ingested now may contain. */
+export interface RegisteredCrate {
+  ark: string;
+  /** It was uploaded by itself, not inside another crate. */
+  alone: boolean;
+}
+
 /** What the intake needs of the side that holds the truth. */
 export interface IntakeHost {
   progress(progress: Progress): void;
   /** Records that these objects are about to be put; resolves when they may be. */
   intend(sha256s: string[]): Promise<void>;
+  /** Which of these are live crates of the uploader's that were registered apart from the crate `root`. */
+  registered(arks: string[], root: string | undefined): Promise<RegisteredCrate[]>;
   claim(claims: Claim[]): Promise<Refusal[]>;
   /** Hands over a batch of records; it may be moved, not copied. */
   records(records: CrateRecord[]): void;
@@ -57,6 +68,7 @@ export type IntakeResult = { root: string; warnings: Finding[] } | { errors: Fin
 export type FromThread =
   | { type: "progress"; progress: Progress }
   | { type: "intend"; id: number; sha256s: string[] }
+  | { type: "registered"; id: number; arks: string[]; root: string | undefined }
   | { type: "claim"; id: number; claims: Claim[] }
   | { type: "records"; records: CrateRecord[] }
   | { type: "result"; result: IntakeResult }
@@ -65,4 +77,4 @@ export type FromThread =
   /** A fault that is not the crate's: trying again may help. */
   | { type: "fault"; message: string; /** Where it is one that callers are told of. */ code?: ErrorCode };
 /** Main side to thread. */
-export type ToThread = { id: number; refusals?: Refusal[]; fault?: string } | { stop: true };
+export type ToThread = { id: number; refusals?: Refusal[]; registered?: RegisteredCrate[]; fault?: string } | { stop: true };

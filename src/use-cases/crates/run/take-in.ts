@@ -1,15 +1,17 @@
 import { ServiceError } from "../../../errors.js";
-import { looksLikeArk } from "../../../identifiers/ark.js";
+import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
 import { collectAll } from "../../../memory.js";
 import type { ObjectReader, ObjectStore } from "../../../stores/objects/port.js";
 import { buildRecords, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/check-claims.js";
 import { CrateError, Findings, crateError } from "../findings.js";
+import { crateCandidates } from "../identifiers/linked.js";
 import { locateMetadata } from "../metadata/locate.js";
 import { gatherMetadata } from "../metadata/read.js";
-import { prepareCrate, type MetadataBytes, type PreparedCrate } from "../prepare.js";
+import { describeCrate, prepareDescribed, type MetadataBytes, type PrepareSettings, type PreparedCrate } from "../prepare.js";
 import type { GraphsOf } from "../records/mend.js";
 import { Archive } from "../zip/archive.js";
+import type { Member } from "../zip/member.js";
 import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
 import { hashFiles, storeFiles } from "./store-files.js";
 
@@ -64,7 +66,7 @@ async function unpack(input: IntakeInput, reader: ObjectReader, objects: ObjectS
   const metadata: MetadataBytes[] = [];
   for (const { file, folder } of [located.root, ...located.nested])
     metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
-  const crate = prepareCrate(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings);
+  const crate = await prepared(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings, host);
   await claimIdentifiers(crate, input, host);
   // The texts of the metadata.
   metadata.length = 0;
@@ -82,9 +84,17 @@ async function unpack(input: IntakeInput, reader: ObjectReader, objects: ObjectS
 async function fromMetadata(input: IntakeInput, reader: ObjectReader, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
   host.progress({ stage: "reading metadata", done: 0, total: 1, unit: "files" });
   const bytes = await gatherMetadata(wholeOf(reader), ALONE, input.limits);
-  const crate = prepareCrate([{ file: ALONE, folder: "", bytes }], [], { ...input.identify, limits: input.limits, withoutFiles: true, toTheEnd: input.dryRun === true }, findings);
+  const crate = await prepared([{ file: ALONE, folder: "", bytes }], [], { ...input.identify, limits: input.limits, withoutFiles: true, toTheEnd: input.dryRun === true }, findings, host);
   await claimIdentifiers(crate, input, host);
   return handOver(crate, new Map([[ALONE, { sha256: input.archive.sha256, size: reader.size }]]), { ...input, size: reader.size }, host, graphsOf);
+}
+
+/** The crate as {@link prepareDescribed} has it, with the crates within it that the uploader has already. */
+async function prepared(metadata: readonly MetadataBytes[], members: readonly Member[], settings: PrepareSettings, findings: Findings, host: IntakeHost): Promise<PreparedCrate> {
+  const descriptions = describeCrate(metadata, settings, findings);
+  const candidates = crateCandidates(descriptions);
+  const found = candidates.length === 0 ? [] : await host.registered(candidates, parseArk(descriptions[0]!.root.id)?.stored);
+  return prepareDescribed(descriptions, metadata, members, { ...settings, registered: new Map(found.map((crate) => [crate.ark, crate])) }, findings);
 }
 
 async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
@@ -101,7 +111,7 @@ async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
 async function claimIdentifiers({ entities, root, findings }: PreparedCrate, { dryRun }: IntakeInput, host: IntakeHost): Promise<void> {
   for (let start = 0; start < entities.length; start += CLAIMED_AT_ONCE) {
     const batch = entities.slice(start, start + CLAIMED_AT_ONCE);
-    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root, id: entity.parts[0]!.entity.id, kept: entity.kept, ...placeOf(entity) })));
+    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root, id: entity.parts[0]!.entity.id, kept: entity.kept, ...(entity.linked ? { linked: entity.linked } : {}), ...placeOf(entity) })));
     for (const { index, code, message } of refusals) findings.error(code, message, placeOf(batch[index]!));
   }
   if (!dryRun) findings.throwIfErrors();
@@ -126,7 +136,7 @@ async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, Stored
   host.progress({ stage: "building records", done, total, unit: "records" });
   const { archive, baseUrl, owner, format } = input;
   const reference = { sha256: archive.sha256, size: input.size, mediaType: "application/zip", name: archive.name, role: "archive" as const };
-  for await (const records of buildRecords(crate, stored, { limits: input.limits, baseUrl, owner, ...(format === "zip" ? { archive: reference } : {}) }, graphsOf)) {
+  for await (const records of buildRecords(crate, stored, { limits: input.limits, baseUrl, owner, update: input.update === true, ...(format === "zip" ? { archive: reference } : {}) }, graphsOf)) {
     done += records.length;
     host.records(records);
     host.progress({ stage: "building records", done, total, unit: "records" });

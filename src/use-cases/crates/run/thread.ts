@@ -100,7 +100,13 @@ function handle(message: Exclude<FromThread, { type: "result" | "fault" | "outOf
   if (message.type === "progress") return host.progress(message.progress);
   if (message.type === "records") return host.records(message.records);
   const { id } = message;
-  const done = message.type === "intend" ? host.intend(message.sha256s).then(() => answer({ id })) : host.claim(message.claims).then((refusals) => answer({ id, refusals }));
+  const done = (async () => {
+    if (message.type === "intend") {
+      await host.intend(message.sha256s);
+      answer({ id });
+    } else if (message.type === "registered") answer({ id, registered: await host.registered(message.arks, message.root) });
+    else answer({ id, refusals: await host.claim(message.claims) });
+  })();
   // The error itself ends the job here; the thread is only told to stop waiting.
   done.catch((error: Error) => {
     reject(error);

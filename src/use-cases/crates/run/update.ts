@@ -5,12 +5,11 @@ import { KINDS } from "../../../model/kinds/index.js";
 import type { CrateUses } from "../../../stores/records/crates-port.js";
 import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { RecordState, RecordStore, RecordWrite, StoredRecord } from "../../../stores/records/port.js";
-import { changedPointers } from "../../records/changed.js";
 import { reservedFields, reservedIn, textOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { Findings, CrateError } from "../findings.js";
-import { OwnerKinds, saysTheSame, taken } from "./conflicts.js";
+import { OwnerKinds, differences, saysTheSame, taken } from "./conflicts.js";
 import type { NewIdentifiers } from "./new-identifiers.js";
 import type { Claim, Refusal } from "./protocol.js";
 
@@ -43,6 +42,10 @@ export class CrateUpdate {
   /** Revisions of the uploader's records that the crate may change, as they were when it was read. */
   private readonly seen = new Map<string, number>();
   private root = "";
+  /** Crates within the crate that the uploader had uploaded by themselves and that it describes: they are updated too. */
+  private readonly nested = new Set<string>();
+  /** Crates of the uploader's that the crate only names. */
+  private readonly named: string[] = [];
   private readonly owners: OwnerKinds;
 
   /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
@@ -70,6 +73,8 @@ export class CrateUpdate {
         else if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await this.owners.of(record) }) });
         else {
           this.seen.set(record.ark, record.revision);
+          if (claim.linked === "named") this.named.push(record.ark);
+          else if (claim.linked === "described" && record.crate === null) this.nested.add(record.ark);
           if (claim.root) for await (const member of this.members()) this.seen.set(member.ark, member.revision);
         }
       }
@@ -90,8 +95,8 @@ export class CrateUpdate {
   async plan(built: readonly CrateRecord[]): Promise<PlannedUpdate> {
     const conflicts: UpdateConflict[] = [];
     const writes: RecordWrite[] = [];
-    const uses: CrateUses = { crate: this.root, arks: [], released: [] };
-    const present = new Set(built.map(({ ark }) => ark));
+    const uses: CrateUses = { crate: this.root, arks: [...this.named], released: [] };
+    const present = new Set([...built.map(({ ark }) => ark), ...this.named]);
     const removed = await this.removeAbsent(present, writes, uses, conflicts);
     // Its archive holds what it gives up, and what becomes of that is no longer asked about.
     const isSmaller = removed.length > 0 || uses.released!.length > 0 || (this.seen.has(this.root) && (await this.records.usesOf(this.root)).some((ark) => !present.has(ark)));
@@ -102,10 +107,16 @@ export class CrateUpdate {
         const seen = this.seen.get(record.ark);
         const before = found[offset];
         // What somebody made meanwhile is the commit's to refuse.
-        if (seen === undefined || before?.ark !== record.ark) writes.push(record);
+        if (seen === undefined || before?.ark !== record.ark) {
+          writes.push(record);
+          if (record.crate !== undefined && record.crate !== this.root) uses.arks.push(record.ark);
+        }
         else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
         else if (before.tombstone || before.ark === this.root || before.crate === this.root) for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
-        else if (saysTheSame(before.document, record.document)) uses.arks.push(record.ark);
+        else if (this.isNested(before)) {
+          uses.arks.push(record.ark);
+          for (const write of await this.revise(record, before, false)) writes.push(write);
+        } else if (await saysTheSame(this.records, before, record)) uses.arks.push(record.ark);
         else conflicts.push({ ark: record.ark, code: "IDENTIFIER_TAKEN", message: `${record.ark} is a record of yours that ${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} and says something else; change it there first, or give the entity another @id.` });
       }
       await setImmediate();
@@ -123,12 +134,10 @@ export class CrateUpdate {
 
   /** The record's next state; nothing when it says the same of the same content. */
   private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord, isSmaller: boolean): Promise<RecordWrite[]> {
-    const changed = Buffer.compare(before.document, state.document) === 0 ? [] : changedPointers(parseDocument(before.document), parseDocument(state.document));
-    // A crate that was given back states its context once for all: what matters is what it makes of the record.
-    if (changed.length === 1 && changed[0] === "/@context" && (await this.records.quads(before.ark)) === state.quads) changed.pop();
+    const changed = await differences(this.records, before, state);
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
     const stored = await this.records.objectsOf(before.ark);
-    const objects = this.keepsFiles ? [...stored.filter(({ role }) => role !== (isSmaller ? "archive" : undefined) && (role !== "metadata" || brought.length === 0)), ...brought] : brought;
+    const objects = this.nested.has(before.ark) ? [...stored.filter(({ role }) => role !== "metadata"), ...brought] : this.keepsFiles ? [...stored.filter(({ role }) => role !== (isSmaller ? "archive" : undefined) && (role !== "metadata" || brought.length === 0)), ...brought] : brought;
     if (changed.length === 0 && !sameObjects(stored, objects)) changed.push("/contentUrl");
     const revive = before.tombstone !== null;
     const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
@@ -143,6 +152,11 @@ export class CrateUpdate {
     if (names.length === 0 || names.some((name) => now[name] !== then[name])) return state;
     const facts = reservedIn((await this.records.quads(before.ark)) ?? "");
     return facts.length === 0 ? state : { ...state, quads: [...textOf(state.quads).split("\n"), ...facts].filter((line) => line !== "").toSorted().join("\n") };
+  }
+
+  /** A registered crate within this one, or a record of one: what this crate says of it is its next state. */
+  private isNested({ ark, crate }: StoredRecord): boolean {
+    return this.nested.has(ark) || (crate !== null && this.nested.has(crate));
   }
 
   private async removeAbsent(present: ReadonlySet<string>, writes: RecordWrite[], uses: CrateUses, conflicts: UpdateConflict[]): Promise<PlannedUpdate["removed"]> {
