@@ -3,9 +3,33 @@ import { Command } from "commander";
 /** A command with examples: its help shows them, the printed manual too, and tests run every one of them. */
 export class ToolCommand extends Command {
   readonly examples: string[] = [];
+  private readonly optional: { flag: string; isValue: (text: string) => boolean }[] = [];
 
   override createCommand(name?: string): ToolCommand {
     return new ToolCommand(name);
+  }
+
+  /**
+   * Lets an option whose value may be absent take the next argument only where that is a value: `--update crate.zip` updates
+   * the crate that `crate.zip` names itself.
+   */
+  valueOnlyIf(flag: string, isValue: (text: string) => boolean): this {
+    this.optional.push({ flag, isValue });
+    return this;
+  }
+
+  override parseOptions(args: string[]): ReturnType<Command["parseOptions"]> {
+    const ordered = [...args];
+    for (const { flag, isValue } of this.optional) {
+      const at = ordered.indexOf(flag);
+      const next = ordered[at + 1];
+      if (at < 0 || next === undefined || isValue(next)) continue;
+      // Without an argument behind it the option has no value.
+      ordered.splice(at, 1);
+      const end = ordered.indexOf("--");
+      ordered.splice(end < 0 ? ordered.length : end, 0, flag);
+    }
+    return super.parseOptions(ordered);
   }
 
   /** @param line one line for a shell */

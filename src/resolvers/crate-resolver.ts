@@ -10,6 +10,7 @@ import { readCrateArchive, readCrateMetadata, type CrateMetadata } from "../use-
 import { crateSummary, type CrateSummary } from "../use-cases/crates/export/summary.js";
 import { followSubmission } from "../use-cases/crates/follow.js";
 import { awaitSubmission, cancelSubmission, listSubmissions, readSubmission, submitCrate, viewNow, type SubmissionView } from "../use-cases/crates/submissions.js";
+import type { UploadOptions } from "../use-cases/crates/named-crate.js";
 import { contentInstead, contentOf, type Content } from "../use-cases/files/content.js";
 import { requestOf, type Context } from "./context.js";
 import { PageArguments, checkedPage, pageOf } from "./types/connection.js";
@@ -17,11 +18,14 @@ import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 import { withUpload } from "./upload.js";
 import { countWrite } from "./write-rate.js";
 
+/** Says in the schema what the argument `crate` of an upload is. */
+export const NAMED_CRATE = "The crate of yours that is brought up to date, where the root's @id does not name it. Means an update.";
+
 /** Uploads, their progress, and stored content. */
 @Resolver()
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
-  async submit(file: { stream: Readable; name: string }, options: { update?: boolean }, context: Context): Promise<SubmissionView> {
+  async submit(file: { stream: Readable; name: string }, options: UploadOptions, context: Context): Promise<SubmissionView> {
     await countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file, { ...options, ...requestOf(context) });
     return viewNow(context.deps, submission);
@@ -87,8 +91,9 @@ export class CrateResolver {
   @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
   uploadCrate(
     @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context,
-    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date: its root's @id is the ARK of that crate." }) update: boolean,
+    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date: its root's @id is the ARK of that crate, or crate names it." }) update: boolean,
+    @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
-    return withUpload(upload, context, (file) => this.submit(file, { update }, context));
+    return withUpload(upload, context, (file) => this.submit(file, { update, crate: crate ?? undefined }, context));
   }
 }

@@ -74,6 +74,26 @@ describe("arkgraph upload", () => {
     expect(JSON.parse((await tool("status --json --limit 1")).stdout)).toHaveLength(1);
   });
 
+  it("updates the crate that --update names, says when a crate looks like one of yours, and when an archive came before", async () => {
+    const archive = (text: string) => crate([{ "@id": "n.txt", "@type": "File", name: "N" }], { "n.txt": text }, { name: "Named" });
+    await folder.write("named-1.zip", await archive("one"));
+    await folder.write("named-2.zip", await archive("two"));
+    await folder.write("named-3.zip", await archive("three"));
+    const ark = (await tool("upload named-1.zip")).stdout.trim();
+    expect(await tool("upload named-1.zip")).toMatchObject({ status: 0, stdout: `${ark}\n`, stderr: expect.stringContaining(`already registered as ${ark}, now at revision 1`) });
+    const second = await tool("upload named-2.zip");
+    expect(second.stdout.trim()).not.toBe(ark);
+    expect(second.stderr).toContain(`arkgraph upload --update ${ark}`);
+    expect(await tool(`upload --update ${ark} named-3.zip`)).toMatchObject({ status: 0, stdout: `${ark}\n` });
+    expect((await registry.ask(`/download/${ark}/n.txt`, { token: ada.token })).text).toBe("three");
+    expect((await tool("upload named-1.zip")).stderr).toContain(`already registered as ${ark}, now at revision 2`);
+    // Without an identifier the crate itself names what it updates; this one does not.
+    const third = await tool("upload --update named-2.zip");
+    expect(third).toMatchObject({ status: 0, stderr: expect.stringContaining("(ROOT_WITHOUT_ARK)") });
+    expect(await tool("upload named-2.zip --update ark:99999/nobody")).toEqual(failure(/Nothing is stored under ark:99999\/nobody\./));
+    expect(await tool("upload --update=nothing named-2.zip")).toEqual(failure(/--update nothing: not an ARK.*/));
+  });
+
   it("says in one line why a crate was not taken in", async () => {
     await folder.write("broken.zip", await crate([{ "@id": "gone.txt", "@type": "File", name: "Gone" }, { "@id": "lost.txt", "@type": "File", name: "Lost" }]));
     const ended = await tool("upload broken.zip");

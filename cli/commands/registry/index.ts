@@ -1,3 +1,4 @@
+import { looksLikeArk } from "../../../src/identifiers/ark.js";
 import { Argument, Option, type Command } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
 import { countValue, positiveValue } from "../schema/values.js";
@@ -39,8 +40,9 @@ function addCrates(program: ToolCommand): void {
     .argument("<crate>", "folder of the crate, or a zip archive of it")
     .addOption(serverOption())
     .option("--no-wait", "print the identifier of the upload and do not wait")
-    .option("--update", "the crate may exist: what changed becomes a new revision")
+    .option("--update [ark]", "the crate exists: what changed becomes a new revision. The identifier names the crate; without it, the root's @id does")
     .option("--json", "print the submission as JSON")
+    .valueOnlyIf("--update", looksLikeArk)
     .example("arkgraph upload crate.zip")
     .action(async (path, options) => (await import("./upload.js")).uploadCommand(path, options));
   program.command("status")

@@ -1,3 +1,4 @@
+import { lookupArk } from "../../../src/identifiers/ark.js";
 import { Interruptible } from "../../interrupt.js";
 import { openCrate, type CrateSource } from "../../crate-archive/source.js";
 import { Failure } from "../../failure.js";
@@ -9,26 +10,28 @@ import { humanSize } from "../../render/style.js";
 import { note, terminalProgress } from "../../render/terminal-progress.js";
 import { follow } from "./follow.js";
 
-export interface UploadOptions extends ServerOption { wait: boolean; update?: true; json?: true }
+export interface UploadOptions extends ServerOption { wait: boolean; update?: true | string; json?: true }
 
 /** `upload`: sends a crate and waits until it is taken in. @throws Failure */
 export async function uploadCommand(path: string, { server, wait, update, json }: UploadOptions): Promise<void> {
+  if (typeof update === "string" && lookupArk(update) === undefined) throw new Failure(`--update ${update}: not an ARK; give the identifier of the crate to update, such as ark:99999/rocrate-cells`);
   const interruptible = new Interruptible("stopped before all was sent: nothing was taken in; run the same command again");
   await interruptible.run(async () => {
     const registry = await openRegistry(server === undefined ? {} : { server }, { token: true, signal: interruptible.signal });
     const crate = await openCrate(path);
-    let submission = await send(registry, crate, update === true);
+    let submission = await send(registry, crate, update);
     if (wait && !submission.completed) submission = await follow(registry, submission.submissionUUID, interruptible);
     report(submission, { wait, json: json === true });
   });
 }
 
-async function send(registry: Registry, crate: CrateSource, update: boolean): Promise<Submission> {
+async function send(registry: Registry, crate: CrateSource, update: true | string | undefined): Promise<Submission> {
   const progress = await terminalProgress("Sending");
   const total = humanSize(crate.total);
   try {
     const stream = crate.stream((bytes) => progress.update(bytes, crate.total, `${humanSize(bytes)} of ${total}`));
-    return await registry.json<Submission>(`/rocrate/upload-async${update ? "?update=true" : ""}`, fileForm({ name: crate.name, size: crate.size, type: "application/zip", stream }));
+    const named = typeof update === "string" ? `&crate=${encodeURIComponent(update)}` : "";
+    return await registry.json<Submission>(`/rocrate/upload-async${update ? `?update=true${named}` : ""}`, fileForm({ name: crate.name, size: crate.size, type: "application/zip", stream }));
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     throw new Failure(`${error.message}; run the same command again: an archive is taken in once only`, { cause: error });

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../model/field.js";
 import { KINDS } from "../../model/kinds/index.js";
-import { FINISHED } from "./crates.js";
+import { FINISHED, NAMED_CRATE } from "./crates.js";
 import { BODY_REFUSALS, WRITE_REFUSALS, json, schemaRef, type Content, type Operation } from "./operation.js";
 import { query } from "./parameters.js";
 import { recordExample } from "./schemas.js";
@@ -39,19 +39,19 @@ export const CRATE_PLANS: readonly Operation[] = [
       "Runs the checks of an upload on an archive or on a metadata document alone, and stores nothing: no submission, no file, no record. A document may have MAX_METADATA_BYTES.",
       "Findings are in the answer, whose status is 200; every code is in docs/crates.md. It needs a token because conflicts depend on who uploads, and because the bytes lie on disk while they are looked at.",
     ].join(" "),
-    parameters: [query("update", "What an update would come to: an upload with `update=true`. `changes` then tells what would become of each record.", { type: "boolean", default: false })],
+    parameters: [query("update", "What an update would come to: an upload with `update=true`. `changes` then tells what would become of each record.", { type: "boolean", default: false }), NAMED_CRATE],
     body: { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } }, ...documents("CrateMetadata") },
     bodyLimit: "MAX_METADATA_BYTES",
     answer: { description: "The plan.", content: json(schemaRef("CratePlan"), PLAN) },
-    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "BAD_REQUEST", ...BODY_REFUSALS, "SHUTTING_DOWN"],
+    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "BAD_REQUEST", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", ...BODY_REFUSALS, "SHUTTING_DOWN"],
   },
   {
     method: "post", path: "/rocrate/metadata", operationId: "create_crate_metadata", tag: "crates", summary: "Make a crate without files",
     description: "Takes the metadata document alone, as an upload takes an archive, and waits for the result. Files that it describes are not asked for. It may have MAX_METADATA_BYTES. What is wrong with the document is a 422 with items at `body` and the place in it; after UPLOAD_WAIT the running submission is answered.",
-    parameters: [query("update", "Brings a crate of yours that is here already up to date, as an upload does; the files that it has stay.", { type: "boolean", default: false })],
+    parameters: [query("update", "Brings a crate of yours that is here already up to date, as an upload does; the files that it has stay.", { type: "boolean", default: false }), NAMED_CRATE],
     body: documents("CrateMetadata"),
     bodyLimit: "MAX_METADATA_BYTES",
     answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...ROOT, submission: FINISHED }) },
-    token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "SHUTTING_DOWN", "CRATE_EXISTS", "CHANGED_MEANWHILE"],
+    token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "NOT_FOUND", "AMBIGUOUS", "BUSY", "SHUTTING_DOWN", "CRATE_EXISTS", "CHANGED_MEANWHILE"],
   },
 ];

@@ -19,7 +19,9 @@ export const FINISHED: JsonObject = {
   timeFinished: "2024-05-03T08:00:02Z", completed: true, success: true, identifiersMinted: 1, rocrateIdentifier: ARK,
 };
 const UPLOAD: Record<string, Content> = { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } } };
-const UPDATE = query("update", "Brings a crate of yours that is here already (its root's `@id` is that crate's ARK) up to date, in one step: what says something else becomes the next revision, what is not there any more is deleted, what you deleted and is there again is revived. Without it such an upload fails with CRATE_EXISTS.", { type: "boolean", default: false });
+const UPDATE = query("update", "Brings a crate of yours that is here already (its root's `@id` is that crate's ARK, or `crate` names it) up to date, in one step: what says something else becomes the next revision, what is not there any more is deleted, what you deleted and is there again is revived. Without it such an upload fails with CRATE_EXISTS.", { type: "boolean", default: false });
+/** The crate that an upload brings up to date. */
+export const NAMED_CRATE = query("crate", "The crate of yours that is brought up to date, in any spelling of its ARK: for a crate whose root `@id` does not name it. Means `update=true`. A root `@id` that is the ARK of another crate is refused (CRATE_MISMATCH).", { type: "string" });
 const ARCHIVE: Record<string, Content> = { "application/zip": { schema: {} } };
 const SUBMISSION = path("submissionUUID", "As the upload answered.", { type: "string" }, ID);
 const CRATE_FORMAT = query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "zip", "html", "turtle", "nquads", "linkset"] });
@@ -37,7 +39,7 @@ const SUMMARY: JsonObject = {
   "@id": ARK, name: EXAMPLE["name"]!, total: 1, counts: { DataDownload: 1 }, members: [{ "@id": `${ARK}/counts.csv`, kind: "DataDownload", name: "counts.csv" }],
   undescribed: { total: 1, files: [{ name: "ro-crate-preview.html", contentUrl: `https://registry.example/${ARK}/ro-crate-preview.html`, contentSize: "5120", encodingFormat: "text/html", sha256: QUEUED["sha256"]! }] },
 };
-const UPLOAD_REFUSALS = [...WRITE_REFUSALS, ...BODY_REFUSALS, "SHUTTING_DOWN"] as const;
+const UPLOAD_REFUSALS = [...WRITE_REFUSALS, ...BODY_REFUSALS, "NOT_FOUND", "AMBIGUOUS", "BUSY", "SHUTTING_DOWN"] as const;
 
 export const CRATES: readonly Operation[] = [
   {
@@ -73,14 +75,14 @@ export const CRATES: readonly Operation[] = [
   {
     method: "post", path: "/rocrate/upload-async", operationId: "upload_crate_async", tag: "crates", summary: "Upload a crate and poll for its result",
     description: "Answers as soon as the archive is stored. Poll `GET /rocrate/upload/status/{submissionUUID}` until `completed`. The same archive again answers the same submission.",
-    parameters: [UPDATE], body: UPLOAD,
+    parameters: [UPDATE, NAMED_CRATE], body: UPLOAD,
     answer: { description: "The submission.", content: json(schemaRef("Submission"), QUEUED) },
     token: "required", refusals: UPLOAD_REFUSALS,
   },
   {
     method: "post", path: "/rocrate/upload", operationId: "upload_crate", tag: "crates", summary: "Upload a crate and wait for its result",
     description: "The same work as the asynchronous upload. What is wrong with the content is a 422 with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running submission is answered.",
-    parameters: [UPDATE], body: UPLOAD,
+    parameters: [UPDATE, NAMED_CRATE], body: UPLOAD,
     answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...EXAMPLE, submission: FINISHED }) },
     token: "required", refusals: [...UPLOAD_REFUSALS, "CRATE_EXISTS", "CHANGED_MEANWHILE", "DUPLICATE"],
   },

@@ -6,8 +6,8 @@ import { bodyStream, hasBody, mediaType } from "../body.js";
 import { takeFile } from "../multipart.js";
 import { presence } from "../presence.js";
 import { sendJson } from "../reply.js";
-import { readFlag, type Operations } from "../request.js";
-import { FIELDS, answerCrate } from "./crates.js";
+import type { Operations } from "../request.js";
+import { FIELDS, answerCrate, uploadOptions } from "./crates.js";
 
 const plans = new CratePlanResolver();
 
@@ -19,7 +19,7 @@ export const cratePlanOperations: Operations = {
     authenticated(context.caller);
     if (!hasBody(req)) throw noBody();
     const signal = presence(request);
-    const options = { update: readFlag(request.query, "update") };
+    const options = uploadOptions(request.query);
     const plan = mediaType(req) === "multipart/form-data"
       ? await takeFile(req, FIELDS, (file) => plans.plan(file, options, context, signal))
       : await plans.plan({ stream: bodyStream(req), name: "", mediaType: mediaType(req) }, options, context, signal);
@@ -29,7 +29,7 @@ export const cratePlanOperations: Operations = {
     const { req, context } = request;
     authenticated(context.caller);
     if (!hasBody(req)) throw noBody();
-    const submitted = await plans.submitMetadata(bodyStream(req), { update: readFlag(request.query, "update") }, context);
+    const submitted = await plans.submitMetadata(bodyStream(req), uploadOptions(request.query), context);
     await answerCrate(request, submitted, ({ pointer }) => ["body", ...pointerSegments(pointer ?? "")]);
   },
 };

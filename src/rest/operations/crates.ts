@@ -4,6 +4,7 @@ import { KIND_RESOLVERS } from "../../resolvers/kind-resolver.js";
 import type { Finding } from "../../model/finding.js";
 import { authenticated } from "../../use-cases/access/caller.js";
 import { statusOfFindings } from "../../use-cases/crates/findings.js";
+import type { UploadOptions } from "../../use-cases/crates/named-crate.js";
 import type { SubmissionView } from "../../use-cases/crates/submissions.js";
 import { parseDocument } from "../../use-cases/records/view.js";
 import { takeFile } from "../multipart.js";
@@ -15,10 +16,13 @@ const crates = new CrateResolver();
 /** Existing clients send the archive as `file`, or as `crate`. */
 export const FIELDS = ["file", "crate"];
 
+/** Whether an upload is an update, and of which crate. */
+export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({ update: readFlag(query, "update"), crate: query["crate"] });
+
 async function submit({ req, query, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
-  const update = readFlag(query, "update");
-  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, { update }, context));
+  const options = uploadOptions(query);
+  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, options, context));
 }
 
 /** Conflicts that have a code of their own; the others are about identifiers. */

@@ -10,6 +10,7 @@ import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { crateLimits } from "./limits.js";
+import { alike } from "./run/alike.js";
 import { changedAtCommit, findConflicts, registeredCrates, takenAtCommit, withoutKnown } from "./run/conflicts.js";
 import { NewIdentifiers } from "./run/new-identifiers.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
@@ -28,6 +29,8 @@ export interface CrateSubmissionInput {
   trace?: string;
   /** What the uploader has of the crate is brought up to date. */
   update?: boolean;
+  /** ARK of the crate that is brought up to date, where the upload names it. */
+  crate?: string;
 }
 
 export interface IntakeDeps {
@@ -54,7 +57,8 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
   const records: CrateRecord[] = [];
   const own = new Map<string, Place>();
-  const { update: isUpdate, format } = submission.input as CrateSubmissionInput;
+  const { update: isUpdate, format, crate } = submission.input as CrateSubmissionInput;
+  let isNamed = crate !== undefined;
   const identifiers = new NewIdentifiers(deps.records, submission.user);
   const update = isUpdate === true ? new CrateUpdate(deps.records, submission.user, format === "metadata", identifiers) : undefined;
   let announcing = Promise.resolve();
@@ -66,6 +70,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     },
     registered: (arks, root) => registeredCrates(deps.records, arks, root, submission.user),
     claim: async (claims) => {
+      isNamed ||= claims.some(({ root, kept }) => root && kept);
       if (update) return update.claim(claims);
       const found = await findConflicts(deps.records, claims, submission.user, identifiers);
       for (const [ark, place] of found.own) own.set(ark, place);
@@ -86,6 +91,8 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
     const { errors, writes, uses } = update ? await update.plan(records) : await asNew(deps, records, own, result.root);
     if (errors.length > 0) return await fail(errors, result.warnings);
+    const similar = isNamed ? undefined : await alike(deps.records, records[0]!, submission.user);
+    if (similar) result.warnings.push(similar);
     job.signal.throwIfAborted();
     // Of the crate itself the commit tells that it is taken.
     const unheld = (await identifiers.unheld()).filter((key) => key !== arkKey(result.root));
@@ -107,11 +114,11 @@ async function asNew({ records }: IntakeDeps, built: readonly CrateRecord[], own
 }
 
 function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {
-  const { format = "zip", name, update } = submission.input as CrateSubmissionInput;
+  const { format = "zip", name, update, crate } = submission.input as CrateSubmissionInput;
   return {
     objects, format, limits: crateLimits(config),
     archive: { sha256: submission.sha256!, name: name ?? "crate.zip" },
-    identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS },
+    identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS, ...(crate === undefined ? {} : { crate }) },
     baseUrl: baseUrl(), owner: submission.user, ...(update ? { update } : {}),
   };
 }

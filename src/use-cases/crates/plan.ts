@@ -1,10 +1,12 @@
 import type { Config } from "../../config.js";
 import type { ObjectsLocation } from "../../stores/objects/location.js";
 import type { RecordStore } from "../../stores/records/port.js";
+import type { CrateRecord } from "./build-records.js";
 import { CrateError, type Place } from "./findings.js";
 import type { Severity } from "./finding-codes.js";
 import { crateLimits } from "./limits.js";
 import { Gathered } from "./planned.js";
+import { alike } from "./run/alike.js";
 import { findConflicts, registeredCrates, withoutKnown } from "./run/conflicts.js";
 import { NewIdentifiers } from "./run/new-identifiers.js";
 import type { CrateFormat } from "./run/protocol.js";
@@ -71,31 +73,37 @@ export interface CrateChanges {
 export type ChangeName = "created" | "changed" | "unchanged" | "removed" | "revived";
 
 /** Bytes in the object store: published under their hash, or staged. */
-export interface PlannedUpload { sha256: string; staged?: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string; /** The upload would be an update. */ update?: boolean }
+export interface PlannedUpload { sha256: string; staged?: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string; /** The upload would be an update. */ update?: boolean; /** ARK of the crate that it would update. */ crate?: string }
 export interface PlanDeps { records: Pick<RecordStore, "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf">; objectsLocation: ObjectsLocation; config: Config; baseUrl: () => string }
 
 /** Goes through the whole intake of a crate, in a thread of its own, and stores and changes nothing. */
-export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.zip", format = "zip", user, update: isUpdate = false }: PlannedUpload, signal: AbortSignal): Promise<CratePlan> {
+export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.zip", format = "zip", user, update: isUpdate = false, crate }: PlannedUpload, signal: AbortSignal): Promise<CratePlan> {
   const { config } = deps;
   const identifiers = new NewIdentifiers(deps.records, user);
   const update = isUpdate ? new CrateUpdate(deps.records, user, format === "metadata", identifiers) : undefined;
   const gathered = new Gathered(update);
+  let isNamed = crate !== undefined;
+  let root: Pick<CrateRecord, "ark" | "name"> | undefined;
   try {
     const result = await runThread(
       {
         objects: deps.objectsLocation, format, archive: { sha256, name, ...(staged === undefined ? {} : { staged }) }, limits: crateLimits(config), dryRun: true,
-        identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS }, baseUrl: deps.baseUrl(), owner: user, update: isUpdate,
+        identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS, ...(crate === undefined ? {} : { crate }) }, baseUrl: deps.baseUrl(), owner: user, update: isUpdate,
       },
       {
         progress: () => {},
         intend: async () => {},
         registered: (arks, root) => registeredCrates(deps.records, arks, root, user),
         claim: async (claims) => {
+          isNamed ||= claims.some((claim) => claim.root && claim.kept);
           const { refusals, own } = update ? { refusals: await update.claim(claims), own: new Map<string, Place>() } : await findConflicts(deps.records, claims, user, identifiers);
           gathered.claimed(claims, refusals, own);
           return [];
         },
-        records: (batch) => gathered.built(batch),
+        records: (batch) => {
+          root ??= batch[0];
+          gathered.built(batch);
+        },
       },
       signal, { timeout: config.INTAKE_TIMEOUT, memory: config.INTAKE_MEMORY },
     );
@@ -104,6 +112,8 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
       const { writes, errors } = await withoutKnown(deps.records, gathered.compared, gathered.own);
       gathered.compare(writes, errors);
     }
+    const similar = isNamed || !root ? undefined : await alike(deps.records, root, user);
+    if (similar) result.warnings.push(similar);
     return gathered.plan("errors" in result ? result.errors : [], result.warnings, config.PLAN_LIST_LIMIT);
   } catch (error) {
     if (error instanceof CrateError) return gathered.plan(error.findings, error.warnings, config.PLAN_LIST_LIMIT);

@@ -12,6 +12,7 @@ import type { Deps } from "../deps.js";
 import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
 import { uploadLimit } from "./limits.js";
+import { namedCrate, type UploadOptions } from "./named-crate.js";
 import type { CrateFormat } from "./run/protocol.js";
 
 /** A submission as clients see it. `guid` and `transactionFolder` repeat its id for clients that read those. */
@@ -84,10 +85,13 @@ export interface UploadedCrate { stream: Readable; name: string; format?: CrateF
  * @param options.request names the request in the logs of the work
  * @param options.trace names its span, for that of the work
  * @param options.update brings what the caller has of the crate up to date; the same archive is then looked at again
- * @throws ServiceError `NOT_AUTHENTICATED`, `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
+ * @param options.crate names the crate to update, and means an update
+ * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `BUSY` while the same archive updates another crate; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update = false, request, trace }: { update?: boolean; request?: string; trace?: string } = {}): Promise<Submission> {
+export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update: isUpdate = false, crate: named, request, trace }: UploadOptions & { request?: string; trace?: string } = {}): Promise<Submission> {
   const { user } = authenticated(caller);
+  const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
+  const update = isUpdate || crate !== undefined;
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
   try {
@@ -100,11 +104,22 @@ export async function submitCrate(deps: Deps, caller: Caller | null, { stream, n
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}), ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies CrateSubmissionInput, update, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}), ...(crate === undefined ? {} : { crate }), ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies CrateSubmissionInput, update, at: Date.now() });
   reached({ submission: submission.id, moment: "submission accepted" });
-  if (existing) await deps.records.release({ kind: "submission", id });
-  else return queued(deps, submission);
-  return submission;
+  if (!existing) return queued(deps, submission);
+  await deps.records.release({ kind: "submission", id });
+  if ((submission.input as CrateSubmissionInput).crate !== crate)
+    throw new ServiceError("BUSY", `The same archive is being ingested for another crate (submission ${submission.id}); send it again once that has ended.`, {}, { "Retry-After": "5" });
+  return withRegistered(deps, submission);
+}
+
+/** A submission of an archive that was ingested before says what became of it. */
+async function withRegistered({ records }: Pick<Deps, "records">, submission: Submission): Promise<Submission> {
+  const { status, rocrateIdentifier, warnings } = submission;
+  if (status !== "finished" || rocrateIdentifier === null) return submission;
+  const [crate] = await records.findMany([rocrateIdentifier]);
+  if (!crate) return submission;
+  return { ...submission, warnings: [...warnings, finding("ALREADY_REGISTERED", `This archive is already registered as ${crate.ark}, now at revision ${crate.revision}.`)] };
 }
 
 /** Queues a submission that the truth holds already; says so when its work cannot begin for now. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../../src/model/field.js";
 import { metadata, type Json } from "../../support/crates.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
@@ -30,7 +30,26 @@ describe("POST /rocrate/metadata", () => {
   it("takes the same document again as the same crate", async () => {
     const document = metadata([], { name: "Twice" });
     const first = await send(document);
-    expect((await send(document)).body).toEqual(first.body);
+    const registered = `This archive is already registered as ${first.body["@id"] as string}, now at revision 1.`;
+    const submission = first.body["submission"] as JsonObject;
+    expect((await send(document)).body).toEqual({ ...first.body, submission: { ...submission, warnings: [...submission["warnings"] as JsonObject[], { file: null, pointer: null, code: "ALREADY_REGISTERED", message: registered }] } });
+  });
+
+  it("updates the crate that `crate` names, over REST and GraphQL, and refuses other crates", async () => {
+    const first = await send(metadata([], { name: "To be named" }));
+    const crate = first.body["@id"] as string;
+    const named = (id: string, body: Json, path = "metadata", token = ada.token) =>
+      server.request<JsonObject>("POST", `/rocrate/${path}?crate=${encodeURIComponent(id)}`, { token, headers: { "Content-Type": "application/ld+json" }, body: JSON.stringify(body) });
+    const second = metadata([], { name: "Named", description: "The second edition" });
+    expect((await named(crate, second, "validate")).body).toMatchObject({ conforms: true, rocrateIdentifier: crate, changes: { counts: { changed: 1, created: 0 } } });
+    expect(await named(crate.replace("ark:", "ark:/"), second)).toMatchObject({ status: 200, body: { "@id": crate, name: "Named" } });
+    await server.graphql("mutation ($m: String!, $c: ID) { uploadCrateMetadata(metadata: $m, crate: $c) { submissionUUID } }", { m: JSON.stringify(metadata([], { name: "Third" })), c: crate }, ada.token);
+    await vi.waitFor(async () => expect((await server.request("GET", `/${crate}`)).body).toMatchObject({ name: "Third" }), 10_000);
+    const bob = await server.person("bob");
+    expect(await named(crate, second, "metadata", bob.token)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    expect(await named("ark:99999/nothing", second)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(await named(ada.id, second)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(server.faults).toEqual([]);
   });
 
   it("answers what is wrong with its place in the body, and makes nothing", async () => {

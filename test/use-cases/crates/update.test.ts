@@ -166,6 +166,28 @@ describe("a crate that is uploaded again", () => {
     expect(submission.warnings.map(({ code }) => code)).toContain("ROOT_WITHOUT_ARK");
   });
 
+  it("updates the crate that the upload names, whatever name its root has, and no other one", async () => {
+    const archive = (text: string, root: Entity = {}) => crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
+    const { rocrateIdentifier: ark } = await rig.upload(await archive("a"));
+    expect(await rig.upload(await archive("b"), { input: { update: true, crate: ark! } })).toMatchObject({ status: "finished", error: null, rocrateIdentifier: ark, identifiersMinted: 0 });
+    expect(await revisions()).toEqual({ [ark!]: 2, [`${ark!}/a.csv`]: 2 });
+    const other = await rig.upload(await archive("c", { "@id": ROOT }), { input: { update: true, crate: ark! } });
+    expect(other.error).toMatchObject([{ code: "CRATE_MISMATCH", pointer: "/@graph/1", message: expect.stringContaining(ROOT) }]);
+    expect((await rig.upload(await archive("d"), { user: OTHER, input: { update: true, crate: ark! } })).error).toMatchObject([{ code: "IDENTIFIER_TAKEN" }, { code: "IDENTIFIER_TAKEN" }]);
+    expect(await revisions()).toEqual({ [ark!]: 2, [`${ark!}/a.csv`]: 2 });
+  });
+
+  it("is told from one of the uploader's with the same name, which it would be the next revision of", async () => {
+    const archive = (text: string, root: Entity = {}) => crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
+    const told = ({ warnings }: { warnings: { code: string; message: string }[] }) => warnings.filter(({ code }) => code === "CRATE_ALIKE").map(({ message }) => message);
+    const { rocrateIdentifier: ark } = await rig.upload(await archive("a"));
+    expect((await rig.plan(await archive("b"))).warned.map(({ code }) => code)).toContain("CRATE_ALIKE");
+    expect(told(await rig.upload(await archive("b")))).toEqual([expect.stringContaining(`crate=${ark!}`)]);
+    expect(told(await rig.upload(await archive("c", { name: "Another" })))).toEqual([]);
+    expect(told(await rig.upload(await archive("d", { "@id": ROOT })))).toEqual([]);
+    expect(told(await rig.upload(await archive("e"), { user: OTHER }))).toEqual([]);
+  });
+
   it("puts an entity under embargo that says so now", async () => {
     const dataset: Entity = { "@id": "ark:99999/data", "@type": "evi:Dataset", name: "D" };
     await rig.upload(await of([dataset]));

@@ -1,4 +1,4 @@
-import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
+import { arkKey, looksLikeArk, parseArk } from "../../../identifiers/ark.js";
 import { mintArk } from "../../../identifiers/mint.js";
 import { quoted, type Findings } from "../findings.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
@@ -12,6 +12,8 @@ export interface IdentifySettings {
   naan: string;
   /** Setting ACCEPTED_NAANS; `*` accepts all. */
   acceptedNaans: string;
+  /** ARK of the crate that the upload names, which it updates. */
+  crate?: string;
   /** Crates within the crate that are registered apart from it. */
   registered?: ReadonlyMap<string, RegisteredCrate>;
 }
@@ -38,6 +40,9 @@ export interface IdentifiedEntity {
 export function identify(descriptions: readonly CrateDescription[], settings: IdentifySettings, findings: Findings): IdentifiedEntity[] {
   const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
   const rootId = crateId(crate, settings);
+  const stated = parseArk(crate.root.id)?.stored;
+  if (settings.crate !== undefined && stated !== undefined && arkKey(stated) !== arkKey(settings.crate))
+    findings.error("CRATE_MISMATCH", `The crate's \`@id\` is ${quoted(stated)}, and the upload names ${settings.crate}; name the crate that it is, or leave the name out.`, { file: crate.file, pointer: crate.root.pointer });
   const ids = new EntityIds(rootId.ark);
   const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
   const entities = new Map<string, IdentifiedEntity>();
@@ -86,12 +91,13 @@ function basesOf([, ...nested]: readonly CrateDescription[], crate: Base, { regi
   })];
 }
 
-/** The crate's own identifier: its root's `@id` when that is an ARK, else a new one. */
-function crateId({ root }: CrateDescription, { naan }: IdentifySettings): Extract<EntityId, { ark: string }> {
+/** The crate's own identifier: what the upload names, or its root's `@id` when that is an ARK, else a new one. */
+function crateId({ root }: CrateDescription, { naan, crate }: IdentifySettings): Extract<EntityId, { ark: string }> {
   const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
-  if (given) return { rule: "ark", ark: given.stored, naan: given.naan };
+  if (given && crate === undefined) return { rule: "ark", ark: given.stored, naan: given.naan };
   const { name } = root.value;
-  const ark = mintArk(naan, "rocrate", typeof name === "string" ? name : null);
+  const ark = crate ?? mintArk(naan, "rocrate", typeof name === "string" ? name : null);
+  if (given) return { rule: "ark", ark, naan: given.naan };
   return /^https?:\/\//i.test(root.id) ? { rule: "url", ark, url: root.id } : { rule: "path", ark, path: "" };
 }
 

@@ -93,7 +93,7 @@ async function fromMetadata(input: IntakeInput, reader: ObjectReader, host: Inta
 async function prepared(metadata: readonly MetadataBytes[], members: readonly Member[], settings: PrepareSettings, findings: Findings, host: IntakeHost): Promise<PreparedCrate> {
   const descriptions = describeCrate(metadata, settings, findings);
   const candidates = crateCandidates(descriptions);
-  const found = candidates.length === 0 ? [] : await host.registered(candidates, parseArk(descriptions[0]!.root.id)?.stored);
+  const found = candidates.length === 0 ? [] : await host.registered(candidates, settings.crate ?? parseArk(descriptions[0]!.root.id)?.stored);
   return prepareDescribed(descriptions, metadata, members, { ...settings, registered: new Map(found.map((crate) => [crate.ark, crate])) }, findings);
 }
 
@@ -129,8 +129,8 @@ function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha51
 async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, input: IntakeInput & { size: number }, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
   for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
   if (!input.dryRun) crate.findings.throwIfErrors();
-  if (input.update && crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id)))
-    crate.findings.warn("ROOT_WITHOUT_ARK", "The crate's root has no ARK that says which crate to update, so this became a new crate; give the root the ARK of the crate as its `@id`.", placeOf(crate.root));
+  if (input.update && input.identify.crate === undefined && crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id)))
+    crate.findings.warn("ROOT_WITHOUT_ARK", "Neither the upload nor the crate's root says which crate to update, so this became a new crate. Upload it with `crate=` and the ARK of the crate, or give the root that ARK as its `@id`.", placeOf(crate.root));
   const total = crate.entities.length;
   let done = 0;
   host.progress({ stage: "building records", done, total, unit: "records" });
