@@ -69,7 +69,7 @@ A submission that failed lists the same codes in \`error\`, one that went in lis
 
 ## What is refused
 
-\`REQUIRED\`: what cannot be stored faithfully, what is not safe to unpack, what goes beyond a limit, and identifiers that are taken. The status is that of \`POST /rocrate/upload\` and \`POST /rocrate/metadata\`.
+\`REQUIRED\`: what cannot be stored faithfully, what is not safe to unpack, what goes beyond a limit, and identifiers that are taken. The status is that of \`POST /rocrate/upload\` and \`POST /rocrate/metadata\`; their answer has the code as \`code\`, and of a 422 as \`type\` of each item.
 
 | Code | Status | Meaning | Fix |
 |---|---|---|---|

@@ -88,7 +88,7 @@ describe("an identifier below a record", () => {
         { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": `${above}/nested` } }, { "@id": `${above}/nested`, "@type": "Dataset", name: "N" }] } })],
     ];
     for (const [what, archive] of crates) {
-      for (const update of [false, true]) expect(await upload(archive, eve, { update }), what).toMatchObject({ status: 409, body: { code: "DUPLICATE", detail: expect.stringContaining(above) as string } });
+      for (const update of [false, true]) expect(await upload(archive, eve, { update }), what).toMatchObject({ status: 409, body: { code: "IDENTIFIER_BELOW", detail: expect.stringContaining(above) as string } });
       expect(await upload(archive, eve, { path: "/rocrate/validate" }), what).toMatchObject({ status: 200, body: { conforms: false, conflicting: [{ code: "IDENTIFIER_BELOW" }] } });
     }
     expect((await server.request("GET", `/rocrate/${root}`)).status).toBe(404);

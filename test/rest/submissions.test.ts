@@ -174,7 +174,7 @@ describe("uploading again over REST and GraphQL", () => {
     const changed = await crate([{ "@id": "a.csv", "@type": "File", name: "B" }], { "a.csv": "a" }, root);
     const refused = await registry.upload(changed, ada.token, { path: "/rocrate/upload" });
     expect(refused).toMatchObject({ status: 409, body: { code: "CRATE_EXISTS", detail: expect.stringContaining("?update=true") } });
-    expect(await registry.upload(changed, bob.token, { path: "/rocrate/upload?update=true" })).toMatchObject({ status: 409, body: { code: "DUPLICATE" } });
+    expect(await registry.upload(changed, bob.token, { path: "/rocrate/upload?update=true" })).toMatchObject({ status: 409, body: { code: "IDENTIFIER_TAKEN" } });
     expect(await registry.upload(changed, ada.token, { path: "/rocrate/upload?update=maybe" })).toMatchObject({ status: 422, body: { detail: [{ loc: ["query", "update"], type: "bool_parsing" }] } });
     const updated = await registry.upload(changed, ada.token, { path: "/rocrate/upload?update=true" });
     expect(updated, updated.text).toMatchObject({ status: 200, body: { "@id": root["@id"], submission: { status: "finished" } } });

@@ -32,7 +32,7 @@ export function metadata(entities: Entity[] = [], root: Entity = {}, context: Js
 }
 
 /** What RO-Crate asks for and small examples leave out; told apart from what a test is about. */
-export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set(["CONTEXT_MISSING", "CONTEXT_VERSION", "DESCRIPTOR_INCOMPLETE", "ID_NOT_URI", "NOT_FLATTENED", "NOT_PART", "OLDER_LAYOUT", "ROOT_ID", "ROOT_INCOMPLETE", "TYPE_MISSING"]);
+export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set(["ABOUT_NOWHERE", "CONFORMS_TO_INVALID", "CONTEXT_MISSING", "CONTEXT_VERSION", "DESCRIPTOR_INCOMPLETE", "ID_NOT_URI", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "OLDER_LAYOUT", "ROOT_ID", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE", "TYPE_MISSING"]);
 
 export type Members = { [name: string]: string | Uint8Array | Entity | null };
 

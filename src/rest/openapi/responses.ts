@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { FINDING_CODES } from "../../use-cases/crates/finding-codes.js";
 import { schemaRef } from "./operation.js";
 
 /** Names of the shared error responses by status. */
@@ -35,14 +36,16 @@ function responseOf(status: number): JsonObject {
   if (status === 422) {
     return { description: ERRORS.VALIDATION.meaning, content: { "application/json": { schema: schemaRef("HTTPValidationError"), example: VALIDATION_EXAMPLE } } };
   }
+  // A crate is refused with a code of its own; see docs/crates.md.
+  const ofCrates = Object.entries(FINDING_CODES).filter(([, finding]) => finding.severity === "REQUIRED" && finding.status === status).map(([code]) => code);
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join("\n\n"),
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join("\n\n") + (ofCrates.length > 0 ? "\n\nOf a crate: the code of what is wrong with it, as in docs/crates.md." : ""),
     ...(status === 401 ? { headers: { "WWW-Authenticate": { description: "`Bearer`.", schema: { type: "string" } } } } : {}),
     ...(status === 405 ? { headers: { Allow: { description: "Methods of the path.", schema: { type: "string" } } } } : {}),
     ...(status === 429 || status === 503 ? { headers: { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } } } : {}),
     content: {
       "application/json": {
-        schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
+        schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: [...new Set<string>([...codes, ...ofCrates])] } } }] },
         examples: Object.fromEntries(codes.map((code) => [code, { value: { detail: ERRORS[code].meaning, code } }])),
       },
     },

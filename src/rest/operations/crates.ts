@@ -25,17 +25,14 @@ async function submit({ req, query, context }: RestRequest): Promise<SubmissionV
   return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, options, context));
 }
 
-/** Conflicts that have a code of their own; the others are about identifiers. */
-const CONFLICTS = ["CRATE_EXISTS", "CHANGED_MEANWHILE"] as const;
 const inArchive = ({ file, pointer }: Finding): (string | number)[] => ["body", "file", file ?? "", pointer ?? ""];
 
-/** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status. */
+/** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status; with the code of docs/crates.md in any case. */
 function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   const errors = view.error ?? [];
   const status = statusOfFindings(errors);
   const first = errors.find((error) => statusOfFindings([error]) === status);
-  if (status === 413) return new ServiceError("TOO_LARGE", first!.message, { submission: view });
-  if (status === 409) return new ServiceError(CONFLICTS.find((code) => code === first!.code) ?? "DUPLICATE", first!.message, { submission: view });
+  if (status !== 422) return new ServiceError(status === 413 ? "TOO_LARGE" : "DUPLICATE", first!.message, { submission: view, code: first!.code });
   return new ValidationError(errors.map((error) => ({ loc: locOf(error), msg: error.message, type: error.code })));
 }
 

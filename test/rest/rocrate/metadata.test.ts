@@ -84,6 +84,22 @@ describe("POST /rocrate/metadata", () => {
     expect(server.faults).toEqual([]);
   });
 
+  it("answers a refusal with the code that docs/crates.md gives it, whatever its status", async () => {
+    const bob = await server.person("bob-of-codes");
+    const own = { "@id": "ark:59852/codes-of-ada", "@type": "Dataset", name: "Ada's" };
+    await send(metadata([own], { name: "Codes" }));
+    const refused = async (body: Json): Promise<unknown> => {
+      const answer = await server.request<JsonObject>("POST", "/rocrate/metadata", { token: bob.token, headers: { "Content-Type": "application/ld+json" }, body: typeof body === "string" ? body : JSON.stringify(body) });
+      return [answer.status, answer.body["code"] ?? (answer.body["detail"] as JsonObject[])[0]!["type"]];
+    };
+    expect(await refused(metadata([own]))).toEqual([409, "IDENTIFIER_TAKEN"]);
+    expect(await refused(metadata([{ "@id": "ark:59852/codes-of-ada/below", "@type": "Dataset" }]))).toEqual([409, "IDENTIFIER_BELOW"]);
+    expect(await refused(metadata([{ "@id": "#a", "@type": "Thing", about: Array.from({ length: 100_001 }, () => 1) }]))).toEqual([413, "TOO_MANY_REFERENCES"]);
+    expect(await refused(`{"@context": {}, "@graph": ${"[".repeat(300)}${"]".repeat(300)}}`)).toEqual([413, "too_deep"]);
+    expect(await refused({ "@context": {} })).toEqual([422, "NO_ROOT"]);
+    expect(await refused({ "@context": 5, "@graph": metadata()["@graph"]! })).toEqual([422, "CONTEXT_INVALID"]);
+  });
+
   it("is uploadCrateMetadata over GraphQL", async () => {
     const { body } = await server.graphql<{ uploadCrateMetadata: { status: string; sha256: string } }>("mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { status sha256 } }", { m: JSON.stringify(metadata([], { name: "By GraphQL" })) }, ada.token);
     expect(body.data.uploadCrateMetadata).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });

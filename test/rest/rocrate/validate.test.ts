@@ -102,7 +102,7 @@ describe("POST /rocrate/validate", () => {
     expect(reused.conflicting).toMatchObject([{ identifier: "ark:59852/rocrate-plan-sub", kind: "ROCrate", message: expect.stringMatching(/ark:59852\/rocrate-plan-sub is a crate of yours already and says something else.*update=true/) }]);
     // The upload says the same.
     const refused = await server.request("POST", "/rocrate/upload", { token: ada.token, body: form(other) });
-    expect(refused).toMatchObject({ status: 409, body: { code: "DUPLICATE", detail: reused.conflicting[0]!.message } });
+    expect(refused).toMatchObject({ status: 409, body: { code: "IDENTIFIER_TAKEN", detail: reused.conflicting[0]!.message } });
     expect((await validate(form(await nested("plan-two")))).body).toMatchObject({ conforms: true, conflicting: [], known: [{ identifier: "ark:59852/plan-tool" }, { identifier: "ark:59852/rocrate-plan-sub" }] });
     const changed = (await validate(form(await zip({ "ro-crate-metadata.json": metadata([{ ...tool, name: "Another" }], { "@id": "ark:59852/rocrate-plan-three" }) })))).body;
     expect(changed).toMatchObject({ conforms: false, records: [], conflicting: [{ identifier: "ark:59852/plan-tool", kind: "Software", pointer: "/@graph/2", file: "ro-crate-metadata.json" }] });

@@ -233,7 +233,7 @@ describe("intake of a crate", () => {
     const context = [RO_CRATE, "https://example.org/ctx"];
     const submission = await rig.upload(await zip({ "ro-crate-metadata.json": metadata([{ "@id": "#b", "@type": "Person", name: "B", odd: "x", address: { "@context": "https://example.org/inner", street: "y" } }], {}, context) }));
     expect(submission).toMatchObject({ status: "finished", error: null });
-    expect(submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["UNKNOWN_CONTEXT /@context", "UNKNOWN_CONTEXT /@graph/2/address/@context", "LOST_TERM /@graph/2", "LOST_TERM /@graph/2"]);
+    expect(submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(["UNKNOWN_CONTEXT /@context", "UNKNOWN_CONTEXT /@graph/2/address/@context", "NESTED_WITHOUT_ID /@graph/2/address", "LOST_TERM /@graph/2", "LOST_TERM /@graph/2"]);
     const record = (await rig.all()).find(({ name }) => name === "B")!;
     expect(await rig.document(record.ark)).toMatchObject({ "@context": context, odd: "x", address: { "@context": "https://example.org/inner", street: "y" } });
     const quads = await rig.records.quads(record.ark);

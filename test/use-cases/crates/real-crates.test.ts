@@ -21,15 +21,15 @@ describe.skipIf(!present)("real crates by others", () => {
   };
 
   const expected: [string, Record<string, number>, string[]][] = [
-    ["fs-cm4ai-release", { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 }, ["CONTEXT_VERSION", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"]],
+    ["fs-cm4ai-release", { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 }, ["CONTEXT_VERSION", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"]],
     ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, ["CONTEXT_VERSION"]],
-    ["fs-mds-reasoning", { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "NOT_FLATTENED", "OLDER_LAYOUT", "ROOT_INCOMPLETE"]],
-    ["fs-mds-zip-test-crate.zip", { rocrate: 1, dataset: 3, computation: 1 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "OLDER_LAYOUT", "ROOT_INCOMPLETE"]],
+    ["fs-mds-reasoning", { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "OLDER_LAYOUT", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE"]],
+    ["fs-mds-zip-test-crate.zip", { rocrate: 1, dataset: 3, computation: 1 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "OLDER_LAYOUT", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE"]],
     ["py-crate_with_subcrates", { rocrate: 4, datadownload: 4 }, ["ROOT_INCOMPLETE"]],
     ["run-profile-ex-process", { rocrate: 1, software: 1, computation: 1, datadownload: 2, entity: 3 }, ["ROOT_INCOMPLETE"]],
     ["run-profile-ex-provenance", { rocrate: 1, software: 4, computation: 6, datadownload: 3, entity: 18 }, ["ROOT_INCOMPLETE"]],
     ["rb-crate-spec1.3", { rocrate: 1, datadownload: 2, entity: 1 }, ["ROOT_INCOMPLETE"]],
-    ["rb-zip-biobb_hpc_workflows-condapack.zip", { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 }, ["NOT_PART"]],
+    ["rb-zip-biobb_hpc_workflows-condapack.zip", { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 }, ["NOT_PART", "TEXT_AS_REFERENCE"]],
     ["eln-kadi4mat-records.eln", { rocrate: 1, dataset: 1, datadownload: 4, entity: 10 }, ["LOST_TERM"]],
   ];
   for (const [name, kinds, warned] of expected) {

@@ -19,10 +19,19 @@ const localName = (key: string): string => key.slice(Math.max(key.lastIndexOf("#
  * (`"@type": "@id"`, JSON-LD 1.1 section 4.2.3).
  */
 export function referenceFields(context: JsonValue | undefined): (key: string) => boolean {
+  const coerced = coercedTerms(context);
+  return (key) => coerced.has(key) || isReferenceName(key);
+}
+
+/** Whether a property's name says that its texts are references. */
+export const isReferenceName = (key: string): boolean => NAMES.has(localName(key).toLowerCase());
+
+/** Terms whose texts the context makes references. */
+export function coercedTerms(context: JsonValue | undefined): ReadonlySet<string> {
   const coerced = new Set<string>();
   for (const part of listOf(context)) {
     if (!isObject(part)) continue;
     for (const [term, definition] of Object.entries(part)) if (isObject(definition) && definition["@type"] === "@id") coerced.add(term);
   }
-  return (key) => coerced.has(key) || NAMES.has(localName(key).toLowerCase());
+  return coerced;
 }

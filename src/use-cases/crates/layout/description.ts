@@ -10,6 +10,8 @@ export interface CrateDescription {
   /** Says which entity is the root; the older layout has none. */
   descriptor?: CrateEntity;
   root: CrateEntity;
+  /** False where the metadata is one object without `@graph`. */
+  hasGraph: boolean;
   /** The root is among them. */
   entities: CrateEntity[];
 }

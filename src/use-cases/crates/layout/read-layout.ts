@@ -23,7 +23,7 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
       return undefined;
     }
     const described = entities.filter((entity) => bareId(entity.id) !== bareId(descriptor.id));
-    return { file, folder, context, descriptor, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
+    return { file, folder, context, hasGraph: true, descriptor, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
   }
   const silent = entities.find(({ id }) => isDescriptorName(id));
   if (silent) {
@@ -41,7 +41,7 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
     return undefined;
   }
   const root: CrateEntity = { id: id ?? "./", pointer: "", value: { ...own, "@id": id ?? "./" } };
-  return { file, folder, context, root, entities: withEmbedded([root, ...entities]) };
+  return { file, folder, context, hasGraph: graph !== undefined && graph !== null, root, entities: withEmbedded([root, ...entities]) };
 }
 
 function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findings): CrateEntity[] {

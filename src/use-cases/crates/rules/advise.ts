@@ -4,6 +4,7 @@ import { listOf, referencesIn } from "../json-path.js";
 import { typeNames } from "../kinds.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
 import { adviseOnParts } from "./parts.js";
+import { adviseOnReferences } from "./references.js";
 
 /** What no URI reference holds (RFC 3986, with the characters of RFC 3987), and `%` that begins no escape. */
 // eslint-disable-next-line no-control-regex
@@ -16,13 +17,17 @@ const VERSION = /ro\/?-?crate\/(?:specification\/)?(\d+\.\d+)/;
  * Data Entity" and "Data Entities"). Whatever it finds is advice: a record can do without it.
  */
 export function adviseOnCrate(description: CrateDescription, findings: Findings): void {
-  const { file, context, descriptor, entities } = description;
+  const { file, context, descriptor, entities, hasGraph } = description;
   if (context === undefined || context === null) findings.warn("CONTEXT_MISSING", "The metadata has no @context; its terms are kept under a vocabulary of the registry's own. Add the context of RO-Crate.", { file, pointer: "" });
   if (descriptor) {
     adviseOnDescriptor(descriptor, description, findings);
     adviseOnParts(description, findings);
-  } else findings.warn("OLDER_LAYOUT", "The crate is one object with its own @graph, as before RO-Crate 1.0; write a flat @graph with a descriptor.", { file, pointer: "" });
+  } else {
+    const layout = hasGraph ? "The crate is one object with its own @graph, as before RO-Crate 1.0" : "The crate has no @graph; it is read as one object that is the crate";
+    findings.warn("OLDER_LAYOUT", `${layout}. Write a flat @graph with a descriptor.`, { file, pointer: "" });
+  }
   adviseOnRoot(description, findings);
+  adviseOnReferences(description, findings);
   for (const { id, value, pointer, embedded } of entities) {
     if (NOT_IN_URI.test(id)) findings.warn("ID_NOT_URI", `The @id ${JSON.stringify(id.slice(0, 200))} is no URI; percent-encode it (a blank as %20).`, { file, pointer });
     if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"])) findings.warn("TYPE_MISSING", "The entity has no @type; say what it is.", { file, pointer });

@@ -53,6 +53,46 @@ describe("what RO-Crate asks for", () => {
     expect(advice(metadata([{ "@id": "d/", "@type": "File" }], { hasPart: [{ "@id": "d/" }] }), ["d/", "d/x"])).toEqual(["FOLDER_AS_FILE /@graph/2"]);
   });
 
+  it("is no object without an @id inside an entity, told once for all of a file", () => {
+    const nested: Entity[] = [
+      { "@id": "#a", "@type": "Person", address: { "@type": "PostalAddress", street: { name: "S" } }, email: { "@value": "a@b.example" }, knows: [{ "@id": "#b" }] },
+      { "@id": "#b", "@type": "Person", spoken: { "@list": ["en", "de"] } },
+      // A schema of tables is JSON.
+      { "@id": "#s", "@type": "evi:Schema", properties: { a: { type: "string" } } },
+    ];
+    expect(advice(metadata(nested))).toEqual(["NESTED_WITHOUT_ID /@graph/2/address"]);
+  });
+
+  it("is no text where a reference belongs, told once for each property", () => {
+    const texts: Entity[] = [
+      { "@id": "#a", "@type": "Person", name: "#b", memberOf: "#lab" },
+      { "@id": "#lab", "@type": "Organization", member: ["#a", "Somebody"], funder: "" },
+      { "@id": "#c", "@type": "Person", memberOf: "#lab" }, { "@id": "a.csv", "@type": "File", author: "Jane Doe" },
+    ];
+    expect(advice(metadata(texts, { hasPart: ["a.csv"] }), ["a.csv"])).toEqual(["TEXT_AS_REFERENCE /@graph/1/hasPart", "TEXT_AS_REFERENCE /@graph/2/memberOf", "TEXT_AS_REFERENCE /@graph/3/member"]);
+  });
+
+  it("is a conformsTo that names a profile, or a version of RO-Crate", () => {
+    const profile = { "@id": "https://w3id.org/workflowhub/workflow-ro-crate/1.0" };
+    expect(advice(graph({ conformsTo: [profile] }, { conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, profile] }))).toEqual([]);
+    expect(advice(graph({}, { conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, { "@id": "https://w3id.org/ro/crate/9.9" }] }))).toEqual(["CONFORMS_TO_INVALID /@graph/0/conformsTo"]);
+    for (const conformsTo of [{ "@id": "https://w3id.org/ro/crate" }, { "@id": "a profile" }, 5, { "@id": "" }, { name: "Profile" }] as Json[])
+      expect(advice(graph({ conformsTo })).filter((finding) => !finding.startsWith("NESTED")), JSON.stringify(conformsTo)).toEqual(["CONFORMS_TO_INVALID /@graph/1/conformsTo"]);
+    expect(advice(graph({ conformsTo: "https://example.org/profile" }))).toEqual(["TEXT_AS_REFERENCE /@graph/1/conformsTo"]);
+    expect(advice(metadata([{ "@id": "#profile", "@type": "CreativeWork" }], { conformsTo: { "@id": "#profile" } }))).toEqual([]);
+  });
+
+  it("is an about that leads to something", () => {
+    expect(advice(graph({}, { about: [{ "@id": "./" }, { "@id": "gone/" }] }))).toEqual(["ABOUT_NOWHERE /@graph/0/about"]);
+    expect(advice(metadata([{ "@id": "#a", "@type": "CreativeWork", about: [{ "@id": "#gone" }, { "@id": "https://example.org/" }, { "@id": "ro-crate-metadata.json" }, { "@id": "./" }] }]))).toEqual(["ABOUT_NOWHERE /@graph/2/about"]);
+  });
+
+  it("calls a missing @graph that", () => {
+    const { findings } = prepareCrate([{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify({ ...ROOT, "@context": RO_CRATE })) }], [], SETTINGS);
+    expect(findings.allWarnings()).toMatchObject([{ code: "OLDER_LAYOUT", message: expect.stringContaining("The crate has no @graph") }]);
+    expect(() => prepareCrate([{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify({ "@context": RO_CRATE })) }], [], SETTINGS)).toThrow("The crate has no `@graph`");
+  });
+
   it("is a descriptor, which the older layout has not", () => {
     expect(advice({ ...ROOT, "@context": RO_CRATE, "@graph": [] })).toEqual(["OLDER_LAYOUT "]);
   });
