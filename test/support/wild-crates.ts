@@ -46,7 +46,7 @@ export const WILD: Readonly<Record<string, { members: Members; advice: string[];
   },
   "an export of an electronic laboratory notebook (.eln)": {
     stored: 1,
-    advice: ["LOST_TERM", "ROOT_INCOMPLETE"],
+    advice: ["LOST_TERM", "NESTED_WITHOUT_ID", "ROOT_INCOMPLETE"],
     members: packed("2024-05-03-export/", CONTEXT("1.1"), [
       descriptor("1.1", { dateCreated: "2024-05-03T08:00:00+02:00", sdPublisher: { "@id": "#publisher" }, version: "1.0" }),
       { "@id": "#publisher", "@type": "Organization", areaServed: "Laniakea Supercluster", name: "ELN", url: "https://eln.example" },
@@ -70,7 +70,7 @@ export const WILD: Readonly<Record<string, { members: Members; advice: string[];
   },
   "a release with identifiers of its own and files elsewhere": {
     stored: 0,
-    advice: ["CONTEXT_VERSION", "FIELD_LENGTH", "FILE_NOT_IN_ARCHIVE", "NOT_PART", "ROOT_INCOMPLETE"],
+    advice: ["CONTEXT_VERSION", "FIELD_LENGTH", "FILE_NOT_IN_ARCHIVE", "NESTED_WITHOUT_ID", "NOT_PART", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE"],
     members: packed("", { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" }, [
       { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", conformsTo: { "@id": "https://w3id.org/ro/crate/1.2-DRAFT" }, about: { "@id": "ark:59852/rocrate-release/" } },
       { "@id": "ark:59852/rocrate-release/", "@type": ["Dataset", "https://w3id.org/EVI#ROCrate"], name: "Release", description: "A release", keywords: ["x"], version: "1.0", author: ["A", "B"], hasPart: [{ "@id": "ark:59852/d1" }, { "@id": "ark:59852/c1" }], isPartOf: [{ "@id": "ark:/Ideker_Lab" }], license: "https://creativecommons.org/licenses/by/4.0/", datePublished: null, ethicalReview: "none", additionalProperty: [{ "@type": "PropertyValue", name: "Completeness", value: "partial" }] },
