@@ -11,7 +11,7 @@ export interface LinkedEntity extends IdentifiedEntity { linked?: "described" | 
 /** Most properties that a warning names. */
 const MOST_NAMED = 5;
 
-/** ARKs of a crate that may be crates by themselves: the roots of nested crates, and what is called a dataset or a crate. */
+/** ARKs that may be crates by themselves: the roots of nested crates, and what is called a dataset or a crate. */
 export function crateCandidates([crate, ...nested]: readonly CrateDescription[]): string[] {
   const candidates = new Set<string>();
   for (const { context, entities, root } of [crate!, ...nested]) {
@@ -28,8 +28,8 @@ export function crateCandidates([crate, ...nested]: readonly CrateDescription[])
 
 /**
  * A crate that is registered already is what its own metadata file says, in an archive that contains it too: what the
- * crate around it says of it, or of what it describes, is a summary that goes out of date. The rest of the statements stay in the metadata
- * file; a warning names what differs. A crate that is only named is linked as it is.
+ * crate around it says of it, or of what it describes, is a summary that goes out of date. The other statements stay
+ * in the metadata file, and a warning names what differs. A crate that is only named is linked as it is.
  */
 export function withOwnStatement(entity: IdentifiedEntity, registered: ReadonlyMap<string, RegisteredCrate>, findings: Findings): LinkedEntity {
   if (registered.size === 0) return entity;

@@ -15,7 +15,7 @@ const VERSION = /^(?:0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/?$/;
 /** Properties whose values are entities, never words. */
 const ONLY_REFERENCES: ReadonlySet<string> = new Set(["hasPart", "isPartOf", "about", "mainEntity", "conformsTo"]);
 
-/** Tells of references that are written as text, that lead nowhere, or that stand for a whole object ("RO-Crate JSON-LD", flattened). */
+/** Warns of references that are text or lead nowhere, and of whole objects in their place ("RO-Crate JSON-LD"). */
 export function adviseOnReferences(description: CrateDescription, findings: Findings): void {
   const { descriptor, entities } = description;
   const rules = new ReferenceRules(description, findings);
