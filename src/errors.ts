@@ -40,6 +40,7 @@ export const ERRORS = {
   VALIDATION_TIMEOUT: { status: 503, meaning: "The check ran into VALIDATE_TIMEOUT and was ended." },
   QUERY_TIMEOUT: { status: 503, meaning: "The query ran into its time limit and was ended." },
   QUERY_MEMORY: { status: 503, meaning: "The SPARQL query needed more memory than its thread has and was ended." },
+  QUERY_FAILED: { status: 503, meaning: "The query engine failed while it answered the query, and is starting anew; the caller is not blamed for it." },
   SPARQL_BUSY: { status: 503, meaning: "All threads of /sparql are busy and did not come to the query in time." },
   SPARQL_NEEDS_ENDPOINT: { status: 503, meaning: "The graph is larger than SPARQL_MEMORY: the registry needs a SPARQL endpoint of its own." },
   STORE_UNAVAILABLE: { status: 503, meaning: "A store cannot be reached; nothing was changed." },

@@ -34,9 +34,11 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
     const queries = new EndpointEngine({ ...endpoint, pool: config.SPARQL_POOL - strangers });
     return { queries, openQueries: new OpenEndpoint(queries, endpoint, { ...limits, atOnce: strangers }), guard: new QueryGuard(config, BOOKKEEPING) };
   }
+  const queries = new OxigraphEngine({ openFeed, indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
   return {
-    queries: new OxigraphEngine({ openFeed, indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log }),
-    openQueries: new OpenEngine({ ...limits, openFeed, memory: config.SPARQL_MEMORY, threads: config.SPARQL_THREADS, log }),
+    queries,
+    // The engine of the service has the same graph: what it takes there it takes in a thread for strangers.
+    openQueries: new OpenEngine({ ...limits, openFeed, memory: config.SPARQL_MEMORY, needs: () => queries.held(), threads: config.SPARQL_THREADS, log }),
     guard: new QueryGuard(config),
   };
 }

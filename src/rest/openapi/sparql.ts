@@ -33,7 +33,7 @@ const DESCRIPTION = [
   "SPARQL 1.1 Protocol, queries only, open to everyone. The default graph is the union of all records' graphs; the graph of a record is named by its ARK.",
   "A statement that several graphs hold may come several times: say DISTINCT where that matters. SERVICE and updates are refused. Limits are settings, and an answer that was cut carries `X-Truncated`.",
 ].join("\n\n");
-const REFUSALS = ["QUERY_SYNTAX", "QUERY_REFUSED", "UPDATE_REFUSED", "NOT_ACCEPTABLE", "TOO_LARGE", "TOO_MANY_REQUESTS", "QUERY_TIMEOUT", "QUERY_MEMORY", "SPARQL_BUSY", "SPARQL_NEEDS_ENDPOINT", "INDEX_LOADING", "INDEX_BEHIND"] as const;
+const REFUSALS = ["QUERY_SYNTAX", "QUERY_REFUSED", "UPDATE_REFUSED", "NOT_ACCEPTABLE", "TOO_LARGE", "TOO_MANY_REQUESTS", "QUERY_TIMEOUT", "QUERY_MEMORY", "QUERY_FAILED", "SPARQL_BUSY", "SPARQL_NEEDS_ENDPOINT", "INDEX_LOADING", "INDEX_BEHIND"] as const;
 
 export const SPARQL: readonly Operation[] = [
   {

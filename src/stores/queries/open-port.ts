@@ -44,7 +44,7 @@ export interface OpenAnswer {
  */
 export interface OpenQueries {
   /**
-   * @throws {import("../../errors.js").ServiceError} `QUERY_SYNTAX`, `QUERY_REFUSED`, `QUERY_TIMEOUT`, `QUERY_MEMORY`, `SPARQL_BUSY`,
+   * @throws {import("../../errors.js").ServiceError} `QUERY_SYNTAX`, `QUERY_REFUSED`, `QUERY_TIMEOUT`, `QUERY_MEMORY`, `QUERY_FAILED`, `SPARQL_BUSY`,
    * `INDEX_LOADING`, `INDEX_BEHIND`, `SPARQL_NEEDS_ENDPOINT`, `SHUTTING_DOWN`
    */
   ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;

@@ -30,8 +30,11 @@ export interface SparqlRequest {
   signal?: AbortSignal;
 }
 
-/** What a caller's query may run into again and again. */
-const STRIKES: ReadonlySet<string> = new Set(["QUERY_TIMEOUT", "QUERY_MEMORY"]);
+/**
+ * What a caller's query may run into again and again, and how much it counts. An engine that fails may itself be at
+ * fault: nobody is blamed for a few of those, but one caller must not end threads for ever.
+ */
+const STRIKES: ReadonlyMap<string, number> = new Map([["QUERY_TIMEOUT", 1], ["QUERY_MEMORY", 1], ["QUERY_FAILED", 0.25]]);
 
 /**
  * Answers a query of anyone about what is public. Every write that was answered before the query came is seen.
@@ -53,7 +56,8 @@ export async function answerQuery({ query, dataset, caller, shared, formatFor, s
   try {
     return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, { caller, shared, admit, ...(signal && { signal }) });
   } catch (error) {
-    if (!shared && error instanceof ServiceError && STRIKES.has(error.code)) deps.penalties.strike(caller);
+    const weight = error instanceof ServiceError ? STRIKES.get(error.code) : undefined;
+    if (!shared && weight !== undefined) deps.penalties.strike(caller, weight);
     throw error;
   }
 }

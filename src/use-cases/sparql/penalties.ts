@@ -32,11 +32,11 @@ export class Penalties {
     throw new ServiceError("TOO_MANY_REQUESTS", `Your queries ran into a limit more than once (SPARQL_PENALTY): try again in ${seconds} s, and ask for less at a time.`, {}, { "Retry-After": String(seconds) });
   }
 
-  /** A query of the caller ran into a limit. */
-  strike(caller: string, now = Date.now()): void {
+  /** A query of the caller ran into a limit. @param weight 1, or less where the caller may not be to blame */
+  strike(caller: string, weight = 1, now = Date.now()): void {
     const known = this.#callers.get(caller);
-    const strikes = known && now - known.last < MEMORY + this.penalty ? known.strikes + 1 : 1;
-    const until = strikes <= LENIENCE ? 0 : now + Math.min(this.penalty * 2 ** (strikes - LENIENCE - 1), LONGEST);
+    const strikes = known && now - known.last < MEMORY + this.penalty ? known.strikes + weight : weight;
+    const until = strikes <= LENIENCE ? 0 : now + Math.min(this.penalty * 2 ** (Math.ceil(strikes) - LENIENCE - 1), LONGEST);
     this.#keep(caller, { strikes, last: now, until });
     void this.memory.remember(`penalty ${caller}`, JSON.stringify({ strikes, last: now, until } satisfies Record), Math.max(until - now, 0) + MEMORY + this.penalty);
   }

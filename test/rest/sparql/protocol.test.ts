@@ -104,7 +104,17 @@ describe("/sparql answers", () => {
     expect(objects("endpoint")).toEqual([`${server.url}/sparql`]);
     expect(objects("supportedLanguage")).toEqual([`${SD}SPARQL11Query`]);
     expect(objects("feature")).toEqual([`${SD}UnionDefaultGraph`]);
-    expect(objects("resultFormat")).toHaveLength(9);
+    const types: Record<string, [string, string]> = {
+      "SPARQL_Results_JSON": ["ASK {}", "application/sparql-results+json"], "SPARQL_Results_XML": ["ASK {}", "application/sparql-results+xml"],
+      "SPARQL_Results_CSV": [NAMES, "text/csv"], "SPARQL_Results_TSV": [NAMES, "text/tab-separated-values"],
+      "Turtle": ["DESCRIBE <a:b>", "text/turtle"], "N-Triples": ["DESCRIBE <a:b>", "application/n-triples"], "N-Quads": ["DESCRIBE <a:b>", "application/n-quads"],
+      "JSON-LD": ["DESCRIBE <a:b>", "application/ld+json"], "RDF_XML": ["DESCRIBE <a:b>", "application/rdf+xml"],
+    };
+    expect(objects("resultFormat").toSorted()).toEqual(Object.keys(types).map((name) => `http://www.w3.org/ns/formats/${name}`).toSorted());
+    for (const [query, type] of Object.values(types)) {
+      const { status, headers } = await get(query, { Accept: type });
+      expect([status, headers.get("content-type")!.split(";")[0]]).toEqual([200, type]);
+    }
     expect(new Parser().parse((await server.request("GET", "/sparql", { headers: { Accept: "application/n-triples" } })).text)).toHaveLength(quads.length);
     expect(JSON.parse((await server.request("GET", "/sparql", { headers: { Accept: "application/ld+json" } })).text)).toHaveLength(3);
     expect(await server.request("GET", "/sparql", { headers: { Accept: "text/csv" } })).toMatchObject({ status: 406, body: { code: "NOT_ACCEPTABLE" } });

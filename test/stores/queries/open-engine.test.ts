@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { OpenEngine, type OpenOptions } from "../../../src/stores/queries/oxigraph/index.js";
+import { OpenEngine, OxigraphEngine, type OpenOptions } from "../../../src/stores/queries/oxigraph/index.js";
 import { withMaximum } from "../../../src/stores/queries/oxigraph/open/cap-memory.js";
 import type { Asker, OpenQuestion } from "../../../src/stores/queries/open-port.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
@@ -120,6 +120,37 @@ describe("The engine for strangers", () => {
     expect(feed.opened).toBe(opened);
   }, 30_000);
 
+  it("says so at once when the graph is known not to fit, and starts no thread", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(2));
+    let needs = 2 ** 29 + 1;
+    open(feed, { needs: () => needs });
+    await expect(ask(COUNT)).rejects.toMatchObject({ code: "SPARQL_NEEDS_ENDPOINT", status: 503, headers: { "Retry-After": "300" } });
+    expect(feed.opened).toBe(0);
+    needs = 2 ** 29;
+    expect(await count()).toBe(2);
+    needs++;
+    expect(await count()).toBe(2);
+  });
+
+  it("learns from the service's own engine how much the graph takes", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(20_000));
+    const trusted = new OxigraphEngine({ openFeed: feed.open });
+    try {
+      open(feed, { memory: 2 ** 26, needs: () => trusted.held() });
+      expect(trusted.held()).toBe(0);
+      trusted.start();
+      while (trusted.state().state !== "ready") await pause(10);
+      expect(trusted.held()).toBeGreaterThan(2 ** 26);
+      const { opened } = feed;
+      await expect(ask(COUNT)).rejects.toMatchObject({ code: "SPARQL_NEEDS_ENDPOINT" });
+      expect(feed.opened).toBe(opened);
+    } finally {
+      await trusted.close();
+    }
+  }, 60_000);
+
   it("ends a query that needs more memory than there is, and comes back", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(300));
@@ -129,6 +160,16 @@ describe("The engine for strangers", () => {
     const doubled = Array.from({ length: 30 }, (_, i) => `BIND(CONCAT(?v${i}, ?v${i}) AS ?v${i + 1})`).join(" ");
     await expect(ask(`SELECT (STRLEN(?v30) AS ?length) { BIND("x" AS ?v0) ${doubled} }`)).rejects.toMatchObject({ code: "QUERY_MEMORY", status: 503, message: expect.stringContaining("SPARQL_MEMORY") as string });
     expect(await count()).toBe(300);
+  }, 30_000);
+
+  it("names a failure of the engine as one, not as lack of memory, and comes back", async () => {
+    const feed = new MemoryFeed();
+    feed.commit(records(3));
+    open(feed);
+    // Numbers and strings of digits: the engine's sort finds its own comparison to contradict itself, and panics.
+    const mixed = Array.from({ length: 60 }, (_, i) => (i * 37) % 60).map((i) => (i < 30 ? String(i) : `"${i - 30}"`)).join(" ");
+    await expect(ask(`SELECT ?v { VALUES ?v { ${mixed} } } ORDER BY ?v`)).rejects.toMatchObject({ code: "QUERY_FAILED", status: 503, message: expect.not.stringContaining("SPARQL_MEMORY") as string });
+    expect(await count()).toBe(3);
   }, 30_000);
 
   it("bears everything at the limits of the guard", async () => {

@@ -16,21 +16,29 @@ describe("penalties for queries that run into limits", () => {
         return Number((error as { headers: Record<string, string> }).headers["Retry-After"]);
       }
     };
-    penalties.strike("mallory", 0);
+    penalties.strike("mallory", 1, 0);
     expect(waits(1)).toBe(0);
-    penalties.strike("mallory", 1000);
+    penalties.strike("mallory", 1, 1000);
     expect(waits(1000)).toBe(60);
     expect(waits(31_000)).toBe(30);
     expect(waits(61_000)).toBe(0);
-    penalties.strike("mallory", 62_000);
+    penalties.strike("mallory", 1, 62_000);
     expect(waits(62_000)).toBe(120);
     expect(() => penalties.check("grace", 62_000)).not.toThrow();
   });
 
+  it("are for a caller whose queries made the engine fail only after five such queries", () => {
+    const penalties = new Penalties(MINUTE, new LocalMemory());
+    for (let i = 0; i < 4; i++) penalties.strike("ada", 0.25, i);
+    expect(() => penalties.check("ada", 10)).not.toThrow();
+    penalties.strike("ada", 0.25, 11);
+    expect(() => penalties.check("ada", 12)).toThrow(expect.objectContaining({ code: "TOO_MANY_REQUESTS", headers: { "Retry-After": "60" } }));
+  });
+
   it("are forgotten in time", () => {
     const penalties = new Penalties(MINUTE, new LocalMemory());
-    penalties.strike("ada", 0);
-    penalties.strike("ada", 12 * MINUTE);
+    penalties.strike("ada", 1, 0);
+    penalties.strike("ada", 1, 12 * MINUTE);
     expect(() => penalties.check("ada", 12 * MINUTE)).not.toThrow();
   });
 

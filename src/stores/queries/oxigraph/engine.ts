@@ -64,6 +64,11 @@ export class OxigraphEngine implements QueryEngine {
     return this.#threads.state();
   }
 
+  /** Bytes that the graph takes in an engine, as far as it has been loaded: what another engine needs at the least. */
+  held(): number {
+    return this.#threads.held();
+  }
+
   async health(): Promise<void> {
     const { state } = this.state();
     // A loading index is healthy: records are served meanwhile.

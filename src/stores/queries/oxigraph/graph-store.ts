@@ -3,6 +3,7 @@ import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { QuadDigest } from "./quad-digest.js";
 import { iriTerm, isIri } from "../iri.js";
+import { rethrowFatal } from "./fatal.js";
 import { type Lines, LotBytes, lotsOf } from "./lots.js";
 import { arePlain } from "./plain-lines.js";
 
@@ -157,9 +158,4 @@ export class GraphStore {
     }
     this.#onRefused(ark, refused, reason);
   }
-}
-
-/** After a WASM trap or a stack overflow the instance is broken for good; only a refusal may be handled. */
-export function rethrowFatal(error: unknown): void {
-  if (!(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError) throw error;
 }

@@ -22,9 +22,10 @@ export type ThreadRequest =
   | { op: "advance"; sequence: number };
 
 export type ThreadReply =
-  | { op: "progress"; done: number; total: number }
+  /** `held`: bytes that the engine grew by when graphs came. */
+  | { op: "progress"; done: number; total: number; held: number }
   /** Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread began. */
-  | { op: "reached"; sequence: number; rewrites: number }
+  | { op: "reached"; sequence: number; rewrites: number; held: number }
   | { op: "answer"; id: number; text: string; sequence: number }
   | ({ op: "asked"; id: number } & OpenAnswer)
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }

@@ -15,7 +15,9 @@ export interface OxigraphOptions {
   pageSize?: number;
 }
 
-/** A rewrite leaves about 4.6 KB behind that WASM never gives back: this is the point where half a gigabyte is gone. */
+/** Bytes that a rewrite leaves behind, about, and that WASM never gives back. */
+export const WASTE_PER_REWRITE = 4_600;
+/** The point where half a gigabyte is gone. */
 export const REBUILD_AFTER_REWRITES = 100_000;
 
 export const DEFAULTS = { indexWait: 2_000, queryTimeout: 30_000, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500 };

@@ -2,6 +2,7 @@ import { Worker, type MessagePort } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import type { EngineLog } from "../log.js";
+import { isLackOfMemory } from "./fatal.js";
 import type { AskRequest, ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
 
 /** A query or a digest on its way through a thread. */
@@ -21,6 +22,8 @@ export interface Job {
 export interface Loss {
   reason: string;
   timedOut: boolean;
+  /** It ended because its engine, or the thread, needed more memory than there was. */
+  outOfMemory: boolean;
   guilty: Job | undefined;
   /** All the rest, in order. */
   innocent: Job[];
@@ -43,6 +46,8 @@ export class ThreadHandle {
   /** Highest sequence that somebody was told by this thread: answers may be ahead of the news that it was reached. */
   told = 0;
   rewrites = 0;
+  /** Bytes that its engine grew by when graphs came. */
+  held = 0;
   done = 0;
   total = 0;
   #lastId = 0;
@@ -61,7 +66,7 @@ export class ThreadHandle {
       ...(memory !== undefined && { name: "sparql", env: {}, resourceLimits: { stackSizeMb: 8 } }),
     });
     this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
-    this.#worker.on("error", (error) => this.#lose(error.message, false));
+    this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
     this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
   }
 
@@ -109,12 +114,14 @@ export class ThreadHandle {
     } else if (reply.op === "progress") {
       this.done = reply.done;
       this.total = reply.total;
+      this.held = reply.held;
       this.events.onProgress(this);
     } else if (reply.op === "reached") {
       this.loaded = true;
       this.sequence = reply.sequence;
       this.told = Math.max(this.told, reply.sequence);
       this.rewrites = reply.rewrites;
+      this.held = reply.held;
       this.events.onReached(this);
     } else {
       this.#answer(reply);
@@ -149,11 +156,11 @@ export class ThreadHandle {
     this.#clock.unref();
   }
 
-  #lose(reason: string, timedOut: boolean): void {
+  #lose(reason: string, timedOut: boolean, outOfMemory = false): void {
     if (this.#gone) return;
     const guilty = this.#running;
     const innocent = [...this.#jobs.values()].filter((job) => job !== guilty);
     void this.end();
-    this.events.onLost(this, { reason, timedOut, guilty, innocent });
+    this.events.onLost(this, { reason, timedOut, outOfMemory, guilty, innocent });
   }
 }

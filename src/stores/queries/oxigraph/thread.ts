@@ -3,7 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { FeedReader } from "../feed-reader.js";
 import { Follower } from "./follower.js";
-import { GraphStore, rethrowFatal } from "./graph-store.js";
+import { rethrowFatal, watchPanics } from "./fatal.js";
+import { GraphStore } from "./graph-store.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./messages.js";
 import { QuadDigest } from "./quad-digest.js";
 
@@ -15,6 +16,16 @@ const data = workerData as ThreadData;
 const reply = (message: ThreadReply): void => main.postMessage(message);
 const log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>): void => reply({ op: "log", level, message, fields });
 
+watchPanics();
+
+/** Bytes that the engine's instance has; the only WASM here, and the rest of what V8 counts as external is little. */
+function engineBytes(): number {
+  const { external, arrayBuffers } = process.memoryUsage();
+  return external - arrayBuffers;
+}
+/** Bytes that the graphs take: what the engine grew by when they came. What queries made it grow by is not in it. */
+let held = engineBytes();
+
 const store = new GraphStore((ark, lines, reason) => log("error", "graph lines that the index cannot hold were left out", { ark, lines, reason }));
 const feed = new FeedReader(data.feed, (message) => log("warn", "the record store did not answer the graph index; asking again", { reason: message }));
 /** The digests asked for and not yet taken. Nothing is applied meanwhile, or they would be of no state at all. */
@@ -25,10 +36,12 @@ const follower = new Follower({
   pageSize: data.pageSize,
   async apply(graphs) {
     while (digesting) await digesting;
+    const before = engineBytes();
     store.apply(graphs);
+    held += Math.max(engineBytes() - before, 0);
   },
-  onProgress: (done, total) => reply({ op: "progress", done, total }),
-  onReached: (sequence) => reply({ op: "reached", sequence, rewrites: store.rewrites }),
+  onProgress: (done, total) => reply({ op: "progress", done, total, held }),
+  onReached: (sequence) => reply({ op: "reached", sequence, rewrites: store.rewrites, held }),
 });
 
 async function digest(id: number): Promise<void> {

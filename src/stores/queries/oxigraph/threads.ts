@@ -1,7 +1,7 @@
 import { ServiceError } from "../../../errors.js";
 import type { IndexState } from "../port.js";
 import { Announcements } from "./announcements.js";
-import type { OxigraphOptions } from "./options.js";
+import { WASTE_PER_REWRITE, type OxigraphOptions } from "./options.js";
 import { ThreadHandle, type Job, type Loss, type ThreadEvents } from "./thread-handle.js";
 
 /** ms before a thread that was lost while loading is started again; doubled up to the last. */
@@ -67,6 +67,12 @@ export class Threads {
     const { state, done = 0, total = 0 } = this.state();
     if (state === "stopped") return new ServiceError("SHUTTING_DOWN", "The graph index is stopping; ask again when the service is back.", {}, { "Retry-After": "5" });
     return new ServiceError("INDEX_LOADING", `The graph index is being loaded (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
+  }
+
+  /** Bytes that the graph takes in an engine, as far as it has been loaded: without the waste of rewrites, and of queries. */
+  held(): number {
+    const handle = this.#current;
+    return handle ? handle.held - handle.rewrites * WASTE_PER_REWRITE : 0;
   }
 
   async close(): Promise<void> {

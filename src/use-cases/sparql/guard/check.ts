@@ -36,10 +36,28 @@ export function check(text: string, base: string, limits: CheckLimits, hidden?: 
 /** The part of jison's errors that tells the place. */
 interface Hash { loc?: { first_line: number; first_column: number; last_line: number; last_column: number }; expected?: readonly string[] }
 
+/** The reduction of `TriplesNode PropertyList?` in a template, in the tables of sparqljs 3.7. */
+const NODE_IN_TEMPLATE = 103;
+type Parser = InstanceType<typeof sparqljs.Parser>;
+/** What jison calls at each reduction: the rule is the fifth argument, the stack of values the sixth. */
+type Reduce = (this: unknown, ...of: [string, number, number, unknown, number, unknown[], unknown]) => unknown;
+
+/** A parser of its own for each query: it remembers prefixes. */
+function parserFor(base: string): Parser {
+  const parser = new sparqljs.Parser({ baseIRI: base }) as Parser & { performAction: Reduce };
+  const { performAction } = parser;
+  // sparqljs takes for granted that properties follow a node in brackets; in `CONSTRUCT { [ <p> ?s ] }` none do.
+  parser.performAction = function (...of) {
+    const [, , , , rule, values] = of;
+    if (rule === NODE_IN_TEMPLATE) values[values.length - 1] ??= [];
+    return performAction.apply(this, of);
+  };
+  return parser;
+}
+
 function parse(text: string, base: string): SparqlQuery {
   try {
-    // A parser of its own for each query: it remembers prefixes.
-    return new sparqljs.Parser({ baseIRI: base }).parse(text);
+    return parserFor(base).parse(text);
   } catch (error) {
     if (!(error instanceof Error) || error instanceof RangeError) throw error;
     const { loc } = (error as { hash?: Hash }).hash ?? {};

@@ -7,6 +7,7 @@ import { boundRows } from "./bound-rows.js";
 import type { Checked, CheckLimits } from "./check.js";
 import type { Hidden } from "./hide.js";
 import type { GuardData, GuardReply, GuardRequest } from "./protocol.js";
+import { inTotalOrder } from "./order.js";
 import { plainTokens, scan, type Scanned, type ScanLimits } from "./scan.js";
 
 export type GuardLimits = ScanLimits & CheckLimits & Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
@@ -58,7 +59,8 @@ export class QueryGuard {
     const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
     if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
     const { narrowed, columns } = checked;
-    const meant = plainTokens(named(narrowed === undefined ? scanned : scan(narrowed, GENERATED), columns), oneSpelling);
+    const shown = named(narrowed === undefined ? scanned : scan(narrowed, GENERATED), columns);
+    const meant = inTotalOrder(plainTokens(shown, oneSpelling));
     const asked = meant === scanned.text ? scanned : scan(meant, GENERATED);
     return { ...checked, text: asked.text, bounded: (rows) => boundRows(asked, rows) };
   }

@@ -138,6 +138,26 @@ function withoutEscapes(query: string): string {
   return parts.join("");
 }
 
+/** A token of a query, as far as it is told apart here; other tokens are one character long. */
+export interface Token { kind: "iri" | "name" | "word" | "other"; from: number; to: number }
+
+/** The tokens of a query, without space, comments and strings. @param text as {@link scan} passed it */
+export function* tokens(text: string): Generator<Token> {
+  for (let at = 0; at < text.length;) {
+    const iri = text[at] === "<" ? match(IRI, text, at) : undefined;
+    const end = iri === undefined ? skip(text, at) : at;
+    if (end > at) {
+      at = end;
+      continue;
+    }
+    const name = iri === undefined ? match(NAME, text, at) : undefined;
+    const word = iri === undefined && name === undefined ? match(WORD, text, at) : undefined;
+    const to = at + (iri ?? name ?? word ?? text[at]!).length;
+    yield { kind: iri !== undefined ? "iri" : name !== undefined ? "name" : word !== undefined ? "word" : "other", from: at, to };
+    at = to;
+  }
+}
+
 /**
  * The query with each IRI as `map` gives it, and booleans in lower case: keywords have any case (SPARQL 1.1, section
  * 19.8, note 1), and the engine knows these in one only. Strings, comments and names stay.
@@ -145,25 +165,16 @@ function withoutEscapes(query: string): string {
  */
 export function plainTokens(text: string, map: (iri: string) => string): string {
   const parts: string[] = [];
-  let from = 0;
-  for (let at = 0; at < text.length;) {
-    const iri = text[at] === "<" ? match(IRI, text, at) : undefined;
-    const end = iri === undefined ? skip(text, at) : at + iri.length;
-    if (iri === undefined && end > at) {
-      at = end;
-      continue;
-    }
-    const name = iri === undefined ? match(NAME, text, at) : undefined;
-    const word = iri === undefined && name === undefined ? match(WORD, text, at) : undefined;
-    const token = iri ?? name ?? word ?? text[at]!;
-    const plain = iri !== undefined ? `<${map(iri.slice(1, -1))}>` : word !== undefined && /^(?:true|false)$/i.test(word) ? word.toLowerCase() : token;
-    if (plain !== token) {
-      parts.push(text.slice(from, at), plain);
-      from = at + token.length;
-    }
-    at += token.length;
+  let done = 0;
+  for (const { kind, from, to } of tokens(text)) {
+    if (kind !== "iri" && kind !== "word") continue;
+    const token = text.slice(from, to);
+    const plain = kind === "iri" ? `<${map(token.slice(1, -1))}>` : /^(?:true|false)$/i.test(token) ? token.toLowerCase() : token;
+    if (plain === token) continue;
+    parts.push(text.slice(done, from), plain);
+    done = to;
   }
-  return from === 0 ? text : parts.join("") + text.slice(from);
+  return done === 0 ? text : parts.join("") + text.slice(done);
 }
 
 function read(escape: string, allowed: RegExp, query: string, at: number): string {

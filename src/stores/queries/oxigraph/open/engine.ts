@@ -23,7 +23,7 @@ export class OpenEngine implements OpenQueries {
   #barred: { until: number; error: ServiceError } | undefined;
 
   constructor(options: OpenOptions) {
-    this.#options = { log: silent, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
+    this.#options = { log: silent, needs: () => 0, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
     this.#line = new FairLine({ ...options, slots: options.threads }, "thread", () => this.#late(), () => this.#relieve());
   }
 
@@ -52,7 +52,14 @@ export class OpenEngine implements OpenQueries {
   #refuses(): ServiceError | undefined {
     if (this.#closed) return new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
+    // A thread that takes a query has the graph, whatever is reckoned.
+    if (this.#options.needs() > this.#options.memory && ![...this.#lanes].some(({ loaded }) => loaded)) return this.#outgrown();
     return undefined;
+  }
+
+  #outgrown(): ServiceError {
+    const message = `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this registry needs a SPARQL endpoint of its own, or a higher setting.`;
+    return new ServiceError("SPARQL_NEEDS_ENDPOINT", message, {}, { "Retry-After": "300" });
   }
 
   #late(): ServiceError {
@@ -103,15 +110,14 @@ export class OpenEngine implements OpenQueries {
     this.#serve();
   }
 
-  #lost(lane: Lane, { reason, timedOut, loaded }: LaneLoss): void {
+  #lost(lane: Lane, { reason, timedOut, outOfMemory, loaded }: LaneLoss): void {
     if (!this.#lanes.delete(lane) || reason === "idle") return;
     if (loaded) {
       this.#options.log.warn({ reason }, `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`);
-    } else if (/feed/.test(reason)) {
+    } else if (!outOfMemory) {
       this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), reason);
     } else {
-      const message = `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this registry needs a SPARQL endpoint of its own, or a higher setting.`;
-      this.#bar(OUTGROWN_FOR, new ServiceError("SPARQL_NEEDS_ENDPOINT", message, {}, { "Retry-After": "300" }), reason);
+      this.#bar(OUTGROWN_FOR, this.#outgrown(), reason);
     }
     this.#serve();
   }

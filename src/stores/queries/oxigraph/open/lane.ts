@@ -6,13 +6,15 @@ import { ThreadHandle, type Loss } from "../thread-handle.js";
 import type { OpenOptions } from "./options.js";
 
 /** Why a lane is no more, for those who come after. */
-export interface LaneLoss { reason: string; timedOut: boolean; loaded: boolean }
+export interface LaneLoss { reason: string; timedOut: boolean; outOfMemory: boolean; loaded: boolean }
 
 export interface LaneEvents {
   /** It has loaded, or has answered: it can take a query. */
   onFree(lane: Lane): void;
   onLost(lane: Lane, loss: LaneLoss): void;
 }
+
+const FAILED = "The query engine failed while it answered the query, and is starting anew. If it fails again, write the query differently, and report it to the operator.";
 
 /** One thread for strangers' queries: it takes one at a time, so that whatever ends it ends no other query. */
 export class Lane {
@@ -82,6 +84,11 @@ export class Lane {
     for (const job of await this.#handle.end()) if (reason) job.reject(reason);
   }
 
+  #tooMuch(): ServiceError {
+    const message = `The query needed more memory than its thread has (SPARQL_MEMORY=${this.options.memory} bytes) and was ended; ask for less at a time.`;
+    return new ServiceError("QUERY_MEMORY", message, {}, { "Retry-After": "5" });
+  }
+
   #reached(): void {
     this.#arrivals.arrived(this.#handle.sequence);
     if (this.busy) return;
@@ -93,15 +100,15 @@ export class Lane {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       void this.end();
-      this.events.onLost(this, { reason: "idle", timedOut: false, loaded: true });
+      this.events.onLost(this, { reason: "idle", timedOut: false, outOfMemory: false, loaded: true });
     }, this.options.idle).unref();
   }
 
-  #lost({ reason, timedOut, guilty }: Loss): void {
+  #lost({ reason, timedOut, outOfMemory, guilty }: Loss): void {
     clearTimeout(this.#idle);
     const { loaded } = this;
-    this.events.onLost(this, { reason, timedOut, loaded });
-    guilty?.reject(new ServiceError("QUERY_MEMORY", `The query needed more memory than its thread has (SPARQL_MEMORY=${this.options.memory} bytes) and was ended; ask for less at a time.`, {}, { "Retry-After": "5" }));
+    this.events.onLost(this, { reason, timedOut, outOfMemory, loaded });
+    guilty?.reject(outOfMemory ? this.#tooMuch() : new ServiceError("QUERY_FAILED", FAILED, {}, { "Retry-After": "5" }));
     this.#arrivals.close(new ServiceError("INDEX_LOADING", "The graph is being loaded anew; try again shortly.", {}, { "Retry-After": "2" }));
   }
 }

@@ -11,6 +11,8 @@ export interface OpenOptions {
   maxBytes: number;
   /** SPARQL_MEMORY, bytes a thread. */
   memory: number;
+  /** Bytes that the graph is known to take at the least; above SPARQL_MEMORY no thread is started. */
+  needs?: () => number;
   /** SPARQL_THREADS. */
   threads: number;
   /** SPARQL_IDLE, ms. */
