@@ -4,11 +4,12 @@ import { startServer, type Person, type TestServer } from "../support/server.js"
 
 let server: TestServer;
 let ada: Person;
+const make = (kind: string, type: object, name: string, description: string, more: object = {}) =>
+  server.request("POST", `/${kind}`, { token: ada.token, json: { ...type, name, description, owner: ada.id, ...more } });
+const dataset = { "@type": "evi:Dataset" };
 beforeAll(async () => {
   server = await startServer();
   ada = await server.person("ada");
-  const make = (kind: string, type: object, name: string, description: string, more: object = {}) => server.request("POST", `/${kind}`, { token: ada.token, json: { ...type, name, description, owner: ada.id, ...more } });
-  const dataset = { "@type": "evi:Dataset" };
   await make("dataset", dataset, "Nuclear <b>images</b>", "Microscope images of the nucleus.", { keywords: ["imaging", "nucleus"], "@id": "ark:99999/images" });
   await make("dataset", dataset, "Counts", "Cells counted in the images.", { "@id": "ark:99999/counts" });
   await make("software", {}, "Counter", "Counts cells in images.", { "@id": "ark:99999/counter" });
@@ -74,6 +75,21 @@ describe("an identifier in the search box", () => {
     expect(whole.body.results.map((hit) => hit["@id"])).toEqual(["ark:99999/counter"]);
     expect((await ask(`${path}?query=${encodeURIComponent("ark:99999/coun")}`)).body.results.map((hit) => hit["@id"])).toContain("ark:99999/counter");
     expect((await ask(`/search/basic?query=99999`)).body.total_results).toBe(0);
+  });
+
+  it("is no text of a crate's entities, wherever it stands in them", async () => {
+    const python = { "@id": "ark:59852/software-clusters-Xyz", "@type": "SoftwareSourceCode", "name": "Python", "author": "ark:59852/person-clusters", "identifier": ["ark:/59852/software-clusters-Xyz", "https://n2t.net/ark:59852/clusters", "GSE4711"] };
+    const crate = { "@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [
+      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", "conformsTo": { "@id": "https://w3id.org/ro/crate/1.1" }, "about": { "@id": "./" } },
+      { "@id": "./", "@type": "Dataset", "name": "Tools", "description": "Programs.", "license": "https://creativecommons.org/licenses/by/4.0/", "datePublished": "2024-01-01", "mentions": { "@id": python["@id"] } }, python] };
+    const made = await server.request("POST", "/rocrate/metadata", { token: ada.token, json: crate });
+    expect(made.status, made.text).toBe(200);
+    await make("dataset", { ...dataset, author: "ark:59852/person-clusters" }, "Table", "Of nothing much.");
+    for (const path of ["/search/basic", "/search/semantic"]) {
+      expect((await ask(`${path}?query=clusters`)).body.total_results).toBe(0);
+      expect((await ask(`${path}?query=gse4711`)).body.results.map(({ name }) => name)).toEqual(["Python"]);
+      expect((await ask(`${path}?query=${encodeURIComponent("ark:59852/software-clusters")}`)).body.results.map(({ name }) => name)).toEqual(["Python"]);
+    }
   });
 });
 

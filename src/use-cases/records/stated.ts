@@ -66,11 +66,13 @@ const refusedContext = (message: string): ValidationError =>
 
 /** What keyword search sees of a document. */
 export function searchText(document: JsonObject): SearchText {
-  // Not the identifier: words in it say where a record is, not what it is about.
-  const other = textOf(document["author"]) ?? "";
+  const other = withoutArks(textOf(document["author"]) ?? "");
   const searched = (text: string | null) => (text ?? "").slice(0, MOST_TEXT);
   return { name: searched(textOf(document["name"])), description: searched(textOf(document["description"])), keywords: searched(keywordsOf(document).join(" ")), other: searched(other) };
 }
+
+/** Text without the ARKs in it: words in an identifier say where a record is, not what it is about. */
+export const withoutArks = (text: string): string => text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();
 
 export function keywordsOf(document: JsonObject): string[] {
   const { keywords } = document;

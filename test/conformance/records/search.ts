@@ -59,6 +59,11 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("of", { match: "related" })).toEqual(["c"]);
     });
 
+    test("takes no stop word of the best records for a related word", async () => {
+      await write(store(), ...["one", "two", "three"].map((name) => holding(name, { name: `Nuclei ${name}`, description: "Images of the cells and their walls, which were with us." })), holding("other", { name: "The Who", description: "A band of the sixties, and with us." }));
+      expect((await found("nuclei", { match: "related" })).toSorted()).toEqual(["one", "three", "two"]);
+    });
+
     test("gives the best hit a score of 1, also for a word that most records have", async () => {
       await write(store(), ...Array.from({ length: 20 }, (_, i) => holding(`d${i}`, i % 2 === 0 ? { name: "plate" } : { name: "else", description: "a plate" })));
       const { hits } = await ask("plate", { limit: 20 });

@@ -16,11 +16,13 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     "them then there these they this those to was we were what when where which who whose why will with").split(" "),
 );
 
+/** The distinct words of a text, without stop words. */
+export const tellingWordsOf = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
+
 /** The words of a query that count: without stop words, unless it has no others. */
 export function soughtWordsOf(text: string): string[] {
-  const words = wordsOf(text);
-  const telling = words.filter((word) => !STOP_WORDS.has(word));
-  return telling.length > 0 ? telling : words;
+  const telling = tellingWordsOf(text);
+  return telling.length > 0 ? telling : wordsOf(text);
 }
 
 /** All words of a text in their order, in lower case. */

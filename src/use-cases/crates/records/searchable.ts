@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { SearchText } from "../../../stores/records/port.js";
-import { MOST_TEXT } from "../../records/stated.js";
+import { MOST_TEXT, withoutArks } from "../../records/stated.js";
 import { isObject, listOf } from "../json-path.js";
 
 /** The first text of a value that may be a list or carry a language. */
@@ -24,6 +24,6 @@ export function searchTextOf(document: JsonObject): SearchText {
     name: texts("name").join(" ").slice(0, MOST_TEXT),
     description: texts("description").join(" ").slice(0, MOST_TEXT),
     keywords: keywordsOf(document["keywords"]).join(" ").slice(0, MOST_TEXT),
-    other: ["author", "alternateName", "identifier"].flatMap(texts).join(" ").slice(0, MOST_TEXT),
+    other: ["author", "alternateName", "identifier"].flatMap(texts).map(withoutArks).join(" ").slice(0, MOST_TEXT),
   };
 }

@@ -1,4 +1,4 @@
-import { wordsOf } from "../../search/words.js";
+import { tellingWordsOf } from "../../search/words.js";
 import type { Session } from "../statement.js";
 import { pickRelated, RECORDS_LOOKED_AT } from "../../search/related.js";
 import type { Analyzer } from "./analyzer.js";
@@ -11,7 +11,7 @@ import type { Commonness } from "./vocabulary.js";
  * @param records all there are
  */
 export async function relatedStems(session: Session, analyzer: Analyzer, commonness: Commonness, texts: readonly string[], asked: readonly string[], records: number): Promise<string[]> {
-  const stems = texts.slice(0, RECORDS_LOOKED_AT).map((text) => new Set(analyzer.stemsOf(wordsOf(text))));
+  const stems = texts.slice(0, RECORDS_LOOKED_AT).map((text) => new Set(analyzer.stemsOf(tellingWordsOf(text))));
   const best = new Map<string, number>();
   for (const stem of stems.flatMap((some) => [...some])) best.set(stem, (best.get(stem) ?? 0) + 1);
   for (const stem of asked) best.delete(stem);

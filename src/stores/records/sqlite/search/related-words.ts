@@ -1,7 +1,7 @@
 import type { Connection } from "../statement.js";
 import type { Vocabulary } from "./vocabulary.js";
 import { pickRelated, RECORDS_LOOKED_AT } from "../../search/related.js";
-import { wordsOf } from "../../search/words.js";
+import { tellingWordsOf } from "../../search/words.js";
 
 /** Characters of each that are looked at. */
 const CHARACTERS = 4000;
@@ -21,7 +21,7 @@ export class RelatedWords {
 
   /** @param match an FTS5 query; @param asked its words, which are not answered */
   of(match: string, asked: readonly string[]): string[] {
-    const texts = this.#best.all([match]).map(([text]) => wordsOf(text));
+    const texts = this.#best.all([match]).map(([text]) => tellingWordsOf(text));
     const words = [...new Set(texts.flat())];
     const stems = this.vocabulary.stemmer.stemsOf(words);
     const known = new Set(this.vocabulary.stemmer.stemsOf(asked));
