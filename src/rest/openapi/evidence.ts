@@ -46,7 +46,7 @@ export const EVIDENCE: readonly Operation[] = [
       query("limit", "Nodes in one answer.", { type: "integer", minimum: 1, maximum: 100_000, default: SETTINGS.EVIDENCE_LIMIT.default }),
       query("cursor", "Where the rest begins: as the answer before said.", { type: "string" }),
       query("kind", `Only nodes of these kinds, with commas between them, and what is not stored here; the others are counted in \`hidden.kind\`. Of ${Object.keys(KINDS).join(", ")}.`, { type: "string" }, "dataset,computation"),
-      query("collapse", "So many like siblings or more (the same kind, the same relations to the same nodes) become one node that says how many; `true` for 10.", { anyOf: [{ type: "integer", minimum: 2, maximum: 100_000 }, { type: "string", enum: ["true", "false"] }] }),
+      query("collapse", "So many like siblings or more (the same kind, the same relations to the same nodes, or to nodes that are alike) become one node that says how many; `true` for 5.", { anyOf: [{ type: "integer", minimum: 2, maximum: 100_000 }, { type: "string", enum: ["true", "false"] }] }),
       query("expand", "Groups to leave open, with commas between them: the `group` of the nodes that stand for them.", { type: "string" }),
       query("statements", "Says of each edge which field of the record states it, in `statements` of the node.", { type: "boolean", default: false }),
       query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "prov-json", "turtle", "dot", "mermaid"] }),

@@ -67,7 +67,7 @@ export async function outlineOf(ask: Asking, record: StoredRecord, request: Evid
   if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
-  const groups = groupsOf({ root, nodes: [...near.keys()], ...known }, request.collapse, new Set(request.expand));
+  const groups = groupsOf({ root, nodes: [...near.keys()], distance: near, ...known }, request.collapse, new Set(request.expand));
   const collapsed = grouped(near, known, groups);
   const away = groups.reduce((sum, { count }) => sum + count, 0);
   return {

@@ -6,7 +6,7 @@ import type { AssertedBy, Direction, EvidenceRequest } from "./types.js";
 export type EvidenceParameters = Omit<EvidenceRequest, "ark" | "limit"> & { limit?: number };
 
 /** So many like siblings become one when `collapse=true` does not say. */
-const COLLAPSE = 10;
+export const COLLAPSE = 5;
 const DIRECTIONS = ["upstream", "downstream", "both"];
 
 /** What a query string asks of an evidence graph. @throws ValidationError with all that is wrong */

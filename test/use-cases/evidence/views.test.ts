@@ -45,6 +45,42 @@ describe("An evidence graph can be seen in part:", () => {
     expect(all).toEqual(await world.ask("table"));
   });
 
+  it("with the runs of a fan-out as one node, and their results as another", async () => {
+    const shards = Array.from({ length: 8 }, (_, i) => i);
+    const fan = new EvidenceWorld();
+    fan.write({
+      ...Object.fromEntries(shards.flatMap((i): [string, Planned][] => [[`run${i}`, { kind: "computation", type: "evi:Computation", edges: { usedDataset: ["seed"], usedSoftware: ["split"] } }], [`shard${i}`, { edges: { generatedBy: [`run${i}`] } }]])),
+      seed: {}, split: { kind: "software", type: "evi:Software" }, "odd-run": { kind: "computation", type: "evi:Computation", edges: { usedDataset: ["seed", "more"], usedSoftware: ["split"] } }, odd: { edges: { generatedBy: ["odd-run"] } }, more: {},
+      merge: { kind: "computation", type: "evi:Computation", edges: { usedDataset: [...shards.map((i) => `shard${i}`), "odd"] } }, merged: { edges: { generatedBy: ["merge"] } },
+    });
+    await fan.open();
+    try {
+      const graph = await fan.ask("merged", { collapse: 5 });
+      const groups = graph["@graph"].filter(({ count }) => count !== undefined);
+      expect(groups.map(({ count, "@type": [type] }) => [count, type])).toEqual([[8, "evi:Dataset"], [8, "evi:Computation"]]);
+      expect(nodesIn(graph).filter((name) => !name.includes("#group-"))).toEqual(["merged", "merge", "odd", "odd-run", "more", "seed", "split"]);
+      expect(groups[0]!.generatedBy).toEqual([{ "@id": groups[1]!["@id"] }]);
+      expect((await fan.ask("merged", { collapse: 9 }))["@graph"]).toHaveLength(23);
+      // Runs differ by their results once those are shown one by one.
+      expect((await fan.ask("merged", { collapse: 5, expand: [groups[0]!.group!] }))["@graph"]).toHaveLength(23);
+    } finally {
+      await fan.engine.close();
+    }
+  });
+
+  it("collapses chains of any length in a time that a caller waits", async () => {
+    const long = new EvidenceWorld();
+    long.write(Object.fromEntries(Array.from({ length: 10 }, (_, lane) => Array.from({ length: 300 }, (_, step): [string, Planned] => [`l${lane}s${step}`, { edges: { derivedFrom: step === 299 ? ["origin"] : [`l${lane}s${step + 1}`] } }])).flat()));
+    long.write({ end: { edges: { derivedFrom: Array.from({ length: 10 }, (_, lane) => `l${lane}s0`) } }, origin: {} });
+    await long.open();
+    try {
+      const graph = await long.ask("end", { collapse: 5 });
+      expect([graph["@graph"].length, graph.hidden]).toEqual([302, { collapsed: 3000 }]);
+    } finally {
+      await long.engine.close();
+    }
+  });
+
   it("does not collapse what has neighbours of its own, is fewer, or is the record itself", async () => {
     const graph = await world.ask("table", { collapse: 41 });
     expect(graph).toEqual(await world.ask("table"));
