@@ -67,7 +67,7 @@ const documentOf = (name: string, { edges = {}, more = {} }: Planned): Uint8Arra
 
 /** Short names of the nodes, in order. */
 export const nodesIn = (graph: EvidenceGraph): string[] => graph["@graph"].map((node) => node["@id"].replace("ark:99999/", ""));
-/** `subject property object`, short and sorted. */
+/** Edges as they were stated, `subject property object`, short and sorted; derived ones are left out. */
 export const edgesIn = (graph: EvidenceGraph): string[] =>
   graph["@graph"].flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
-    Array.isArray(values) && name !== "@type" && name !== "statements" ? (values as { "@id": string }[]).map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", "")) : [])).sort();
+    Array.isArray(values) && name !== "@type" && name !== "statements" ? (values as { "@id": string }[]).filter((value) => !node.statements?.some(({ derived, property, object }) => derived && property === name && object === value["@id"])).map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", "")) : [])).sort();

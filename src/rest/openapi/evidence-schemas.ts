@@ -25,6 +25,7 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
           properties: {
             property: { type: "string" }, object: { type: "string" }, record: nullable("string", "The record whose document says it; null where the members of a group have each their own."),
             field: nullable("string", "The field that says it; there with `statements=true`."), ...SAID,
+            derived: { type: "boolean", const: true, description: "There when the record states the inverse: `generatedBy` of a result that only its computation names." },
           },
         },
       },

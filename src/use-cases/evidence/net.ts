@@ -28,6 +28,7 @@ export class Net {
   /** Edges come node by node: many have an end in common with the one before. */
   readonly #latest: { readonly subject: Latest; readonly object: Latest; readonly graph: Latest } = { subject: { number: -1 }, object: { number: -1 }, graph: { number: -1 } };
   #bySubject: Runs | undefined;
+  #byObject: Runs | undefined;
 
   add(subject: string, name: ProvenanceName, object: string, graph: string): void {
     if (this.#size === this.#subjects.length) this.#grow();
@@ -38,7 +39,7 @@ export class Net {
     // Most edges are stated by the record at one of their ends.
     this.#graphs[this.#size] = graph === subject ? from : graph === object ? to : this.#numberAgain(graph, this.#latest.graph);
     this.#places[this.#size++] = PLACES.get(name)!;
-    this.#bySubject = undefined;
+    this.#bySubject = this.#byObject = undefined;
   }
 
   /** Numbers a node that may have edges; answers the string that it is kept as. Cut from a list of nodes it keeps that in memory, and not every table of edges. */
@@ -80,17 +81,27 @@ export class Net {
       this.#places[kept++] = this.#places[edge]!;
     }
     this.#size = kept;
-    this.#bySubject = undefined;
+    this.#bySubject = this.#byObject = undefined;
   }
 
   /** Those that nodes state, in the order of the nodes and then of the names of provenance. */
   edgesOf(subjects: Iterable<string>): Edge[] {
-    const { starts, edges } = (this.#bySubject ??= this.#runs(this.#subjects, true));
+    return this.#edgesAt(subjects, (this.#bySubject ??= this.#runs(this.#subjects, true)));
+  }
+
+  /** Those of one name that lead to nodes, in the order of the nodes. */
+  edgesInto(objects: Iterable<string>, name: ProvenanceName): Edge[] {
+    return this.#edgesAt(objects, (this.#byObject ??= this.#runs(this.#objects)), PLACES.get(name)!);
+  }
+
+  #edgesAt(nodes: Iterable<string>, { starts, edges }: Runs, place?: number): Edge[] {
     const found: Edge[] = [];
-    for (const subject of subjects) {
-      const number = this.#numbers.get(subject);
+    for (const node of nodes) {
+      const number = this.#numbers.get(node);
       if (number === undefined) continue;
-      for (let at = starts[number]!; at < starts[number + 1]!; at++) found.push(this.#edge(edges[at]!));
+      for (let at = starts[number]!; at < starts[number + 1]!; at++) {
+        if (place === undefined || this.#places[edges[at]!] === place) found.push(this.#edge(edges[at]!));
+      }
     }
     return found;
   }

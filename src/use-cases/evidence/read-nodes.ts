@@ -6,11 +6,14 @@ import type { EvidenceDeps } from "./evidence-deps.js";
 import { supportOf, type Edge } from "./net.js";
 import { nodesOf, ofRecord, reference } from "./nodes.js";
 import { AT_ONCE, type Known, type Outline } from "./outline.js";
+import { inverted } from "./said.js";
 import { fieldsOf } from "./statements.js";
 import type { Dangling, EvidenceAnswer, EvidenceNode, EvidenceRequest, Reference } from "./types.js";
 
 /** Of more nodes than are read at once, so many at a time: with more the heap grows. */
 const LOT = 50;
+
+type Stated = Pick<Known, "edges" | "said">;
 
 /** Reads the nodes of an outline, the first lot at once. `complete`: there are no more. */
 export async function readNodes(ask: Asking, outline: Outline, request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer & { complete: boolean }> {
@@ -23,12 +26,19 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
     const known = outline.known ?? (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
     for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
     const here = new Set(order);
-    const shown = outline.known ? known.edges.flatMap((edge, index) => (here.has(edge.subject) ? [index] : [])) : undefined;
-    const edges = shown ? shown.map((index) => known.edges[index]!) : known.edges;
-    const said = shown ? shown.map((index) => known.said[index]!) : known.said;
-    if (!request.statements) return nodesOf(order, known.described, edges, outline, said);
-    const fields = await fieldsOf(edges, deps.records);
-    return nodesOf(order, known.described, edges, outline, said.map((each, index) => ({ ...each, fields: each.record === null ? [null] : fields[index]! })));
+    const where = (shown: (edge: Edge) => boolean): Stated => {
+      const places = known.edges.flatMap((edge, index) => (shown(edge) ? [index] : []));
+      return { edges: places.map((index) => known.edges[index]!), said: places.map((index) => known.said[index]!) };
+    };
+    const withFields = async ({ edges, said }: Stated): Promise<Stated> => {
+      if (!request.statements) return { edges, said };
+      const fields = await fieldsOf(edges, deps.records);
+      return { edges, said: said.map((each, index) => ({ ...each, fields: each.record === null ? [null] : fields[index]! })) };
+    };
+    const own = await withFields(outline.known ? where(({ subject }) => here.has(subject)) : known);
+    const made = await withFields(outline.known ? where(({ name, object }) => name === "generated" && here.has(object)) : await madeOf(order, outline));
+    const derived = inverted(made.edges, made.said, own.edges);
+    return nodesOf(order, known.described, [...own.edges, ...derived.edges], outline, [...own.said, ...derived.said]);
   };
   const first = await read(0);
   return {
@@ -48,6 +58,12 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
       };
     },
   };
+}
+
+/** What is said of how nodes were generated, by those that generated them. */
+async function madeOf(order: readonly string[], { net, assertions, near }: Outline): Promise<Stated> {
+  const edges = net.edgesInto(order, "generated");
+  return { edges, said: edges.length === 0 ? [] : await assertions.of(edges, near) };
 }
 
 async function know(ask: Asking, order: readonly string[], { root, record, net, assertions, near }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {

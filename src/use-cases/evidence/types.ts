@@ -48,7 +48,7 @@ export interface Assertion {
 export interface Statement { record: string; field: string | null }
 /**
  * An edge of the node that it stands in, with who said it. `field` is there where statements were asked for, and
- * `thirdParty` where it is true. Of a group whose members have each their own record `record` is null.
+ * `thirdParty` and `derived` where they are true. Of a group whose members have each their own record `record` is null.
  */
 export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
   property: ProvenanceName;
@@ -56,6 +56,8 @@ export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
   record: string | null;
   field?: string | null;
   thirdParty?: true;
+  /** The record states the inverse: of `generatedBy` that it generated the node. */
+  derived?: true;
 }
 
 /** Stands in for like siblings: how many, and the name that `expand` opens them by. */

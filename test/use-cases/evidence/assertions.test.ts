@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => world.engine.close());
 
 const short = (iri: string | null): string => (iri ?? "-").replace("ark:99999/", "");
-const told = (nodes: readonly EvidenceNode[]): string[] => nodes.flatMap((node) => (node.statements ?? []).map((each: StatedEdge) =>
+const told = (nodes: readonly EvidenceNode[]): string[] => nodes.flatMap((node) => (node.statements ?? []).filter(({ derived }) => !derived).map((each: StatedEdge) =>
   `${short(node["@id"])} ${each.property} ${short(each.object)}: ${short(each.record)} of ${short(each.owner)}${each.ownsSource ? " source" : ""}${each.ownsTarget ? " target" : ""}${each.thirdParty ? " THIRD" : ""}`)).sort();
 const ask = (name: string, request: Partial<EvidenceRequest> = {}) => world.ask(name, request);
 

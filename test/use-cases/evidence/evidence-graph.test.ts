@@ -53,6 +53,27 @@ describe("An evidence graph", () => {
     expect(graph["@graph"].map((node) => node["@type"][0])).toEqual(["evi:Dataset", "evi:Computation", "evi:Computation", "Person", "evi:Dataset", "evi:Dataset", "evi:Software"]);
   });
 
+  it("carries generatedBy where only the action names its result, marked as derived", async () => {
+    await given({
+      result: { edges: { derivedFrom: ["half"] } }, half: {}, whole: { edges: { generatedBy: ["run"] } }, owner: {},
+      run: { owner: "owner", type: "evi:Computation", edges: { generated: ["half", "whole"], usedDataset: ["input"] } }, input: {},
+    });
+    for (const request of [{}, { statements: true }, { collapse: 2 }, { direction: "both" as const }]) {
+      const graph = await world.ask("result", request);
+      const node = (name: string) => graph["@graph"].find((each) => each["@id"] === ark(name))!;
+      expect(node("half").generatedBy).toEqual([{ "@id": ark("run") }]);
+      expect(node("half").statements).toMatchObject([{ property: "generatedBy", object: ark("run"), record: ark("run"), owner: ark("owner"), ownsSource: false, ownsTarget: true, derived: true }]);
+      expect(node("input").generatedBy).toBeUndefined();
+      expect(edgesIn(graph).filter((edge) => edge.includes("generated"))).toEqual(["run generated half"]);
+    }
+    const whole = await world.ask("whole");
+    expect(whole["@graph"][0]!.statements!.filter(({ derived }) => derived)).toEqual([]);
+    expect(whole["@graph"][0]!.generatedBy).toEqual([{ "@id": ark("run") }]);
+    const { "@graph": paged } = await world.ask("result", { limit: 2 });
+    expect(paged.map((node) => node["@id"])).toEqual([ark("result"), ark("half")]);
+    expect(paged[1]!.generatedBy).toEqual([{ "@id": ark("run") }]);
+  });
+
   it("shows downstream what falls when an input is withdrawn", async () => {
     await given({
       input: {}, run: { edges: { usedDataset: ["input", "elsewhere"], generated: ["out1", "out2"] } }, elsewhere: {},

@@ -11,17 +11,22 @@ export interface ShownEdge {
   statedBy: readonly StatedEdge[];
 }
 
-/** Every edge of an answer, each once. */
+/** Every edge of an answer as it was stated, each once. */
 export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
   return nodes.flatMap((node) => {
     const said = new Map<string, StatedEdge[]>();
+    const derived = new Set<string>();
     for (const statement of node.statements ?? []) {
       const key = `${statement.property} ${statement.object}`;
+      if (statement.derived) {
+        derived.add(key);
+        continue;
+      }
       const known = said.get(key);
       if (known) known.push(statement);
       else said.set(key, [statement]);
     }
-    return Object.entries(node).flatMap(([name, values]) => (Object.hasOwn(PROVENANCE, name) ? (values as Reference[]).map((value): ShownEdge => {
+    return Object.entries(node).flatMap(([name, values]) => (Object.hasOwn(PROVENANCE, name) ? (values as Reference[]).filter((value) => !derived.has(`${name} ${value["@id"]}`)).map((value): ShownEdge => {
       const statedBy = said.get(`${name} ${value["@id"]}`) ?? [];
       const thirdParty = statedBy.length > 0 && statedBy.every((each) => each.thirdParty === true);
       return { source: node["@id"], name: name as ProvenanceName, target: value["@id"], thirdParty, statedBy };
