@@ -13,21 +13,25 @@ const integer = (value: number) => literal(String(value), curie("xsd:integer"));
 type Statements = { predicate: ReturnType<typeof namedNode>; object: Quad_Object }[];
 
 /**
- * SHACL shapes of the records, in Turtle: one node shape per kind, one property shape per public field. They say
- * of the graph what the JSON Schemas say of documents, and more where a graph can tell more: an ARK field must
- * hold a reference, not text. Kinds that only crates write have no property that must be there.
+ * SHACL shapes, in Turtle: two node shapes per kind, with one property shape per public field.
+ * `evi:DatasetShape` is for documents that are sent to the API: it says of the graph what the JSON Schema says of the
+ * document, and more where a graph can tell more: an ARK field must hold a reference, not text. It targets nothing.
+ * `evi:StoredDatasetShape` is for every stored record of the class: crates bring records without required fields, with
+ * longer text, and with references or numbers where the API takes text only (a licence by its IRI).
  */
 export function shaclShapes(): string {
   const writer = new Writer({ prefixes: PREFIXES });
   for (const kind of Object.values(KINDS)) {
-    const shape = curie(`evi:${kind.typeName}Shape`);
-    writer.addQuad(quad(shape, curie("rdf:type"), curie("sh:NodeShape")));
-    writer.addQuad(quad(shape, curie("sh:targetClass"), curie(kind.rdfClass)));
-    writer.addQuad(quad(shape, curie("rdfs:label"), literal(kind.typeName, "en")));
-    writer.addQuad(quad(shape, curie("rdfs:comment"), literal(kind.description, "en")));
-    for (const [name, field] of Object.entries(kind.fields)) {
-      const property = propertyShape(writer, kind, name, field);
-      if (property) writer.addQuad(shape, curie("sh:property"), writer.blank(property));
+    for (const use of ["sent", "stored"] as const) {
+      const shape = curie(shapeOf(kind, use));
+      writer.addQuad(quad(shape, curie("rdf:type"), curie("sh:NodeShape")));
+      if (use === "stored") writer.addQuad(quad(shape, curie("sh:targetClass"), curie(kind.rdfClass)));
+      writer.addQuad(quad(shape, curie("rdfs:label"), literal(`${kind.typeName}, ${use === "sent" ? "as sent to the API" : "as stored"}`, "en")));
+      writer.addQuad(quad(shape, curie("rdfs:comment"), literal(kind.description, "en")));
+      for (const [name, field] of Object.entries(kind.fields)) {
+        const property = propertyShape(writer, kind, name, field, use);
+        if (property) writer.addQuad(shape, curie("sh:property"), writer.blank(property));
+      }
     }
   }
   let turtle = "";
@@ -38,14 +42,23 @@ export function shaclShapes(): string {
   return turtle;
 }
 
-function propertyShape(writer: Writer, kind: Kind, name: string, field: Field): Statements | undefined {
+/** What a shape is for: documents sent to the API, or stored records, those of crates among them. */
+export type ShapeUse = "sent" | "stored";
+
+/** Its name as a CURIE. */
+export const shapeOf = ({ typeName }: Pick<Kind, "typeName">, use: ShapeUse): string => `evi:${use === "stored" ? "Stored" : ""}${typeName}Shape`;
+
+function propertyShape(writer: Writer, kind: Kind, name: string, field: Field, use: ShapeUse): Statements | undefined {
   if (name === "@context" || !isPublic(field) || field.computed) return undefined;
-  if (name === "@type" && field.const === undefined) return undefined;
+  if (name === "@type" && (field.const === undefined || use === "stored")) return undefined;
   const statements: Statements = [
     { predicate: curie("sh:path"), object: curie(field.term) },
     { predicate: curie("sh:name"), object: literal(name) },
     { predicate: curie("sh:description"), object: literal(field.description, "en") },
   ];
+  if (use === "stored") {
+    return kind.loose || field.const !== undefined ? statements : [...statements, ...storedType(field)];
+  }
   if (field.const !== undefined) {
     statements.push({ predicate: curie("sh:hasValue"), object: name === "@type" ? curie(field.const) : literal(field.const) });
     return statements;
@@ -61,6 +74,12 @@ function propertyShape(writer: Writer, kind: Kind, name: string, field: Field): 
 
 /** An empty list states nothing, so that a list must be there cannot be asked of the graph. */
 const isList = (field: Field): boolean => field.json === "stringList" || field.json === "list";
+
+/** What a value is in any record: a reference where one belongs, a date that is one. */
+function storedType(field: Field): Statements {
+  if (field.ark) return [{ predicate: curie("sh:nodeKind"), object: curie("sh:IRI") }];
+  return field.date ? [{ predicate: curie("sh:pattern"), object: literal(DATE_PATTERN) }] : [];
+}
 
 function valueType(writer: Writer, field: Field): Statements {
   if (field.ark) return [{ predicate: curie("sh:nodeKind"), object: curie("sh:IRI") }];

@@ -3,23 +3,26 @@ import { Validator, type Report } from "shacl-engine";
 import { describe, expect, it } from "vitest";
 import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
-import type { JsonObject } from "../../src/model/field.js";
+import { expandCurie, type JsonObject } from "../../src/model/field.js";
 import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds/index.js";
-import { shaclShapes } from "../../src/model/shapes.js";
+import { shaclShapes, shapeOf, type ShapeUse } from "../../src/model/shapes.js";
 import { graphOf } from "../../src/rdf/graph.js";
 
 const turtle = shaclShapes();
 const validator = new Validator(new Store(new Parser().parse(turtle)), { factory: DataFactory });
 
 /** The record's stated triples; what was inferred stands in a graph of its own and is left out. */
-async function judge(kind: KindName, changes: JsonObject = {}, gone: string[] = []): Promise<Report> {
+async function judge(kind: KindName, changes: JsonObject = {}, gone: string[] = [], use: ShapeUse = "sent"): Promise<Report> {
   const said = Object.fromEntries(Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([name]) => !gone.includes(name))) as JsonObject;
   const document = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], said));
   const ark = document["@id"] as string;
   const { quads } = await graphOf({ ark, kind, document, ...(KINDS[kind].loose ? { fromCrate: true } : {}) });
   const stated = new Parser({ format: "N-Quads" }).parse(quads).filter((quad) => quad.graph.value === ark);
-  return validator.validate({ dataset: new Store(stated.map((quad) => DataFactory.quad(quad.subject, quad.predicate, quad.object))) });
+  const dataset = new Store(stated.map((quad) => DataFactory.quad(quad.subject, quad.predicate, quad.object)));
+  // Stored records are found by their class.
+  if (use === "stored") return validator.validate({ dataset });
+  return validator.validate({ dataset, terms: [DataFactory.namedNode(ark)] }, [{ terms: [DataFactory.namedNode(expandCurie(shapeOf(KINDS[kind], use)))] }]);
 }
 const broken = (report: Report) => report.results.map((result) => `${result.path?.[0]?.predicates[0]?.value.replace(/.*[/#]/, "")} ${result.constraintComponent.value.replace(/.*#/, "")}`);
 
@@ -47,6 +50,17 @@ describe("the SHACL shapes", () => {
     ["a date in words", { dateCreated: "in May" }, "dateCreated PatternConstraintComponent"],
   ])("reject %s", async (_what, changes, expected) => {
     expect(broken(await judge("dataset", changes))).toEqual([expected]);
+  });
+
+  it.each(KIND_NAMES)("accept the graph of a stored %s that a crate brought, without what requests must hold", async (kind) => {
+    const fields = KINDS[kind].fields;
+    const required = Object.keys(fields).filter((name) => fields[name]!.required && !name.startsWith("@"));
+    const brought = { ...("license" in fields && { license: { "@id": "https://creativecommons.org/licenses/by/4.0/" } }), ...("description" in fields && { description: "few" }) } as JsonObject;
+    expect(broken(await judge(kind, brought, required.filter((name) => name !== "description"), "stored"))).toEqual([]);
+  });
+
+  it("reject a stored record with a date in words, and text where a reference belongs", async () => {
+    expect(broken(await judge("dataset", { dateCreated: "in May", owner: "ada" }, [], "stored")).toSorted()).toEqual(["dateCreated PatternConstraintComponent", "owner NodeKindConstraintComponent"]);
   });
 
   it("accept text in a language and an empty list of results", async () => {

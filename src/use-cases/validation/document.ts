@@ -46,7 +46,7 @@ async function documentToJudge(document: JsonObject, kind: KindName): Promise<Ju
   refuseUnknownContexts(KINDS[kind], document);
   const whole = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], document), ark!);
   const { quads } = await statementsOf({ ark: ark!, kind, document: whole, ...(KINDS[kind].loose ? { fromCrate: true } : {}) });
-  return { ark: ark!, kind, quads };
+  return { ark: ark!, kind, quads, sent: true };
 }
 
 /** Types that only records have which are written over the API. */

@@ -3,7 +3,7 @@ import { Validator, type ValidationResult } from "shacl-engine";
 import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds/index.js";
-import { shaclShapes } from "../../model/shapes.js";
+import { shaclShapes, shapeOf } from "../../model/shapes.js";
 import type { Judged, ShapeResult } from "./report.js";
 import { UNICODE_VALIDATIONS } from "./unicode.js";
 
@@ -11,24 +11,53 @@ const LONGEST_VALUE = 200;
 const SAME_AS = expandCurie("schema:sameAs");
 const TYPE = expandCurie("rdf:type");
 
-/** Judges records by the SHACL shape of their kind, one at a time. */
+/**
+ * Judges records one at a time. What was sent to the API is judged by the shape of its kind; what is stored, or comes in
+ * a crate, as any SHACL engine does it: each node of the record's graph by the shape that targets its class.
+ */
 export class ShapeJudge {
   readonly #engine = new Validator(new Store(new Parser().parse(shaclShapes())), { factory: DataFactory, validations: UNICODE_VALIDATIONS });
 
-  async judge({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
-    // What was inferred stands in a graph of its own and is none of the record's statements.
-    const stated = new Parser({ format: "N-Quads" }).parse(quads).filter(({ graph }) => graph.value === ark);
+  async judge(judged: Judged): Promise<ShapeResult[]> {
+    return judged.sent ? this.#judgeSent(judged) : this.#judgeStored(judged);
+  }
+
+  async #judgeStored({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
+    const stated = statedIn(ark, quads);
+    const dataset = new Store(stated.map(({ subject, predicate, object }) => DataFactory.quad(subject, predicate, object)));
+    const alias = aliasOf(ark, stated);
+    const found: ShapeResult[] = [];
+    for (const each of Object.values(KINDS)) {
+      const terms = dataset.getSubjects(DataFactory.namedNode(TYPE), DataFactory.namedNode(expandCurie(each.rdfClass)), null);
+      if (terms.length === 0) continue;
+      const shape = expandCurie(shapeOf(each, "stored"));
+      const { results } = await this.#engine.validate({ dataset, terms }, [{ terms: [DataFactory.namedNode(shape)] }]);
+      for (const result of results) {
+        const focus = result.focusNode.term.value;
+        found.push(resultOf(result, { node: focus === ark || focus === alias ? shownAs : focus, kind, shape }));
+      }
+    }
+    return found;
+  }
+
+  async #judgeSent({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
+    const stated = statedIn(ark, quads);
     const alias = aliasOf(ark, stated);
     const node = DataFactory.namedNode(ark);
     const dataset = new Store(stated.map(({ subject, predicate, object }) => DataFactory.quad(subject.value === alias ? node : subject, predicate, object)));
-    const shape = expandCurie(`evi:${KINDS[kind].typeName}Shape`);
+    const shape = expandCurie(shapeOf(KINDS[kind], "sent"));
     const { results } = await this.#engine.validate({ dataset, terms: [node] }, [{ terms: [DataFactory.namedNode(shape)] }]);
-    return results.map((result) => ({
-      node: shownAs, kind, path: result.path?.[0]?.predicates[0]?.value ?? null, value: valueOf(result), message: messageOf(kind, result),
-      severity: local(result.severity.value) as ShapeResult["severity"], constraint: local(result.constraintComponent.value), shape,
-    }));
+    return results.map((result) => resultOf(result, { node: shownAs, kind, shape }));
   }
 }
+
+/** What was inferred stands in a graph of its own and is none of the record's statements. */
+const statedIn = (ark: string, quads: string): Quad[] => new Parser({ format: "N-Quads" }).parse(quads).filter(({ graph }) => graph.value === ark);
+
+const resultOf = (result: ValidationResult, of: Pick<ShapeResult, "node" | "kind" | "shape">): ShapeResult => ({
+  ...of, path: result.path?.[0]?.predicates[0]?.value ?? null, value: valueOf(result), message: messageOf(of.kind, result),
+  severity: local(result.severity.value) as ShapeResult["severity"], constraint: local(result.constraintComponent.value),
+});
 
 /** A crate's entity that has a URL of its own says everything under it; the record has its class and names it by `schema:sameAs`. */
 function aliasOf(ark: string, quads: readonly Quad[]): string | undefined {

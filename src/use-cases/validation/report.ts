@@ -42,6 +42,8 @@ export interface Judged {
   kind: KindName;
   /** Canonical N-Quads of the record, inferred ones among them. */
   quads: string;
+  /** It was sent to be checked as a request would be; else it is stored, or comes in a crate. */
+  sent?: true;
   /** What results call it, when that is not its identifier. */
   shownAs?: string;
 }

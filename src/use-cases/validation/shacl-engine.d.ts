@@ -13,6 +13,8 @@ declare module "shacl-engine" {
     path?: { predicates: { value: string }[] }[];
     value?: { term?: { value: string } };
     message: { value: string }[];
+    /** The node that was checked. */
+    focusNode: { term: { value: string } };
     severity: { value: string };
     constraintComponent: { value: string };
   }
