@@ -15,7 +15,8 @@ What the registry takes in, what it advises, and what it refuses. This page is p
 - **RO-Crate 1.0 to 1.3**, and the older layout in which a crate is one object with its own \`@graph\` and no descriptor.
 - **Archives** in zip format, \`.eln\` files among them, deflated or stored, up to the limits in [settings](settings.md). The metadata file is the shallowest \`ro-crate-metadata.json\` (or \`.jsonld\`), however deep it lies; its folder is the crate. Deeper ones are nested crates, and become crates of their own with their parent's upload. One that you uploaded before is linked when its metadata file says the same, and updated with \`update=true\` (\`CRATE_LINKED\`).
 - **Metadata alone**: \`POST /rocrate/metadata\` takes the document of a crate without files.
-- **The crate itself** is what the descriptor's \`about\` names, never an entity by its position.
+- **The crate itself** is what the descriptor's \`about\` names, never an entity by its position. Where that is not \`./\` and \`./\` is described too, they are two records.
+- **The descriptor** is the record \`<crate>/ro-crate-metadata.json\`, with everything that it states. References to the metadata file lead to it. Searches, scores, summaries and counts of a crate leave it out.
 - **Identifiers**: an ARK stays. A relative path becomes \`<crate>/<path>\`, percent-encoding kept. Everything else (\`#x\`, \`_:x\`, \`urn:\`, \`arcp:\`, a URL) becomes \`<crate>/entity/<words>-<hash>\`; a URL stays the node's IRI and is named by \`schema:sameAs\`.
 - **Documents** keep what the crate says: every key, value, null and empty list. An object without \`@id\` stays in the entity that holds it; an object with one that says more becomes a record too. \`@base\` moves nothing: paths are those of the archive.
 - **Contexts** come from copies in the registry (RO-Crate, the workflow-run and test terms of RO-Crate, LDaC, schema.org); no connection is opened. A context that is not among them stays in the documents, and terms that only it explains have no meaning in the graph (\`UNKNOWN_CONTEXT\`). A wrong definition is left out of its context (\`TERM_INVALID\`).
@@ -28,6 +29,9 @@ What may be claimed:
 What comes out:
 
 - **The archive as it was uploaded** is for those who may read every member that came in it. Others get a 403 that names \`?format=zip\`.
+- **Descriptor and \`@context\`** as they were given. Definitions of terms that the given context lacks follow it; one object stays one object. A crate without a descriptor, or one that was not uploaded, gets one that claims the version of the RO-Crate context that it has, 1.2 where it has none.
+- **Nested objects** as they went in. One that states what the entity's own record no longer states is written as a reference.
+- **The same records** when it is uploaded again with \`update=true\`: no revision is made. An archive that was packed again replaces the stored one only when a record changes.
 - **\`GET /rocrate/ark:…?format=zip\`** packs the crate anew and leaves out what the caller may not read.
 - **Deletion** of a member, or of its content, deletes the archive as it was uploaded (410 for everybody). Replaced content stays in it; delete the content to take it out.
 - **Files that no entity describes** follow the crate, and are served at their address before any record that is registered there later.

@@ -25,3 +25,10 @@ export function mintArk(naan: string, kind: string, name: string | null): string
   const body = `${naan}/${kind}-${words === "" ? "" : `${words}-`}${random}`;
   return `ark:${body}${checkCharacter(body)}`;
 }
+
+/** Whether {@link mintArk} made an identifier of this kind: by its form and its check character. */
+export function isMinted(ark: string, kind: string): boolean {
+  const match = /^ark:(.+)(.)$/.exec(ark);
+  if (!match || !match[1]!.slice(match[1]!.indexOf("/") + 1).startsWith(`${kind}-`)) return false;
+  return new RegExp(`-[${BETANUMERIC}]{${RANDOM_LENGTH}}$`).test(match[1]!) && checkCharacter(match[1]!) === match[2];
+}

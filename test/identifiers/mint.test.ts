@@ -1,13 +1,19 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arkKey, storedArk } from "../../src/identifiers/ark.js";
-import { checkCharacter, mintArk, slug } from "../../src/identifiers/mint.js";
+import { checkCharacter, isMinted, mintArk, slug } from "../../src/identifiers/mint.js";
 import { KIND_NAMES } from "../../src/model/kind.js";
 
 /** Last segments of paths that are operations. */
 const OPERATIONS = ["history", "download", "upload", "addUser", "rmUser", "validate", "metadata", "view", "rescore", "execute"];
 
 describe("a minted identifier", () => {
+  it("is known by its kind, form and check character", () => {
+    const ark = mintArk("99999", "rocrate", "A name");
+    const changed = `${ark.slice(0, -1)}${ark.endsWith("0") ? "1" : "0"}`;
+    expect([ark, mintArk("59852", "rocrate", null), mintArk("99999", "dataset", null), changed, "ark:59852/rocrate-mine", "ark:99999/x"].map((each) => isMinted(each, "rocrate"))).toEqual([true, true, false, false, false, false]);
+  });
+
   it("is its own stored form, names the kind, and ends in its check character", () => {
     fc.assert(fc.property(fc.constantFrom(...KIND_NAMES), fc.option(fc.string({ unit: "binary", maxLength: 80 })), (kind, name) => {
       const ark = mintArk("99999", kind, name);

@@ -31,6 +31,9 @@ export function metadata(entities: Entity[] = [], root: Entity = {}, context: Js
   };
 }
 
+/** Records or entities of a crate, but for what its metadata descriptors say. */
+export const withoutDescriptors = <T extends { ark: string }>(records: readonly T[]): T[] => records.filter(({ ark }) => !ark.endsWith("/ro-crate-metadata.json"));
+
 /** What RO-Crate asks for and small examples leave out; told apart from what a test is about. */
 export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set(["ABOUT_NOWHERE", "CONFORMS_TO_INVALID", "CONTEXT_MISSING", "CONTEXT_VERSION", "DESCRIPTOR_INCOMPLETE", "ID_NOT_URI", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "OLDER_LAYOUT", "ROOT_ID", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE", "TYPE_MISSING"]);
 

@@ -50,7 +50,7 @@ export const CRATES: readonly Operation[] = [
   },
   {
     method: "get", path: "/rocrate/ark:{NAAN}/{postfix}", operationId: "get_rocrate", tag: "crates", summary: "One crate",
-    description: "As JSON-LD the RO-Crate 1.2 metadata of the whole crate, from its records as they are now. `format=zip` (or `Accept: application/zip`) makes an archive of it with the stored contents that the caller may read, which can be uploaded again; `X-Not-Included` says how many files the caller may not read, which its NOT-INCLUDED.txt names. Other forms, and `revision`, are those of the root entity, which the resolver answers as a record.",
+    description: "As JSON-LD the RO-Crate metadata of the whole crate, from its records as they are now, in the version and with the context and descriptor that the crate was given. `format=zip` (or `Accept: application/zip`) makes an archive of it with the stored contents that the caller may read, which can be uploaded again; `X-Not-Included` says how many files the caller may not read, which its NOT-INCLUDED.txt names. Other forms, and `revision`, are those of the root entity, which the resolver answers as a record.",
     parameters: [...arkPath(ARK), IF_NONE_MATCH, CRATE_FORMAT, REVISION],
     answer: { description: "The crate.", headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"], content: { ...representations(KINDS.rocrate, EXAMPLE), ...METADATA, ...ARCHIVE } },
     also: NOT_MODIFIED,

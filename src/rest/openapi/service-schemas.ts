@@ -82,7 +82,7 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   WholeCrate: {
-    type: "object", description: "RO-Crate 1.2 metadata: the descriptor first, then the crate and every entity of it. Identifiers are those of the records; an entity that its crate knows by a URL has that.",
+    type: "object", description: "RO-Crate metadata: the descriptor first, then the crate and every entity of it. Identifiers are those of the records; an entity that its crate knows by a URL has that.",
     required: ["@context", "@graph"], properties: { "@context": {}, "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } } },
   },
   CrateSummary: {

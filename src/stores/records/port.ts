@@ -52,6 +52,8 @@ export interface ListQuery {
   /** A keyword, compared without case. */
   keyword?: string;
   crate?: string;
+  /** Leaves out identifiers that end with this; only with `crate`, whose records are read one by one. */
+  notEndingWith?: string;
   order?: "created" | "-created" | "name";
   /** Opaque position after which to go on, from {@link Page.next}. */
   after?: string;

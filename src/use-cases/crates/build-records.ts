@@ -10,6 +10,7 @@ import type { StoredFile } from "./files/check-claims.js";
 import { mediaTypeOf } from "./files/media-type.js";
 import { ContextLimit } from "../../rdf/bounded-contexts.js";
 import { crateError, type Findings, type Place } from "./findings.js";
+import { describedCrate } from "./layout/descriptor.js";
 import { Rewriter } from "./identifiers/rewrite.js";
 import type { IdScope } from "./identifiers/scope.js";
 import type { CrateLimits } from "./limits.js";
@@ -18,7 +19,7 @@ import { adviseOn } from "./records/advice.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
 import { mendedGraphs, type GraphsOf } from "./records/mend.js";
 import { RepairedContexts, type ContextBounds } from "./records/repaired-contexts.js";
-import { firstText, keywordsOf, searchTextOf } from "./records/searchable.js";
+import { NO_TEXT, firstText, keywordsOf, searchTextOf } from "./records/searchable.js";
 
 export type CrateRecord = Extract<RecordWrite, { op: "create" }>;
 
@@ -119,8 +120,9 @@ const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> => work.cat
   throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
 });
 
+/** The crate itself goes by its ARK, also where it came with a URL: it is exported under the ARK, which an update names. */
 const inputOf = ({ entity, body }: Draft): GraphInput =>
-  ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined ? {} : { subject: entity.url }) });
+  ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined || entity.role === "root" ? {} : { subject: entity.url }) });
 
 function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, graph: RecordGraph, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings): CrateRecord {
   const isRoot = entity === crate.root;
@@ -128,12 +130,16 @@ function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObje
     op: "create", ark: entity.ark, key: arkKey(entity.ark), kind: entity.kind,
     name: firstText(document["name"]), owner: settings.owner,
     document: new TextEncoder().encode(JSON.stringify(document)),
-    quads: graph.quads, links: withOwner(entity.kind, graph.links, settings.owner), text: searchTextOf(document), keywords: keywordsOf(document["keywords"]),
+    quads: graph.quads, links: withOwner(entity.kind, graph.links, settings.owner), ...searchedOf(entity.ark, document),
     objects: objectsOf(crate, entity, document, stored, settings),
     ...(isRoot ? {} : { crate: (settings.update ? entity.parts[0]!.scope.home : undefined) ?? crate.root.ark, mayShareKey: true }),
     ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),
   };
 }
+
+/** Nobody looks for a metadata file: what it says of itself, such as a license, would be found beside what it is about. */
+const searchedOf = (ark: string, document: JsonObject): Pick<CrateRecord, "text" | "keywords"> =>
+  (describedCrate(ark) === undefined ? { text: searchTextOf(document), keywords: keywordsOf(document["keywords"]) } : { text: NO_TEXT, keywords: [] });
 
 function objectsOf(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, stored: ReadonlyMap<string, StoredFile>, { archive }: BuildSettings): ObjectReference[] {
   const references: ObjectReference[] = [];

@@ -7,6 +7,7 @@ import { packLinks } from "../../stores/records/links-codec.js";
 import type { CrateRecord } from "./build-records.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 import type { GraphsOf } from "./records/mend.js";
+import { NO_TEXT } from "./records/searchable.js";
 import { takeIn } from "./run/take-in.js";
 
 // A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the event loop.
@@ -43,7 +44,6 @@ port.on("message", (answer: ToThread) => {
 
 /** Nobody writes the records of a plan; their documents move, everything else would be copied on the event loop. What an update compares is kept. */
 const comparedOnly = (record: CrateRecord): CrateRecord => ({ ...record, ...(input.update ? {} : { quads: "", objects: [] }), links: [], text: NO_TEXT, keywords: [] });
-const NO_TEXT = { name: "", description: "", keywords: "", other: "" };
 
 /** Told of a stage when it begins, moves for the first time and ends, between that so often (ms): a crate has many files. */
 const TOLD_EACH = 50;

@@ -9,6 +9,7 @@ import type { RecordStore } from "../../stores/records/port.js";
 import { announce } from "../objects/announce.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
+import { describedCrate } from "./layout/descriptor.js";
 import { crateLimits } from "./limits.js";
 import { alike } from "./run/alike.js";
 import { changedAtCommit, findConflicts, registeredCrates, takenAtCommit, withoutKnown } from "./run/conflicts.js";
@@ -128,7 +129,7 @@ async function commit({ submission }: Job, { records, config }: IntakeDeps, { wr
   try {
     await records.commit({
       by: submission.user, at, records: writes, uses, unheld, within: config.COMMIT_LIMIT,
-      submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.filter(({ op }) => op === "create").length, rocrateIdentifier: root },
+      submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.filter(({ op, ark }) => op === "create" && describedCrate(ark) === undefined).length, rocrateIdentifier: root },
     });
     reached({ submission: submission.id, moment: "committed" });
     return undefined;

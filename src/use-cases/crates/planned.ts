@@ -3,6 +3,7 @@ import { KINDS } from "../../model/kinds/index.js";
 import type { CrateRecord } from "./build-records.js";
 import { finding, quoted, type Place } from "./findings.js";
 import { FINDING_CODES, type FindingCode, type Severity } from "./finding-codes.js";
+import { describedCrate } from "./layout/descriptor.js";
 import type { ChangeName, CrateChanges, CratePlan, PlanFinding, PlannedIdentifier } from "./plan.js";
 import type { Claim } from "./run/protocol.js";
 import type { CrateUpdate } from "./run/update.js";
@@ -38,7 +39,7 @@ export class Gathered {
     this.builtAll += records.length;
     for (const record of records) {
       if (this.own.has(record.ark) || this.update?.has(record.ark)) this.compared.push(record);
-      else if (this.update) this.compared.push({ ...record, document: NOTHING, quads: "", objects: [] });
+      else if (this.update) this.compared.push({ ...record, ...(describedCrate(record.ark) === undefined ? { document: NOTHING } : {}), quads: "", objects: [] });
     }
   }
 
@@ -80,6 +81,8 @@ export class Gathered {
     for (const claim of this.claims) {
       const identifier = planned(claim);
       const conflict = this.conflicts.get(claim.ark);
+      // A crate always brings its descriptor along: it counts where it stands in the way.
+      if (!conflict && describedCrate(claim.ark) !== undefined) continue;
       const list = conflict ? "conflicting" : this.known.has(claim.ark) ? "known" : claim.kept ? "kept" : "minted";
       counts[list]++;
       if (conforms && list !== "known") records.set(identifier.kind, (records.get(identifier.kind) ?? 0) + 1);
@@ -100,6 +103,7 @@ export class Gathered {
     for (const claim of this.claims) {
       if (this.conflicts.has(claim.ark)) continue;
       const change = (changes.get(claim.ark) ?? "unchanged") as keyof typeof lists;
+      if (change !== "changed" && describedCrate(claim.ark) !== undefined) continue;
       counts[change]++;
       if (lists[change].length < most) lists[change].push(planned(claim));
     }

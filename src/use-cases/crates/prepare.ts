@@ -53,7 +53,7 @@ export function describeCrate(metadata: readonly MetadataBytes[], settings: Pick
     findings.error("TOO_MANY_CONTEXTS", `The metadata files have ${contexts.size} different contexts; MAX_CRATE_CONTEXTS=${settings.limits.MAX_CRATE_CONTEXTS}. Write one @context into all of them.`);
   // Without the crate's own description nothing of the rest has a meaning.
   if (descriptions[0]?.file !== metadata[0]!.file) findings.throwIfErrors();
-  const count = descriptions.reduce((sum, { entities }) => sum + entities.length, 0);
+  const count = descriptions.reduce((sum, { entities }) => sum + entities.filter(({ descriptor }) => !descriptor).length, 0);
   if (count > settings.limits.MAX_CRATE_ENTITIES)
     findings.error("TOO_MANY_ENTITIES", `The crate describes ${count} entities; MAX_CRATE_ENTITIES=${settings.limits.MAX_CRATE_ENTITIES}.`);
   if (!settings.toTheEnd || count > settings.limits.MAX_CRATE_ENTITIES) findings.throwIfErrors();
@@ -91,6 +91,8 @@ const NONE_REGISTERED: NonNullable<IdentifySettings["registered"]> = new Map();
 function prepareEntity(identified: IdentifiedEntity, tree: FileTree, roots: ReadonlyMap<unknown, string>, settings: PrepareSettings, findings: Findings): PreparedEntity {
   const entity = withOwnStatement(identified, settings.registered ?? NONE_REGISTERED, findings);
   const types = entity.parts.flatMap((part) => typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]));
+  // The metadata file is written anew whenever the crate is exported: its descriptor has no stored content.
+  if (entity.role === "descriptor") return { ...entity, kind: "entity", embargoed: false };
   const kind = entity.role === "member" && !entity.linked ? kindOfTypes(types) : "rocrate";
   if (entity.role !== "member" && !types.includes("Dataset") && (types.includes("File") || types.includes("MediaObject")))
     findings.error("ROOT_NOT_DATASET", "The descriptor's `about` names a file; the crate itself is a Dataset.", { file: entity.parts[0]!.scope.description.file, pointer: entity.parts[0]!.entity.pointer });

@@ -1,6 +1,7 @@
 import type { RecordStore, StoredRecord } from "../../stores/records/port.js";
 import { iriTerm } from "../../stores/queries/iri.js";
 import type { Asking } from "./asking.js";
+import { describedCrate } from "../crates/layout/descriptor.js";
 import { IRIS } from "./context.js";
 
 /** Where the walk begins. */
@@ -39,7 +40,7 @@ async function* membersOf(crate: string, records: Pick<RecordStore, "list">): As
   let after: string | undefined;
   do {
     const page: Awaited<ReturnType<RecordStore["list"]>> = await records.list({ crate, limit: MEMBERS, ...(after === undefined ? {} : { after }) });
-    for (const { ark } of page.items) yield ark;
+    for (const { ark } of page.items) if (describedCrate(ark) === undefined) yield ark;
     after = page.next;
   } while (after !== undefined);
 }

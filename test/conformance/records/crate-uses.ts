@@ -22,6 +22,14 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       expect(await store().usesOf(TWO)).toEqual([]);
     });
 
+    test("is counted and listed without identifiers that end in some way", async () => {
+      await crates();
+      const without = { crate: ONE, notEndingWith: "/a" };
+      expect([await store().count({ crate: ONE }), await store().count(without), await store().count({ ...without, kind: "dataset" })]).toEqual([2, 1, 1]);
+      expect((await store().list({ ...without, limit: 10 })).items.map(({ ark }) => ark)).toEqual([SHARED]);
+      expect(await store().count({ crate: ONE, notEndingWith: "/%" })).toBe(2);
+    });
+
     test("is handed over to it when the crate that it was minted for is deleted, or releases it", async () => {
       await crates();
       await use(TWO, [SHARED]);

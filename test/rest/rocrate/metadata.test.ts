@@ -62,7 +62,7 @@ describe("POST /rocrate/metadata", () => {
     expect(await server.request("POST", "/rocrate/metadata", { json: {} })).toMatchObject({ status: 401 });
     expect(await server.request("POST", "/rocrate/metadata", { token: ada.token })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body"], type: "missing" }] } });
     expect(await send("x", "application/zip")).toMatchObject({ status: 415 });
-    expect((await server.deps.records.list({ limit: 1000 })).items.length).toBe(before + 1);
+    expect((await server.deps.records.list({ limit: 1000 })).items.length).toBe(before + 2);
     expect(server.faults).toEqual([]);
   });
 

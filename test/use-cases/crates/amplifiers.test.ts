@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CrateLimits } from "../../../src/use-cases/crates/limits.js";
-import { RO_CRATE, metadata, type Entity, type Json } from "../../support/crates.js";
+import { RO_CRATE, metadata, withoutDescriptors, type Entity, type Json } from "../../support/crates.js";
 import { illFormed, takeInHere, type Taken } from "../../support/intake-here.js";
 import { plainZip } from "../../support/plain-zip.js";
 
@@ -70,6 +70,6 @@ describe("metadata that is merely long is ingested in seconds", () => {
   ])("%s", async (_does, make, count) => {
     const { codes, records } = await taken(make());
     expect(codes).toEqual([]);
-    expect(records).toHaveLength(count);
+    expect(withoutDescriptors(records)).toHaveLength(count);
   }, 120_000);
 });

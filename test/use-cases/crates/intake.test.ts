@@ -43,7 +43,8 @@ describe("intake of a crate", () => {
     const root = submission.rocrateIdentifier!;
     expect(root).toMatch(/^ark:99999\/rocrate-my-crate-/);
     const records = await rig.all();
-    expect(records.map(({ kind }) => kind)).toEqual(["rocrate", "datadownload", "entity", "computation"]);
+    expect(records.map(({ kind }) => kind)).toEqual(["rocrate", "datadownload", "entity", "computation", "entity"]);
+    expect(await rig.document(`${root}/ro-crate-metadata.json`)).toEqual({ "@context": "https://w3id.org/ro/crate/1.1/context", "@id": `${root}/ro-crate-metadata.json`, "@type": "CreativeWork", about: { "@id": root }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } });
     expect(records.every(({ owner, crate: of, ark }) => owner === UPLOADER && of === (ark === root ? null : root))).toBe(true);
 
     const rootDocument = await rig.document(root);

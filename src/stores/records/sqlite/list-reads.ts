@@ -100,8 +100,8 @@ export class ListReads {
 
 /** Where to read and what to ask; `undefined` when nothing can match. */
 function choose(filter: Filter, walkByName: boolean): { from: string; where: string[]; values: Value[]; id: string } | undefined {
-  const { kind, name, ownerKey, keyword, crate } = filter;
-  if ([name, ownerKey, keyword, crate].some((text) => text !== undefined && !isStorableText(text))) return undefined;
+  const { kind, name, ownerKey, keyword, crate, notEndingWith } = filter;
+  if ([name, ownerKey, keyword, crate, notEndingWith].some((text) => text !== undefined && !isStorableText(text))) return undefined;
   const where = ["r.deleted_at IS NULL"];
   const values: Value[] = [];
   const and = (condition: string, value: Value): void => {
@@ -122,6 +122,10 @@ function choose(filter: Filter, walkByName: boolean): { from: string; where: str
   else if (kind !== undefined) from = "record AS r INDEXED BY live_kind";
   if (ownerKey !== undefined) and("r.owner_key = ?", arkKey(ownerKey));
   if (crate !== undefined) and("r.crate = ?", crate);
+  if (crate !== undefined && notEndingWith !== undefined) {
+    where.push("substr(r.ark, -length(?)) <> ?");
+    values.push(notEndingWith, notEndingWith);
+  }
   if (kind !== undefined) and(keyword === undefined || walkByName ? "r.kind = ?" : "k.kind = ?", kind);
   if (name) and("instr(r.folded, ?) > 0", fold(name));
   return { from, where, values, id };

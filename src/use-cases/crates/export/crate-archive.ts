@@ -1,16 +1,20 @@
 import { Readable } from "node:stream";
 import yazl from "yazl";
-import type { JsonObject } from "../../../model/field.js";
+import type { JsonValue } from "../../../model/field.js";
 import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
 import { ServiceError } from "../../../errors.js";
 import type { Caller } from "../../access/caller.js";
+import { isMinted } from "../../../identifiers/mint.js";
 import { mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
+import { referencesIn } from "../json-path.js";
 import { typeNames } from "../kinds.js";
+import { DESCRIPTOR, describedCrate, descriptorArk } from "../layout/descriptor.js";
 import { RATIO_FROM } from "../zip/inflate.js";
-import type { EntityNames } from "./crate-entity.js";
-import { crateMetadata, descriptorOf, metadataOf, surveyCrate } from "./crate-metadata.js";
+import { entityUrl, type EntityNames } from "./crate-entity.js";
+import { CrateContext, UsedContexts } from "./crate-context.js";
+import { crateMetadata, descriptorEntity, metadataOf, surveyCrate, type CrateSurvey, type Descriptor } from "./crate-metadata.js";
 import { stateOf } from "./crate-records.js";
 import { MemberPaths } from "./member-paths.js";
 import { FileStatements, decoded, relativeId, suffixOf } from "./file-statements.js";
@@ -30,6 +34,8 @@ export interface CrateArchive {
 
 /** Types whose bytes deflate makes no smaller. */
 const PACKED = /^(?:image\/(?!svg|tiff|bmp)|audio\/|video\/|application\/(?:zip|gzip|x-7z-compressed|x-xz|zstd|vnd\.openxmlformats))/;
+/** A path that is its own percent-encoding. */
+const PLAIN = /^[A-Za-z0-9._/-]+$/;
 const NOTE = "NOT-INCLUDED.txt";
 
 /**
@@ -42,12 +48,15 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
   const names = new Map<string, string>();
   const members: Member[] = [];
   const left: CrateArchive["left"] = [];
-  const crates: { record: StoredRecord; document: JsonObject }[] = [];
+  const crates = new Map<string, InnerCrate>();
+  const descriptors = new Map<string, Descriptor>();
   const folders: string[] = [];
   const statements = new FileStatements(root.ark);
   const survey = await surveyCrate(deps, root, async (record, document) => {
     if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined) folders.push(record.ark);
-    if (record.kind === "rocrate" && record.ark !== root.ark && !typeNames(document, document["@context"]).includes("ROCrate")) crates.push({ record, document });
+    const crate = describedCrate(record.ark);
+    if (crate !== undefined && record.kind === "entity") descriptors.set(crate, { record, document });
+    if (record.kind === "rocrate" && record.ark !== root.ark) crates.set(record.ark, { record, id: entityUrl(record, document) ?? record.ark, types: document["@type"], isEvident: typeNames(document, document["@context"]).includes("ROCrate") });
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
     const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
@@ -66,13 +75,47 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
     const suffix = suffixOf(ark, root.ark)!;
     if (!names.has(ark) && paths.hasFolder(decoded(suffix))) names.set(ark, `${relativeId(suffix)}/`);
   }
-  const all: EntityNames = { ...survey, paths: names };
-  return { root, state, left, open: () => write(deps, { root, state, left, members, crates, paths, names: all, statements }) };
+  names.set(descriptorArk(root.ark), DESCRIPTOR);
+  // RO-Crate 1.0 and 1.1 ask for a root whose identifier ends with a slash, as the one that it came with did; an ARK is the same with it.
+  if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey))) names.set(root.ark, `${root.ark}/`);
+  const inner: InnerMetadata[] = [];
+  for (const [ark, crate] of crates) {
+    const descriptor = descriptors.get(ark);
+    // What calls itself a crate is one without a metadata file of its own.
+    if (crate.isEvident && !descriptor) continue;
+    const suffix = suffixOf(ark, root.ark);
+    const path = paths.takeMetadata(suffix === undefined ? `crates/${ark.replace(/[^A-Za-z0-9._-]+/g, "-")}` : decoded(suffix));
+    // A path with other characters can be written in several ways; the ARK is one.
+    if (descriptor && PLAIN.test(path)) names.set(descriptorArk(ark), path);
+    inner.push({ ...crate, descriptor, path });
+  }
+  return { root, state, left, open: () => write(deps, { root, state, left, members, inner, paths, survey, names: { context: survey.context, known: survey.known, paths: names }, statements }) };
 }
 
-interface Plan { root: StoredRecord; state: string; left: CrateArchive["left"]; members: Member[]; crates: { record: StoredRecord; document: JsonObject }[]; paths: MemberPaths; names: EntityNames; statements: FileStatements }
+/** Version of RO-Crate that the crate is exported as. */
+function claimed({ descriptor, conformsTo }: CrateSurvey): string {
+  return descriptor ? (referencesIn(descriptor.document["conformsTo"]).find((iri) => iri.startsWith("https://w3id.org/ro/crate/")) ?? "") : conformsTo;
+}
 
-function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, members, crates, paths, names, statements }: Plan): Readable {
+/** A crate within the crate. */
+interface InnerCrate { record: StoredRecord; id: string; types: JsonValue | undefined; isEvident: boolean }
+/** One that has a metadata file of its own in the archive. */
+interface InnerMetadata extends InnerCrate { descriptor: Descriptor | undefined; path: string }
+
+/** Metadata of a crate within the crate: its descriptor and what it is. Its entities stand in the metadata of the whole. */
+function innerMetadata({ record, id, types, descriptor }: InnerMetadata, survey: CrateSurvey): string {
+  const used = new UsedContexts();
+  if (descriptor) used.add(descriptor.document);
+  const context = descriptor ? new CrateContext(descriptor.document["@context"], used) : survey.context;
+  const names: EntityNames = { context, known: survey.known, paths: new Map([[descriptorArk(record.ark), DESCRIPTOR]]) };
+  const described = descriptorEntity(record.ark, { descriptor, conformsTo: survey.conformsTo }, names, id);
+  return metadataOf(context.whole, [described, { "@id": id, ...(types === undefined ? {} : { "@type": types }) }]);
+}
+
+interface Plan { root: StoredRecord; state: string; left: CrateArchive["left"]; members: Member[]; inner: InnerMetadata[]; paths: MemberPaths; survey: CrateSurvey; names: EntityNames; statements: FileStatements }
+
+function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, members, inner, paths, survey, names, statements }: Plan): Readable {
+  const without = new Set(inner.map(({ record }) => descriptorArk(record.ark)));
   const zip = new yazl.ZipFile();
   const output = zip.outputStream as Readable;
   let reading: Readable | undefined;
@@ -89,12 +132,8 @@ function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, mem
         else begin(null, stream);
       }, broken);
     });
-  add("ro-crate-metadata.json", root.modifiedAt, { compress: true }, async () => Readable.from(asItWas(deps, state, root, crateMetadata(deps, root, names, (record, document) => statements.of(record, document)))));
-  for (const { record, document } of crates) {
-    const suffix = suffixOf(record.ark, root.ark);
-    const entity = { "@id": record.ark, ...(document["@type"] === undefined ? {} : { "@type": document["@type"] }) };
-    zip.addBuffer(Buffer.from(metadataOf(names.context.whole, [descriptorOf(record.ark), entity])), paths.takeMetadata(suffix === undefined ? record.ark : decoded(suffix)), { mtime: new Date(record.modifiedAt) });
-  }
+  add("ro-crate-metadata.json", root.modifiedAt, { compress: true }, async () => Readable.from(asItWas(deps, state, root, crateMetadata(deps, root, survey, names, { told: (record, document) => statements.of(record, document), without }))));
+  for (const crate of inner) zip.addBuffer(Buffer.from(innerMetadata(crate, survey)), crate.path, { mtime: new Date(crate.record.modifiedAt) });
   for (const { path, at, object } of members)
     // What inflates to much more than was sent would be taken for a bomb where it is uploaded.
     add(path, at, { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) }, () => deps.objects.open(object.sha256, undefined, { size: object.size }));

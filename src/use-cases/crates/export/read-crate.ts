@@ -3,6 +3,7 @@ import type { StoredRecord } from "../../../stores/records/port.js";
 import type { Caller } from "../../access/caller.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
+import { DESCRIPTOR, descriptorArk } from "../layout/descriptor.js";
 import { crateArchive, type CrateArchive } from "./crate-archive.js";
 import { crateMetadata, surveyCrate } from "./crate-metadata.js";
 import { stateOf } from "./crate-records.js";
@@ -21,7 +22,11 @@ export async function readCrateMetadata(deps: Deps, id: string): Promise<CrateMe
   const root = await findLive(deps, id, "rocrate");
   return {
     root, state: await stateOf(deps, root),
-    open: async () => Readable.from(crateMetadata(deps, root, { ...(await surveyCrate(deps, root)), paths: new Map() }), { objectMode: false }),
+    open: async () => {
+      const survey = await surveyCrate(deps, root);
+      const names = { context: survey.context, known: survey.known, paths: new Map([[descriptorArk(root.ark), DESCRIPTOR]]) };
+      return Readable.from(crateMetadata(deps, root, survey, names), { objectMode: false });
+    },
   };
 }
 

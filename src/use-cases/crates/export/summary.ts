@@ -5,7 +5,11 @@ import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
+import { DESCRIPTOR, describedCrate } from "../layout/descriptor.js";
 import { crateRecords } from "./crate-records.js";
+
+/** How identifiers of metadata descriptors end: they are no part of what a crate consists of. */
+const DESCRIPTOR_END = `/${DESCRIPTOR}`;
 
 type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
 
@@ -56,16 +60,16 @@ export async function crateSummary(deps: Deps, id: string, { limit, after = "0."
 
 /** What was minted for the crate, by key; then what it uses beside that. */
 async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord, into: Named[]): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
-  const used = (await records.findMany(await records.usesOf(crate))).filter((record) => record !== undefined);
+  const used = (await records.findMany(await records.usesOf(crate))).filter((record) => record !== undefined && describedCrate(record.ark) === undefined) as StoredRecord[];
   const counts = countsOf(used);
   let minted = 0;
   for (const kind of Object.keys(KINDS) as KindName[]) {
-    const count = await records.count({ crate, kind });
+    const count = await records.count({ crate, kind, notEndingWith: DESCRIPTOR_END });
     minted += count;
     if (count > 0) counts[kind] = (counts[kind] ?? 0) + count;
   }
   const read: Section["read"] = async (after, limit) => {
-    const page = await records.list({ crate, limit, ...(after === undefined ? {} : { after }) });
+    const page = await records.list({ crate, notEndingWith: DESCRIPTOR_END, limit, ...(after === undefined ? {} : { after }) });
     for (const item of page.items) into.push(item);
     return page;
   };
@@ -75,7 +79,7 @@ async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord,
 /** The same of a crate that came within another. */
 async function describedWithin(deps: Deps, root: StoredRecord, into: Named[]): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
   const found: Named[] = [];
-  for await (const page of crateRecords(deps, root)) for (const { ark, kind, name } of page) if (ark !== root.ark) found.push({ ark, kind, name });
+  for await (const page of crateRecords(deps, root)) for (const { ark, kind, name } of page) if (ark !== root.ark && describedCrate(ark) === undefined) found.push({ ark, kind, name });
   return { counts: countsOf(found), sections: [sectionOf(found, into)] };
 }
 

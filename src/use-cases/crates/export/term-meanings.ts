@@ -1,10 +1,15 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
-import { FALLBACK_VOCABULARY } from "../../../rdf/iri.js";
+import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/iri.js";
 import { isObject, listOf } from "../json-path.js";
 
 /** Prefixes of prefixes; more is a loop. */
 const DEEPEST = 5;
+/** Members of a term's definition that mean the same in every context, once the IRIs in them are written out. */
+const PORTABLE = new Set(["@id", "@type", "@container", "@language", "@direction", "@prefix"]);
+const COMPACT = /^([^:/?#@][^:/?#]*):(?!\/\/)/;
+/** The prefix of `prefix:name`; undefined for a plain term and for a URL. */
+export const prefixOf = (term: string): string | undefined => COMPACT.exec(term)?.[1];
 
 /**
  * What the terms of a context mean (JSON-LD 1.1, section 4.1), so far as two contexts can be compared by it:
@@ -14,6 +19,7 @@ export class TermMeanings {
   private readonly parts: readonly JsonObject[];
   private readonly known = new Map<string, string>();
 
+  /** @throws UnknownContext */
   constructor(context: JsonValue | undefined) {
     this.parts = partsOf(context).toReversed();
   }
@@ -24,37 +30,72 @@ export class TermMeanings {
     return meaning;
   }
 
+  /** Whether the context itself has a definition of the term; a vocabulary is none. */
+  defines(term: string): boolean {
+    return this.part(term) !== undefined;
+  }
+
   /** A keyword that bears on all values: `@language`, `@base`. */
   setting(keyword: string): string {
-    const part = this.parts.find((candidate) => Object.hasOwn(candidate, keyword));
+    const part = this.part(keyword);
     return part ? JSON.stringify(part[keyword]) : "";
   }
 
-  private define(term: string, depth: number): string {
-    const part = this.parts.find((candidate) => Object.hasOwn(candidate, term));
-    const definition = part?.[term];
-    if (isObject(definition)) {
-      const { "@id": id, ...rest } = definition;
-      const iri = typeof id === "string" ? this.expand(id, depth) : term;
-      return Object.keys(rest).length === 0 ? iri : `${iri} ${JSON.stringify(rest)}`;
+  /** A definition that gives the term its meaning in any context; undefined where there is none. */
+  definition(term: string): JsonValue | undefined {
+    // Of `prefix:name` the prefix is what needs a definition.
+    if (prefixOf(term) !== undefined) return undefined;
+    const stated = this.part(term)?.[term];
+    if (isObject(stated)) {
+      if (typeof stated["@id"] !== "string" || Object.keys(stated).some((key) => !PORTABLE.has(key))) return undefined;
+      return { ...this.resolved(stated), "@id": this.iri(stated["@id"], 0) };
     }
-    return typeof definition === "string" ? this.expand(definition, depth) : part ? "" : this.undefinedTerm(term, depth);
+    if (stated === null) return null;
+    const iri = this.iriOf(term, 0);
+    return iri.startsWith(FALLBACK_VOCABULARY) ? undefined : iri;
   }
 
-  private expand(text: string, depth: number): string {
+  private part(term: string): JsonObject | undefined {
+    return this.parts.find((candidate) => Object.hasOwn(candidate, term));
+  }
+
+  private define(term: string, depth: number): string {
+    const stated = this.part(term)?.[term];
+    if (!isObject(stated)) return oneSpelling(stated === null ? "" : this.iriOf(term, depth));
+    const { "@id": id, ...rest } = this.resolved(stated);
+    const iri = oneSpelling(typeof id === "string" ? this.iri(id, depth) : term);
+    return Object.keys(rest).length === 0 ? iri : `${iri} ${JSON.stringify(rest)}`;
+  }
+
+  /** With the type of values written out. */
+  private resolved(stated: JsonObject): JsonObject {
+    const type = stated["@type"];
+    return typeof type === "string" && !type.startsWith("@") ? { ...stated, "@type": this.iri(type, 1) } : stated;
+  }
+
+  private iriOf(term: string, depth: number): string {
+    const part = this.part(term);
+    const stated = part?.[term];
+    const id = isObject(stated) ? stated["@id"] : stated;
+    if (typeof id === "string" && depth <= DEEPEST) return this.iri(id, depth);
+    return part ? (isObject(stated) ? term : "") : this.undefinedTerm(term, depth);
+  }
+
+  private iri(text: string, depth: number): string {
     if (depth > DEEPEST) return text;
-    return text.includes(":") ? this.undefinedTerm(text, depth) : this.define(text, depth + 1);
+    return text.includes(":") ? this.undefinedTerm(text, depth) : this.iriOf(text, depth + 1);
   }
 
   private undefinedTerm(text: string, depth: number): string {
     const colon = text.indexOf(":");
     if (colon < 0) {
-      const vocabulary = this.parts.find((candidate) => Object.hasOwn(candidate, "@vocab"))?.["@vocab"];
-      return normal((typeof vocabulary === "string" ? vocabulary : FALLBACK_VOCABULARY) + text);
+      const vocabulary = this.part("@vocab")?.["@vocab"];
+      return (typeof vocabulary === "string" ? vocabulary : FALLBACK_VOCABULARY) + text;
     }
     const prefix = text.slice(0, colon);
-    const isDefined = !text.startsWith("//", colon + 1) && this.parts.some((candidate) => Object.hasOwn(candidate, prefix));
-    return normal(isDefined && depth <= DEEPEST ? this.define(prefix, depth + 1) + text.slice(colon + 1) : text);
+    const isDefined = !text.startsWith("//", colon + 1) && this.part(prefix) !== undefined;
+    if (isDefined && depth <= DEEPEST) return this.iriOf(prefix, depth + 1) + text.slice(colon + 1);
+    return /^evi:/i.test(text) ? `https://w3id.org/EVI#${text.slice(4)}` : text;
   }
 }
 
@@ -68,8 +109,6 @@ function partsOf(context: JsonValue | undefined): JsonObject[] {
   }
   return parts;
 }
-
-const normal = (iri: string): string => iri.replace(/^http:\/\/schema\.org\//, "https://schema.org/").replace(/^(?:https:\/\/w3id\.org\/evi#|evi:)/i, "https://w3id.org/EVI#");
 
 /** Every term of an entity: keys and types, at any depth. */
 export function termsOf(value: JsonValue, found: Set<string> = new Set()): Set<string> {

@@ -25,15 +25,33 @@ const NOT_KEPT = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]?#\u2028\u2029\ue000-\
 export class EntityIds {
   private readonly made = new Map<string, string>();
   private readonly madeFor = new Map<string, string>();
+  private readonly others = new Map<string, string>();
 
   /** @param crate ARK of the crate itself */
-  constructor(private readonly crate: string) {}
+  constructor(readonly crate: string) {}
 
   /**
    * @param id `@id` as written
    * @param folder folder of the metadata file below the crate's folder: empty, or with `/` at the end
    */
   of(id: string, folder: string): EntityId {
+    const found = this.byRule(id, folder);
+    const other = found.rule === "refused" || found.rule === "ark" ? undefined : this.others.get(found.ark);
+    return other === undefined ? found : { ...(found as Extract<EntityId, { ark: string }>), ark: other };
+  }
+
+  /** Has `id` stand for `ark` wherever the crate refers to it. */
+  rename(id: string, folder: string, ark: string): void {
+    const found = this.byRule(id, folder);
+    if (found.rule !== "refused" && found.rule !== "ark" && found.ark !== ark && found.ark !== this.crate) this.others.set(found.ark, ark);
+  }
+
+  /** Identifier of a folder that is described beside the root of the crate in it, as another entity. */
+  ofFolder(folder: string): EntityId {
+    return { rule: "other", ark: this.make(`${folder}./`, "folder"), absolute: false };
+  }
+
+  private byRule(id: string, folder: string): EntityId {
     if (looksLikeArk(id)) {
       const ark = parseArk(id);
       if (ark) return { rule: "ark", ark: ark.stored, naan: ark.naan };

@@ -2,6 +2,8 @@ import { arkKey, looksLikeArk, parseArk } from "../../../identifiers/ark.js";
 import { mintArk } from "../../../identifiers/mint.js";
 import { quoted, type Findings } from "../findings.js";
 import type { CrateDescription, CrateEntity } from "../layout/description.js";
+import { DESCRIPTOR, describedCrate, descriptorArk } from "../layout/descriptor.js";
+import { referencesIn } from "../json-path.js";
 import { invisibleIn, visible } from "../visible.js";
 import type { RegisteredCrate } from "../run/protocol.js";
 import { EntityIds, type EntityId } from "./entity-ids.js";
@@ -27,7 +29,7 @@ export interface IdentifiedEntity {
   url?: string;
   /** Its `@id` is an ARK: no identifier was made for it. */
   kept: boolean;
-  role: "root" | "nestedRoot" | "member";
+  role: "root" | "nestedRoot" | "descriptor" | "member";
   /** Deepest nested crate first. */
   parts: Part[];
 }
@@ -46,10 +48,15 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
   const ids = new EntityIds(rootId.ark);
   const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
   const entities = new Map<string, IdentifiedEntity>();
-  for (const description of descriptions) {
+  const scopes = descriptions.map((description) => {
     const base = bases.findLast((candidate) => description.folder.startsWith(candidate.folder))!;
     const folder = description.folder.slice(base.folder.length);
-    const scope = new IdScope(base.ids, description, folder, description === crate ? rootId : nestedRootId(base.ids, description, folder), base.home);
+    return new IdScope(base.ids, description, folder, description === crate ? rootId : nestedRootId(base.ids, description, folder), base.home);
+  });
+  // Before any entity is looked up: a crate may refer to the descriptor of a crate inside it.
+  for (const scope of scopes) renameDescriptor(scope, ids, crate.folder);
+  for (const scope of scopes) {
+    const { description } = scope;
     const own = new Map<string, CrateEntity>();
     for (const entity of description.entities) {
       const place = { file: description.file, pointer: entity.pointer };
@@ -71,11 +78,13 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
       const known = entities.get(id.ark);
       if (known) known.parts.push({ scope, entity });
       else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), kept: id.rule === "ark", role: "member", parts: [{ scope, entity }] });
+      if (entity.descriptor) entities.get(id.ark)!.role = "descriptor";
     }
     const root = scope.of(description.root.id);
     const found = root.rule === "refused" ? undefined : entities.get(root.ark);
     if (found && found.role !== "root") found.role = description === crate ? "root" : "nestedRoot";
   }
+  findDescribedCrates(entities);
   for (const { parts } of entities.values()) if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
   return [...entities.values()];
 }
@@ -100,6 +109,28 @@ function crateId({ root }: CrateDescription, { naan, crate }: IdentifySettings):
   if (given) return { rule: "ark", ark, naan: given.naan };
   return /^https?:\/\//i.test(root.id) ? { rule: "url", ark, url: root.id } : { rule: "path", ark, path: "" };
 }
+
+/** The descriptor's identifier is made from that of its crate, whatever the descriptor is called and wherever its file lies. */
+function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): void {
+  const { description: { descriptor, root, folder } } = scope;
+  const crate = scope.of(root.id);
+  if (!descriptor || crate.rule === "refused") return;
+  for (const id of new Set([DESCRIPTOR, descriptor.id])) {
+    scope.ids.rename(id, scope.folder, descriptorArk(crate.ark));
+    // The crate around a registered one knows it by other paths.
+    if (scope.ids !== ids) ids.rename(id, folder.slice(outermost.length), descriptorArk(crate.ark));
+  }
+}
+
+/** A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a crate that is exported without files. */
+function findDescribedCrates(entities: ReadonlyMap<string, IdentifiedEntity>): void {
+  for (const { ark, role, parts } of entities.values()) {
+    const crate = role === "member" ? entities.get(describedCrate(ark) ?? "") : undefined;
+    if (crate?.role === "member" && parts.some(({ scope, entity: { value } }) => referencesIn(value["about"]).some((id) => arkOf(scope.of(id)) === crate.ark))) crate.role = "nestedRoot";
+  }
+}
+
+const arkOf = (id: EntityId): string | undefined => (id.rule === "refused" ? undefined : id.ark);
 
 /** A nested root with a relative `@id` is its folder, however it is spelt. */
 function nestedRootId(ids: EntityIds, { root }: CrateDescription, folder: string): EntityId | undefined {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 
-/** One metadata file, whatever its layout: the crate's entities without the descriptor. */
+/** One metadata file, whatever its layout. */
 export interface CrateDescription {
   /** Metadata file inside the archive. */
   file: string;
@@ -12,7 +12,7 @@ export interface CrateDescription {
   root: CrateEntity;
   /** False where the metadata is one object without `@graph`. */
   hasGraph: boolean;
-  /** The root is among them. */
+  /** The root and the descriptor are among them. */
   entities: CrateEntity[];
 }
 
@@ -24,4 +24,6 @@ export interface CrateEntity {
   value: JsonObject;
   /** Stands inside another entity; saying the same twice is usual there. */
   embedded?: true;
+  /** Describes the metadata file itself. */
+  descriptor?: true;
 }

@@ -1,8 +1,16 @@
 import { isObject, listOf, referencesIn } from "../json-path.js";
 import type { CrateEntity } from "./description.js";
 
-const NAMES = ["ro-crate-metadata.json", "ro-crate-metadata.jsonld"];
+/** Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate Metadata Descriptor"). */
+export const DESCRIPTOR = "ro-crate-metadata.json";
+const NAMES = [DESCRIPTOR, "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
+
+/** Identifier of the record that holds what a crate's metadata descriptor says. */
+export const descriptorArk = (crate: string): string => `${crate}/${DESCRIPTOR}`;
+
+/** The crate whose descriptor has this identifier; undefined for every other identifier. */
+export const describedCrate = (ark: string): string | undefined => (ark.endsWith(`/${DESCRIPTOR}`) ? ark.slice(0, -DESCRIPTOR.length - 1) : undefined);
 
 /** `./a/` and `a` name one thing; `./`, `.` and nothing name the folder itself. */
 export const bareId = (id: string): string => withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");

@@ -22,8 +22,10 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
       findings.error("NO_ROOT", "The descriptor's `about` names no entity of the graph; describe the crate itself, usually as `./`.", { file, pointer: descriptor.pointer });
       return undefined;
     }
-    const described = entities.filter((entity) => bareId(entity.id) !== bareId(descriptor.id));
-    return { file, folder, context, hasGraph: true, descriptor, root, entities: withEmbedded(described.includes(root) ? described : [root, ...described]) };
+    for (const entity of entities) if (bareId(entity.id) === bareId(descriptor.id)) entity.descriptor = true;
+    const described = withEmbedded(entities.includes(root) ? entities : [root, ...entities]);
+    // A root that the descriptor holds is found inside it as well.
+    return { file, folder, context, hasGraph: true, descriptor, root, entities: described.filter((entity) => entity === root || entity.value !== root.value) };
   }
   const silent = entities.find(({ id }) => isDescriptorName(id));
   if (silent) {

@@ -31,7 +31,8 @@ export function documentOf(entity: IdentifiedEntity, rewriters: ReadonlyMap<IdSc
   const contexts = distinct(entity.parts.map(({ scope }) => scope.description.context));
   const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter((context) => !contexts.some((shared) => shared === context || same(shared, context)));
   const { "@context": _context, ...said } = mergeEntities(entity.parts.map(({ scope, entity: { value } }) => rewriters.get(scope)!.entity(value, entity.ark)));
-  const named = entity.url === undefined ? said : { ...said, sameAs: withSameAs(said["sameAs"], entity.url) };
+  // Also where the crate states it: the export takes one away.
+  const named = entity.url === undefined ? said : { ...said, sameAs: withOne(said["sameAs"], { "@id": entity.url }) };
   return explained(oneOrList(contexts), own.length === 0 ? named : { "@context": oneOrList(own)!, ...named }, entity.url === undefined ? [] : ["sameAs"]);
 }
 
@@ -85,8 +86,4 @@ function oneOrList(values: JsonValue[]): JsonValue | undefined {
   return values.length < 2 ? values[0] : values.flatMap((value) => value);
 }
 
-function withSameAs(before: JsonValue | undefined, url: string): JsonValue {
-  const stated = listOf(before);
-  const known = stated.some((value) => value === url || same(value, { "@id": url }));
-  return known ? before! : stated.length === 0 ? { "@id": url } : [...stated, { "@id": url }];
-}
+const withOne = (stated: JsonValue | undefined, value: JsonValue): JsonValue => (listOf(stated).length === 0 ? value : [...listOf(stated), value]);

@@ -3,6 +3,8 @@ import type { SearchText } from "../../../stores/records/port.js";
 import { MOST_TEXT, withoutArks } from "../../records/stated.js";
 import { isObject, listOf } from "../json-path.js";
 
+export const NO_TEXT: SearchText = { name: "", description: "", keywords: "", other: "" };
+
 /** The first text of a value that may be a list or carry a language. */
 export function firstText(value: JsonValue | undefined): string | null {
   for (const item of listOf(value)) {

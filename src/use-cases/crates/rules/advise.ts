@@ -28,7 +28,8 @@ export function adviseOnCrate(description: CrateDescription, findings: Findings)
   }
   adviseOnRoot(description, findings);
   adviseOnReferences(description, findings);
-  for (const { id, value, pointer, embedded } of entities) {
+  for (const { id, value, pointer, embedded, descriptor: isDescriptor } of entities) {
+    if (isDescriptor) continue;
     if (NOT_IN_URI.test(id)) findings.warn("ID_NOT_URI", `The @id ${JSON.stringify(id.slice(0, 200))} is no URI; percent-encode it (a blank as %20).`, { file, pointer });
     if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"])) findings.warn("TYPE_MISSING", "The entity has no @type; say what it is.", { file, pointer });
   }

@@ -19,7 +19,7 @@ export function adviseOnParts({ file, context, root, entities }: CrateDescriptio
   }
   const reached = new Set([placeOf(root.id)]);
   for (const whole of reached) for (const part of parts.get(whole) ?? []) reached.add(part);
-  const isData = ({ value, embedded }: CrateEntity) => !embedded && typeNames(value, context, value["@context"]).some((type) => DATA.has(type));
+  const isData = ({ value, embedded, descriptor }: CrateEntity) => !embedded && !descriptor && typeNames(value, context, value["@context"]).some((type) => DATA.has(type));
   for (const entity of entities) {
     if (isData(entity) && !reached.has(placeOf(entity.id)))
       findings.warn("NOT_PART", `${entity.id.slice(0, 200)} is not reached from the crate by hasPart; name it there.`, { file, pointer: entity.pointer });

@@ -4,7 +4,9 @@ import { KINDS } from "../../../model/kinds/index.js";
 import type { RecordStore, StoredRecord } from "../../../stores/records/port.js";
 import type { CrateRecord } from "../build-records.js";
 import { finding, quoted, type Place } from "../findings.js";
+import { describedCrate } from "../layout/descriptor.js";
 import { changedPointers } from "../../records/changed.js";
+import { textOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { Finding } from "../../../model/finding.js";
 import type { NewIdentifiers } from "./new-identifiers.js";
@@ -38,7 +40,13 @@ export async function findConflicts(records: Pick<RecordStore, "findMany">, clai
     }
     for (const refusal of await identifiers.refusals(unknown)) refusals.push(refusal);
   }
-  return { refusals, own };
+  return { refusals: withoutDescriptors(refusals, claims), own };
+}
+
+/** Where a crate is refused, so is its descriptor: that says nothing more. */
+export function withoutDescriptors(refusals: readonly Refusal[], claims: readonly Claim[]): Refusal[] {
+  const refused = new Set(refusals.map(({ index }) => claims[index]!.ark));
+  return refusals.filter(({ index }) => !refused.has(describedCrate(claims[index]!.ark) ?? ""));
 }
 
 /** A record of the uploader's that the crate may share; a nested crate only where it was registered apart from this one. */
@@ -107,7 +115,7 @@ export async function differences(records: Pick<RecordStore, "quads">, before: S
   if (Buffer.compare(before.document, after.document) === 0) return [];
   const changed = changedPointers(parseDocument(before.document), parseDocument(after.document));
   // A crate that was given back states its context once for all: what matters is what it makes of the record.
-  return changed.length === 1 && changed[0] === "/@context" && (await records.quads(before.ark)) === after.quads ? [] : changed;
+  return changed.length === 1 && changed[0] === "/@context" && (await records.quads(before.ark)) === textOf(after.quads) ? [] : changed;
 }
 
 export const saysTheSame = async (records: Pick<RecordStore, "quads">, before: StoredRecord, after: Pick<CrateRecord, "document" | "quads">): Promise<boolean> =>

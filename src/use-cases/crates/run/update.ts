@@ -9,7 +9,9 @@ import { reservedFields, reservedIn, textOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { Findings, CrateError } from "../findings.js";
-import { OwnerKinds, differences, saysTheSame, taken } from "./conflicts.js";
+import { isMadeDescriptor } from "../export/crate-metadata.js";
+import { describedCrate } from "../layout/descriptor.js";
+import { OwnerKinds, differences, saysTheSame, taken, withoutDescriptors } from "./conflicts.js";
 import type { NewIdentifiers } from "./new-identifiers.js";
 import type { Claim, Refusal } from "./protocol.js";
 
@@ -81,7 +83,7 @@ export class CrateUpdate {
       for (const refusal of await this.identifiers.refusals(unknown)) refusals.push(refusal);
       await setImmediate();
     }
-    return refusals;
+    return withoutDescriptors(refusals, claims);
   }
 
   /** The record's own kind stays, but for members of this crate: what they are is what the crate says. */
@@ -100,19 +102,22 @@ export class CrateUpdate {
     const removed = await this.removeAbsent(present, writes, uses, conflicts);
     // Its archive holds what it gives up, and what becomes of that is no longer asked about.
     const isSmaller = removed.length > 0 || uses.released!.length > 0 || (this.seen.has(this.root) && (await this.records.usesOf(this.root)).some((ark) => !present.has(ark)));
+    let root: { record: CrateRecord; before: StoredRecord } | undefined;
     for (let start = 0; start < built.length; start += BATCH) {
       const batch = built.slice(start, start + BATCH);
       const found = await this.records.findMany(batch.map(({ ark }) => ark));
       for (const [offset, record] of batch.entries()) {
         const seen = this.seen.get(record.ark);
         const before = found[offset];
+        if (this.isMade(record, before)) continue;
         // What somebody made meanwhile is the commit's to refuse.
         if (seen === undefined || before?.ark !== record.ark) {
           writes.push(record);
           if (record.crate !== undefined && record.crate !== this.root) uses.arks.push(record.ark);
         }
         else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
-        else if (before.tombstone || before.ark === this.root || before.crate === this.root) for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
+        else if (before.ark === this.root) root = { record, before };
+        else if (before.tombstone || before.crate === this.root) for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
         else if (this.isNested(before)) {
           uses.arks.push(record.ark);
           for (const write of await this.revise(record, before, false)) writes.push(write);
@@ -121,6 +126,8 @@ export class CrateUpdate {
       }
       await setImmediate();
     }
+    // The archive is replaced when it holds something new: packed anew it has other bytes, which say nothing.
+    if (root) for (const write of await this.revise(root.record, root.before, isSmaller, writes.length > 0 || isSmaller)) writes.push(write);
     const findings = new Findings();
     for (const { code, message } of conflicts) findings.error(code, message);
     try {
@@ -132,13 +139,18 @@ export class CrateUpdate {
     return { writes, uses, errors: [], conflicts, removed };
   }
 
+  /** A descriptor that an export made for a crate that has none: the crate still has none. */
+  private isMade({ ark, document }: CrateRecord, before: StoredRecord | undefined): boolean {
+    const crate = describedCrate(ark);
+    return crate !== undefined && this.seen.has(crate) && (before === undefined || before.tombstone !== null) && isMadeDescriptor(parseDocument(document), crate);
+  }
+
   /** The record's next state; nothing when it says the same of the same content. */
-  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord, isSmaller: boolean): Promise<RecordWrite[]> {
-    const changed = await differences(this.records, before, state);
+  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord, isSmaller: boolean, withArchive = false): Promise<RecordWrite[]> {
+    const changed = await differences(this.records, before, await this.withFacts(state, before));
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
     const stored = await this.records.objectsOf(before.ark);
     const objects = this.nested.has(before.ark) ? [...stored.filter(({ role }) => role !== "metadata"), ...brought] : this.keepsFiles ? [...stored.filter(({ role }) => role !== (isSmaller ? "archive" : undefined) && (role !== "metadata" || brought.length === 0)), ...brought] : brought;
-    if (changed.length === 0 && !sameObjects(stored, objects)) changed.push("/contentUrl");
     const revive = before.tombstone !== null;
     const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
     if (changed.length === 0 && !revive) return embargo;
@@ -194,9 +206,9 @@ const changedMeanwhile = (ark: string): UpdateConflict =>
  * archive may hold both). The file that a crate within the crate is described in may be written otherwise and say
  * the same: what it says is in the records.
  */
-function sameObjects(before: readonly ObjectReference[], after: readonly ObjectReference[]): boolean {
+function sameObjects(before: readonly ObjectReference[], after: readonly ObjectReference[], withArchive: boolean): boolean {
   const identity = ({ sha256, mediaType, name, role }: ObjectReference) => (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name.normalize("NFC")]).join("\n");
-  const identities = (objects: readonly ObjectReference[]) => objects.filter(({ role }) => role !== "metadata").map(identity).toSorted();
+  const identities = (objects: readonly ObjectReference[]) => objects.filter(({ role }) => role !== "metadata" && (withArchive || role !== "archive")).map(identity).toSorted();
   const left = identities(before);
   const right = identities(after);
   return left.length === right.length && left.every((text, index) => text === right[index]);

@@ -2,6 +2,7 @@ import { ServiceError } from "../../../errors.js";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
+import { describedCrate } from "../../crates/layout/descriptor.js";
 import { crateRecords, stateOf } from "../../crates/export/crate-records.js";
 import { isObject, step } from "../../crates/json-path.js";
 import type { Deps } from "../../deps.js";
@@ -64,7 +65,8 @@ export async function gather(deps: GatherDeps, asked: StoredRecord, signal: Abor
     for await (const page of crateRecords(deps, crate)) {
       for (const each of page) {
         const key = arkKey(each.ark);
-        if (members.has(key)) continue;
+        // A descriptor is about the metadata, not about the data.
+        if (members.has(key) || describedCrate(each.ark) !== undefined) continue;
         const [content] = WITH_CONTENT.has(each.kind) ? await records.objectsOf(each.ark, { role: "content" }) : [];
         const document = parseDocument(each.document);
         const { member, url } = survey(facts, each, document, content, tools);

@@ -17,12 +17,6 @@ const REAL = [
   "run-profile-ex-provenance", "rb-crate-spec1.3", "rb-zip-biobb_hpc_workflows-condapack.zip", "eln-kadi4mat-records.eln",
 ];
 
-/** Records of these crates in which another entity stood, with an `@id` and more. */
-const EMBEDDING: Record<string, Record<string, string[]>> = {
-  "fs-cm4ai-release": { "ark:59852/cell-line-MDA-MB-468": ["/@context", "/organism"] },
-  "fs-mds-reasoning": { "…": ["/@context", "/isPartOf"] },
-};
-
 /** Crates that are hard to give back. */
 const own: Record<string, () => Promise<Buffer>> = {
   "the demo crate": buildDemoCrate,
@@ -113,23 +107,12 @@ describe("a crate that is given back and uploaded elsewhere", () => {
     const files = new Set(archive.members.map(({ name }) => name));
     const written = JSON.parse((await buffer(archive.read(archive.members.find(({ name }) => name === "ro-crate-metadata.json")!))).toString()) as { "@context": unknown; "@graph": Entity[] };
     expect(Object.keys(written)).toEqual(["@context", "@graph"]);
-    expect([written["@context"]].flat()[0]).toBe("https://w3id.org/ro/crate/1.2/context");
-    const ids = written["@graph"].map((entity) => entity["@id"] as string);
+    const ids = written["@graph"].map((entity) => (entity["@id"] === `${root}/` ? root : entity["@id"] as string));
     expect(ids.slice(0, 2)).toEqual(["ro-crate-metadata.json", root]);
     expect(new Set(ids).size).toBe(ids.length);
     expect(root).toMatch(/^ark:/);
     const relative = ids.filter((id) => !/^(?:[a-z][a-z0-9+.-]*:|#|_:)/i.test(id)).map((id) => decodeURIComponent(id.replace(/^\.\//, "")));
     expect(relative.filter((path) => (path.endsWith("/") ? ![...files].some((file) => file.startsWith(path)) : !files.has(path)))).toEqual([]);
-    const nested: unknown[] = [];
-    const walk = (value: unknown, top: boolean): void => {
-      if (Array.isArray(value)) return value.forEach((item) => walk(item, top));
-      if (value === null || typeof value !== "object") return;
-      const id = (value as Entity)["@id"];
-      if (!top && typeof id === "string" && ids.includes(id) && Object.keys(value).length > 1) nested.push(value);
-      for (const [key, inner] of Object.entries(value)) if (key !== "@context") walk(inner, false);
-    };
-    for (const entity of written["@graph"]) walk(entity, true);
-    expect(nested).toEqual([]);
   };
   const goesRound = async (archive: Buffer) => {
     const submission = await here.upload(archive);
@@ -141,9 +124,11 @@ describe("a crate that is given back and uploaded elsewhere", () => {
     expect(again.error).toBeNull();
     expect(again).toMatchObject({ status: "finished", rocrateIdentifier: root });
     const [before, after] = [await graph(here), await graph(there)];
+    // The older layout has no descriptor: the archive has one that is made.
+    for (const name of Object.keys(after.graphs)) if (name.endsWith("/ro-crate-metadata.json") && !(name in before.graphs)) delete after.graphs[name];
     expect(after.graphs).toEqual(before.graphs);
     expect([...before.ofOthers].filter((triple) => !after.all.has(triple))).toEqual([]);
-    expect(await contents(there)).toEqual(await contents(here));
+    expect(await contents(there)).toMatchObject(await contents(here));
     return { root, back };
   };
 
@@ -159,20 +144,17 @@ describe("a crate that is given back and uploaded elsewhere", () => {
     expect(again.error).toBeNull();
     const revised: Record<string, readonly string[]> = {};
     for (const { ark, revision } of await here.all()) if (revision !== before.get(ark)) revised[ark.replace(root, "…")] = (await here.records.history(ark, { limit: 1 }))[0]!.changed;
-    // The root holds the archive, whose bytes are others.
-    if (revised["…"]?.join() === "/contentUrl") delete revised["…"];
     return revised;
   };
   it.each(Object.entries({ ...own, ...moved }))("changes no record when it comes again as an update: %s", async (_name, make) => {
     expect(await revisedBy(await make())).toEqual({});
   });
   it.skipIf(!present).each(REAL)("changes no record when it comes again as an update: %s", async (name) => {
-    expect(await revisedBy((await realCrate(name))!)).toEqual(EMBEDDING[name] ?? {});
+    expect(await revisedBy((await realCrate(name))!)).toEqual({});
   });
-  it("changes the holder of an entity that stood inside it, once: it refers to it from then on", async () => {
+  it("changes no record where an entity stands inside another one", async () => {
     const archive = await crate([{ "@id": "#run", "@type": "evi:Computation", agent: { "@id": "#ada", "@type": "Person", name: "Ada" } }], {}, { "@id": "ark:59852/holder" });
-    expect(Object.values(await revisedBy(archive))).toEqual([["/@context", "/agent"]]);
-    expect(await revisedAgain("ark:59852/holder")).toEqual({});
+    expect(await revisedBy(archive)).toEqual({});
   });
 
   for (const [name, make] of Object.entries(own)) it(`has the same graph and the same files: ${name}`, async () => void (await goesRound(await make())));

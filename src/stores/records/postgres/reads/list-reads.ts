@@ -77,14 +77,18 @@ class Asked {
   /** Nothing can match. */
   readonly isVain: boolean;
 
-  constructor({ kind, name, ownerKey, keyword, crate }: Filter) {
-    this.isVain = [name, ownerKey, keyword, crate].some((text) => text !== undefined && !isStorableText(text));
+  constructor({ kind, name, ownerKey, keyword, crate, notEndingWith }: Filter) {
+    this.isVain = [name, ownerKey, keyword, crate, notEndingWith].some((text) => text !== undefined && !isStorableText(text));
     this.from = keyword === undefined ? "record AS r" : "keyword AS k JOIN record AS r ON r.id = k.record";
     this.id = keyword === undefined ? "r.id" : "k.record";
     if (this.isVain) return;
     if (keyword !== undefined) this.where.push(`k.word = ${this.add(shortWord(wordOf(keyword)))}`);
     if (ownerKey !== undefined) this.where.push(`r.owner_key = ${this.add(arkKey(ownerKey))}`);
     if (crate !== undefined) this.where.push(`r.crate = ${this.add(crate)}`);
+    if (crate !== undefined && notEndingWith !== undefined) {
+      const end = this.add(notEndingWith);
+      this.where.push(`right(r.ark, length(${end}::text)) <> ${end}::text`);
+    }
     if (kind !== undefined) this.where.push(`r.kind = ${this.add(kind)}`);
     if (name) this.where.push(`strpos(r.folded, ${this.add(fold(name))}) > 0`);
   }
