@@ -15,7 +15,10 @@ const ROWS: Readonly<Record<string, readonly number[]>> = {
   cq2: [2], cq3: [1], cq4: [1, 2], cq5: [7], cq6: [3], cq7: [7], cq8: [12, 7], cq9: [15], cq10: [2],
 };
 
-/** Queries that take one run of all there are, so that the others must not be there: the crate that each is about, and its rows. */
+/**
+ * Queries that take one run of all there are, so that the others must not be there: the crate that each is
+ * about, and its rows.
+ */
 const ALONE = [["cq1", "workflow_run_crate", 1], ["cq11", "crate", 97]] as const;
 
 const queriesOf = (script: string): string[] => [...script.matchAll(/QUERY\d*\s*=\s*"""\\\n([\s\S]*?)"""/g)].map((match) => match[1]!.includes("dct:") && !match[1]!.includes("PREFIX dct:") ? `PREFIX dct: <http://purl.org/dc/terms/>\n${match[1]!}` : match[1]!);

@@ -86,6 +86,29 @@ describe("a crate's metadata", () => {
   });
 });
 
+describe("a crate's metadata descriptor", () => {
+  it("is answered, queried, published and deleted with the crate, and is in none of its lists", async () => {
+    const root = "ark:99999/with-descriptor";
+    const descriptor = `${root}/ro-crate-metadata.json`;
+    await registry.take(await crate([{ "@id": "#a", "@type": "Person", name: "Ada" }], {}, { "@id": root }), ada.token);
+    expect((await registry.ask(`/${descriptor}`)).body).toMatchObject({ "@id": descriptor, "@type": "CreativeWork", about: { "@id": root } });
+    const query = `SELECT ?version { <${descriptor}> <http://purl.org/dc/terms/conformsTo> ?version }`;
+    const found = await registry.ask(`/sparql?query=${encodeURIComponent(query)}`, { headers: { Accept: "application/sparql-results+json" } });
+    expect(found.body["results"].bindings).toEqual([{ version: { type: "uri", value: "https://w3id.org/ro/crate/1.1" } }]);
+    const { body: summary } = await registry.ask(`/rocrate/summary/${root}`);
+    expect(summary).toMatchObject({ total: 1, counts: { Entity: 1 } });
+    expect(summary["members"].map((member: Json) => member["name"]).toSorted()).toEqual(["Ada"]);
+    expect((await registry.ask("/search/basic?query=CreativeWork")).text).not.toContain(descriptor);
+
+    const { headers } = await registry.ask(`/rocrate/${root}`);
+    await registry.ask("/publish", { method: "PUT", token: ada.token, body: { "@id": root, publicationStatus: "PUBLISHED" } });
+    expect((await registry.deps.records.findMany([descriptor]))[0]).toMatchObject({ publicationStatus: "PUBLISHED" });
+    expect(headers.get("etag")).not.toBe((await registry.ask(`/rocrate/${root}`)).headers.get("etag"));
+    expect((await registry.ask(`/rocrate/${root}`, { method: "DELETE", token: ada.token })).status).toBe(200);
+    expect((await registry.ask(`/${descriptor}`)).status).toBe(410);
+  });
+});
+
 describe("a crate's archive, made anew", () => {
   it("holds metadata and every file under its own name", async () => {
     const { response, members } = await zipOf(ada.token);

@@ -14,7 +14,10 @@ const PROFILES = ["https://w3id.org/workflowhub/workflow-ro-crate/1.0", "https:/
 const FILES = ["data.csv", "with space.txt", "ünï/日本.txt", "a/b/c.d", "notes.md", "raw/x%y.bin"];
 const reference = (id: string): Entity => ({ "@id": id });
 
-/** One crate by its seed. All that it says can be exported: nothing of it is in another place than where RO-Crate has it. */
+/**
+ * One crate by its seed. All that it says can be exported: nothing of it is in another place than where RO-Crate
+ * has it.
+ */
 export function variedCrate(seed: number): Members {
   const chance = dice(seed * 6151 + 3);
   let marks = 0;

@@ -120,7 +120,10 @@ const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> => work.cat
   throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
 });
 
-/** The crate itself goes by its ARK, also where it came with a URL: it is exported under the ARK, which an update names. */
+/**
+ * The crate itself goes by its ARK, also where it came with a URL: it is exported under the ARK, which an update
+ * names.
+ */
 const inputOf = ({ entity, body }: Draft): GraphInput =>
   ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined || entity.role === "root" ? {} : { subject: entity.url }) });
 
@@ -137,7 +140,10 @@ function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObje
   };
 }
 
-/** Nobody looks for a metadata file: what it says of itself, such as a license, would be found beside what it is about. */
+/**
+ * Nobody looks for a metadata file: what it says of itself, such as a license, would be found beside what it is
+ * about.
+ */
 const searchedOf = (ark: string, document: JsonObject): Pick<CrateRecord, "text" | "keywords"> =>
   (describedCrate(ark) === undefined ? { text: searchTextOf(document), keywords: keywordsOf(document["keywords"]) } : { text: NO_TEXT, keywords: [] });
 

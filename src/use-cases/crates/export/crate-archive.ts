@@ -76,7 +76,8 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
     if (!names.has(ark) && paths.hasFolder(decoded(suffix))) names.set(ark, `${relativeId(suffix)}/`);
   }
   names.set(descriptorArk(root.ark), DESCRIPTOR);
-  // RO-Crate 1.0 and 1.1 ask for a root whose identifier ends with a slash, as the one that it came with did; an ARK is the same with it.
+  // RO-Crate 1.0 and 1.1 ask for a root whose identifier ends with a slash, as the one that it came with did; an
+  // ARK is the same with it.
   if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey))) names.set(root.ark, `${root.ark}/`);
   const inner: InnerMetadata[] = [];
   for (const [ark, crate] of crates) {
@@ -102,7 +103,10 @@ interface InnerCrate { record: StoredRecord; id: string; types: JsonValue | unde
 /** One that has a metadata file of its own in the archive. */
 interface InnerMetadata extends InnerCrate { descriptor: Descriptor | undefined; path: string }
 
-/** Metadata of a crate within the crate: its descriptor and what it is. Its entities stand in the metadata of the whole. */
+/**
+ * Metadata of a crate within the crate: its descriptor and what it is. Its entities stand in the metadata of the
+ * whole.
+ */
 function innerMetadata({ record, id, types, descriptor }: InnerMetadata, survey: CrateSurvey): string {
   const used = new UsedContexts();
   if (descriptor) used.add(descriptor.document);

@@ -94,7 +94,10 @@ export async function* crateMetadata(deps: Pick<Deps, "records">, root: StoredRe
   yield `${piece}]}`;
 }
 
-/** Whether all that a record states stands inside other entities, and is no entity by itself: RO-Crate asks those for a type. */
+/**
+ * Whether all that a record states stands inside other entities, and is no entity by itself: RO-Crate asks those
+ * for a type.
+ */
 function standsInside(record: StoredRecord, { "@context": context, ...document }: JsonObject, { untyped }: CrateSurvey, { context: whole }: EntityNames): boolean {
   if (document["@type"] !== undefined) return false;
   const url = entityUrl(record, document);

@@ -110,7 +110,10 @@ function crateId({ root }: CrateDescription, { naan, crate }: IdentifySettings):
   return /^https?:\/\//i.test(root.id) ? { rule: "url", ark, url: root.id } : { rule: "path", ark, path: "" };
 }
 
-/** The descriptor's identifier is made from that of its crate, whatever the descriptor is called and wherever its file lies. */
+/**
+ * The descriptor's identifier is made from that of its crate, whatever the descriptor is called and wherever its
+ * file lies.
+ */
 function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): void {
   const { description: { descriptor, root, folder } } = scope;
   const crate = scope.of(root.id);
@@ -122,7 +125,10 @@ function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): vo
   }
 }
 
-/** A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a crate that is exported without files. */
+/**
+ * A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a crate that is
+ * exported without files.
+ */
 function findDescribedCrates(entities: ReadonlyMap<string, IdentifiedEntity>): void {
   for (const { ark, role, parts } of entities.values()) {
     const crate = role === "member" ? entities.get(describedCrate(ark) ?? "") : undefined;

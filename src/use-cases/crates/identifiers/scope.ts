@@ -26,7 +26,10 @@ export class IdScope {
     return this.ids.of(id, this.folder);
   }
 
-  /** What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay, but for that of the crate itself. */
+  /**
+   * What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay, but for that of the
+   * crate itself.
+   */
   reference(id: string): string {
     const found = this.of(id);
     if (found.rule === "url" && found.ark === this.ids.crate) return found.ark;

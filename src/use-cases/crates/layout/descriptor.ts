@@ -1,7 +1,10 @@
 import { isObject, listOf, referencesIn } from "../json-path.js";
 import type { CrateEntity } from "./description.js";
 
-/** Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate Metadata Descriptor"). */
+/**
+ * Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate Metadata
+ * Descriptor").
+ */
 export const DESCRIPTOR = "ro-crate-metadata.json";
 const NAMES = [DESCRIPTOR, "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;

@@ -151,6 +151,7 @@ export class CrateUpdate {
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
     const stored = await this.records.objectsOf(before.ark);
     const objects = this.nested.has(before.ark) ? [...stored.filter(({ role }) => role !== "metadata"), ...brought] : this.keepsFiles ? [...stored.filter(({ role }) => role !== (isSmaller ? "archive" : undefined) && (role !== "metadata" || brought.length === 0)), ...brought] : brought;
+    if (changed.length === 0 && !sameObjects(stored, objects, withArchive)) changed.push("/contentUrl");
     const revive = before.tombstone !== null;
     const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
     if (changed.length === 0 && !revive) return embargo;

@@ -48,7 +48,8 @@ describe("a crate with hostile identifiers", () => {
       expect(members.map(({ name }) => name).toSorted()).toEqual([...Object.keys(files), "ro-crate-metadata.json"]);
       const again = await rig.upload(bytes, { input: { update: true } });
       expect(again).toMatchObject({ status: "finished", error: null, identifiersMinted: 0 });
-      // What calls itself the metadata file is described by its descriptor, and the file that it points to is one of the crate.
+      // What calls itself the metadata file is described by its descriptor, and the file that it points to is
+      // one of the crate.
       for (const [index, ark] of ids.entries()) if (!ark.endsWith("/ro-crate-metadata.json")) expect((await rig.records.objectsOf((await rig.records.findMany([ark]))[0]!.ark))[0]?.name).toBe(Object.keys(files)[index]);
     } finally {
       await rig.close();

@@ -80,7 +80,8 @@ async function differences(archive: Buffer, metadata?: Buffer): Promise<object> 
 }
 
 /**
- * All that the metadata files of an archive state, one text each: subject, property, value, with the identifiers that the
+ * All that the metadata files of an archive state, one text each: subject, property, value, with the identifiers
+ * that the
  * entities have in the registry. What stands in a node without an identifier is part of the value.
  */
 async function statementsOf(bytes: Buffer, root: string): Promise<Set<string>> {
