@@ -2,6 +2,7 @@ import { invalid } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { StoredRecord } from "../../stores/records/port.js";
+import { DESCRIPTOR_END } from "../crates/layout/descriptor.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { readSent } from "./document.js";
@@ -44,7 +45,7 @@ async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<Ju
   if (record.kind !== "rocrate") return;
   let after: string | undefined;
   do {
-    const page = await deps.records.list({ crate: record.ark, limit: BATCH, ...(after === undefined ? {} : { after }) });
+    const page = await deps.records.list({ crate: record.ark, notEndingWith: DESCRIPTOR_END, limit: BATCH, ...(after === undefined ? {} : { after }) });
     yield judged(page.items);
     after = page.next;
   } while (after !== undefined);

@@ -5,11 +5,8 @@ import type { ObjectReference } from "../../../stores/records/objects-port.js";
 import type { StoredRecord } from "../../../stores/records/port.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
-import { DESCRIPTOR, describedCrate } from "../layout/descriptor.js";
+import { DESCRIPTOR_END, describedCrate } from "../layout/descriptor.js";
 import { crateRecords } from "./crate-records.js";
-
-/** How identifiers of metadata descriptors end: they are no part of what a crate consists of. */
-const DESCRIPTOR_END = `/${DESCRIPTOR}`;
 
 type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
 

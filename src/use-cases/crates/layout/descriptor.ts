@@ -9,6 +9,9 @@ export const DESCRIPTOR = "ro-crate-metadata.json";
 const NAMES = [DESCRIPTOR, "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
 
+/** How the identifiers of descriptors' records end. Lists of what a crate consists of leave them out. */
+export const DESCRIPTOR_END = `/${DESCRIPTOR}`;
+
 /** Identifier of the record that holds what a crate's metadata descriptor says. */
 export const descriptorArk = (crate: string): string => `${crate}/${DESCRIPTOR}`;
 
