@@ -106,7 +106,7 @@ export class Emitter {
     } else if ("@value" in value) {
       const reference = property.refers ? this.reference(property, value["@value"]) : undefined;
       if (reference !== undefined) this.relate(subject, property, reference);
-      else if (value["@value"] !== null) this.lines.add(subject, `${property.predicate.term} ${this.literalOf(iri, value)} ${this.end}`);
+      else if (value["@value"] !== null || value["@type"] === "@json") this.lines.add(subject, `${property.predicate.term} ${this.literalOf(iri, value)} ${this.end}`);
     } else {
       this.relate(subject, property, this.node(value));
     }

@@ -13,9 +13,9 @@ import { findProgram } from "../support/servers/programs.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 // The shapes are public: who checks our records by them with an engine of others must come to what /validate says.
-const FOLDER = join(process.env["TEST_SERVERS"] ?? "", "pyshacl");
+const FOLDER = join(process.env["TEST_SERVERS"] ?? "", "judges");
 const installed = process.env["TEST_SERVERS"] !== undefined && existsSync(join(FOLDER, "pyshacl")) && findProgram("python3") !== undefined && existsSync(REAL_CRATES);
-if (!installed) process.stderr.write("\n!! SKIPPED: pySHACL is not here; python3 -m pip install --target FOLDER/pyshacl pyshacl==0.40.0 rdflib==7.6.0, with TEST_SERVERS=FOLDER, and ../shared/data/crates, to compare its verdicts with the service's.\n\n");
+if (!installed) process.stderr.write("\n!! SKIPPED: pySHACL is not here; python3 -m pip install --target FOLDER/judges -r test/judges/requirements.txt, with TEST_SERVERS=FOLDER, and ../shared/data/crates, to compare its verdicts with the service's.\n\n");
 
 type Finding = [node: string, path: string];
 

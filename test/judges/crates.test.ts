@@ -1,0 +1,145 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { REAL_CRATES, realCrate } from "../support/crates.js";
+import { RegistryClient } from "../support/registry-client.js";
+import { startServer, type TestServer } from "../support/server.js";
+import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+
+// The tools of others read each crate as it was given and as the registry exports it.
+const METADATA = "ro-crate-metadata.json";
+const QUERIES = join(JUDGES, "workflow-run-queries");
+const there = existsSync(REAL_CRATES) && existsSync(QUERIES);
+if (!there) process.stderr.write("\n!! SKIPPED: the RO-Crate tools of others need ../shared/data.\n\n");
+const listed = (folder: string): string[] => (there ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory() || /\.(?:zip|eln)$/.test(entry.name)).map(({ name }) => name) : []);
+/** The crates that are refused have no export. */
+const CRATES = listed(REAL_CRATES).filter((name) => !name.startsWith("BROKEN-"));
+/** Metadata without files. */
+const DOCUMENTS = listed(QUERIES);
+const NAMES = [...CRATES, ...DOCUMENTS];
+
+/** Crates of the older layout: roc-validator finds no descriptor in the original, and runs few of its checks. */
+const OLDER_LAYOUT: ReadonlySet<string> = new Set(["fs-mds-reasoning", "fs-mds-zip-test-crate.zip"]);
+const COMPARABLE = NAMES.filter((name) => !OLDER_LAYOUT.has(name));
+
+/** Advice (never a requirement) that roc-validator gives on an export for a decision of this registry. */
+const BY_DECISION: Readonly<Record<string, string>> = {
+  "ro-crate-1.1_23.1": "The root has the crate's ARK, and is not called `./`.",
+  "ro-crate-1.1_26.1": "The folder of a crate within the crate has an ARK, without a slash at its end.",
+  "ro-crate-1.1_28.1": "The validator cannot see whether `ark:…` is available.",
+  "ro-crate-1.2_61.1": "The validator cannot see whether `ark:…` is available.",
+  "workflow-ro-crate-1.0_6.1": "A README.md without content has an ARK, and is not in the archive.",
+  "workflow-ro-crate-1.0_6.2": "A README.md without content has an ARK, and is not in the archive.",
+};
+
+interface Sides<T> { original: T; export: T }
+interface Issue { check: string; severity: "REQUIRED" | "RECOMMENDED"; entity: string | null; property: string | null; message: string | null }
+interface Said {
+  /** Why ro-crate-py does not open the crate. */
+  opened: Sides<string | null>;
+  /** Of the original also what is found in the crates within it: the export describes them too. */
+  validated?: Sides<{ issues: Issue[]; errors: string[] }>;
+  read: Sides<{ entities?: Record<string, Record<string, unknown>>; error?: string }>;
+}
+
+/** The folder of the crate in an archive that is unpacked. */
+async function unpacked(archive: Uint8Array, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "crate.zip"), archive);
+  const content = join(folder, "content");
+  await promisify(execFile)("unzip", ["-q", join(folder, "crate.zip"), "-d", content]);
+  const paths = readdirSync(content, { recursive: true, encoding: "utf8" }).filter((path) => path === METADATA || path.endsWith(`/${METADATA}`));
+  const [shallowest] = paths.toSorted((a, b) => a.split("/").length - b.split("/").length);
+  return join(content, dirname(shallowest!));
+}
+
+/** What is found more often in the export than in the original, by check, with the place of one. */
+function foundMore({ original, export: exported }: Required<Said>["validated"], severity: Issue["severity"]): string[] {
+  const timesIn = (issues: Issue[], check: string): number => issues.filter((issue) => issue.check === check).length;
+  const firsts = new Map<string, Issue>();
+  for (const issue of exported.issues) if (issue.severity === severity && !firsts.has(issue.check)) firsts.set(issue.check, issue);
+  return [...firsts].flatMap(([check, { entity, property, message }]) => {
+    const [before, after] = [timesIn(original.issues, check), timesIn(exported.issues, check)];
+    return after > before ? [`${check}: ${after} instead of ${before}, such as ${entity} ${property}: ${message}`] : [];
+  });
+}
+
+describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", () => {
+  let server: TestServer;
+  let folder: string;
+  let said: Record<string, Said>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "arkgraph-judged-"));
+    server = await startServer();
+    const client = new RegistryClient(server.url);
+    const { token } = await client.user();
+    const documentOf = async (name: string, crate: string): Promise<string> => {
+      const { status, text } = await client.ask(`/rocrate/${crate}`, { token, headers: { Accept: "application/ld+json" } });
+      expect(status).toBe(200);
+      const path = join(folder, name, "document.json");
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      return path;
+    };
+    const exported = async (name: string, crate: string) => {
+      const zip = await fetch(`${server.url}/rocrate/${crate}?format=zip`, { headers: { Authorization: `Bearer ${token}` } });
+      expect(zip.status).toBe(200);
+      const content = await unpacked(Buffer.from(await zip.arrayBuffer()), join(folder, name, "export"));
+      return { export: content, document: await documentOf(name, crate), validated: COMPARABLE.includes(name) };
+    };
+    const crates: Record<string, { original: string; export: string; document: string; validated: boolean }> = {};
+    for (const name of CRATES) {
+      const archive = (await realCrate(name))!;
+      const submission = await client.take(archive, token);
+      expect(submission, name).toMatchObject({ status: "finished" });
+      const sides = await exported(name, submission["rocrateIdentifier"] as string);
+      crates[name] = { ...sides, original: await unpacked(archive, join(folder, name, "original")) };
+    }
+    for (const name of DOCUMENTS) {
+      const original = join(QUERIES, name);
+      const made = await client.ask("/rocrate/metadata", { token, body: await readFile(join(original, METADATA), "utf8") });
+      expect(made.status, made.text).toBe(200);
+      crates[name] = { ...(await exported(name, made.body["@id"] as string)), original };
+    }
+    said = await askTools("read-crates.py", { crates });
+  }, 600_000);
+  afterAll(async () => {
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each(NAMES)("ro-crate-py opens the export of %s if it opens the original", (name) => {
+    const { original, export: exported } = said[name]!.opened;
+    if (original === null) expect(exported).toBeNull();
+  });
+
+  it.each(COMPARABLE)("roc-validator finds no requirement broken in the export of %s that is not in the original", (name) => {
+    const validated = said[name]!.validated!;
+    const kinds = ({ errors }: { errors: string[] }) => errors.map((error) => error.split(":")[0]);
+    expect(kinds(validated.original)).toEqual(expect.arrayContaining(kinds(validated.export)));
+    expect(foundMore(validated, "REQUIRED")).toEqual([]);
+  });
+
+  it.each(COMPARABLE)("roc-validator has no more advice on the export of %s than on the original", (name) => {
+    const more = foundMore(said[name]!.validated!, "RECOMMENDED");
+    expect(more.filter((found) => !Object.hasOwn(BY_DECISION, found.split(":")[0]!))).toEqual([]);
+  });
+
+  it.each(NAMES)("fairscape_models reads from the document of %s what it reads from the original", (name) => {
+    const { original, export: document } = said[name]!.read;
+    if (original.entities === undefined) return;
+    expect(document.error).toBeUndefined();
+    for (const [id, entity] of Object.entries(original.entities)) expect(document.entities![id], id).toMatchObject(entity);
+  });
+
+  it("each tool reads some of the originals", () => {
+    const originals = <T>(sides: (said: Said) => Sides<T> | undefined) => Object.values(said).flatMap((one) => sides(one)?.original ?? []);
+    expect(Object.values(said).filter(({ opened }) => opened.original === null).length).toBeGreaterThan(10);
+    expect(originals(({ validated }) => validated).filter(({ errors }) => errors.length === 0).length).toBeGreaterThan(10);
+    expect(originals(({ read }) => read).filter(({ entities }) => entities !== undefined).length).toBeGreaterThan(1);
+  });
+});
