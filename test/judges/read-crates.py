@@ -113,7 +113,10 @@ def answer_for(crate):
     original, exported = crate["original"], crate["export"]
     answer = {
         "opened": {"original": opened(original), "export": opened(exported)},
-        "read": {"original": read_by_fairscape(f"{original}/{METADATA}"), "export": read_by_fairscape(crate["document"])},
+        "read": {
+            "original": read_by_fairscape(f"{original}/{METADATA}"),
+            "export": read_by_fairscape(crate["document"]),
+        },
     }
     if crate["validated"]:
         profiles = profiles_of(original)

@@ -14,19 +14,27 @@ export const maySkip = process.env["CI"] === undefined;
 
 const SCRIPTS = join(packageRoot, "test", "judges");
 const FOLDER = join(process.env["TEST_SERVERS"] ?? "", "judges");
-const NEEDS = "python3 -m pip install --target FOLDER/judges -r test/judges/requirements.txt, with TEST_SERVERS=FOLDER";
-const toolsInstalled = process.env["TEST_SERVERS"] !== undefined && existsSync(join(FOLDER, "rocrate_validator")) && findProgram("python3") !== undefined;
+const NEEDS =
+  "python3 -m pip install --target FOLDER/judges -r test/judges/requirements.txt, with TEST_SERVERS=FOLDER";
+const toolsInstalled =
+  process.env["TEST_SERVERS"] !== undefined &&
+  existsSync(join(FOLDER, "rocrate_validator")) &&
+  findProgram("python3") !== undefined;
 
 /** Says loudly what is not tested without the tools of others; call it where tests are skipped. */
 export function toolsMissing(): boolean {
-  if (!toolsInstalled) process.stderr.write(`\n!! SKIPPED: tests with the RO-Crate tools of others, which are not installed (${NEEDS}).\n\n`);
+  const sentence = `tests with the RO-Crate tools of others, which are not installed (${NEEDS}).`;
+  if (!toolsInstalled) process.stderr.write(`\n!! SKIPPED: ${sentence}\n\n`);
   return !toolsInstalled;
 }
 
 const bundled = (name: string): string => join(packageRoot, "ontology", "contexts", `${name}.jsonld`);
 /** The contexts that the crates name, with their files: the tools open no connection. */
 const CONTEXTS: Readonly<Record<string, string>> = Object.fromEntries([
-  ...["1.0", "1.1", "1.2", "1.3"].map((version) => [`https://w3id.org/ro/crate/${version}/context`, bundled(`ro-crate-${version}`)]),
+  ...["1.0", "1.1", "1.2", "1.3"].map((version) => [
+    `https://w3id.org/ro/crate/${version}/context`,
+    bundled(`ro-crate-${version}`),
+  ]),
   ...["", "/context"].map((suffix) => [`https://w3id.org/ro/terms/workflow-run${suffix}`, bundled("workflow-run")]),
 ]);
 
@@ -42,7 +50,8 @@ export async function askTools<T>(script: string, index: object): Promise<T> {
     await writeFile(asked, JSON.stringify({ contexts: CONTEXTS, ...index }));
     // A set of Python has another order in each process; what a tool finds must not depend on it.
     const env = { ...process.env, PYTHONPATH: FOLDER, PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", HOME: folder };
-    await promisify(execFile)(findProgram("python3")!, [join(SCRIPTS, script), asked, answer], { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+    const options = { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 };
+    await promisify(execFile)(findProgram("python3")!, [join(SCRIPTS, script), asked, answer], options);
     return JSON.parse(await readFile(answer, "utf8")) as T;
   } finally {
     await rm(folder, { recursive: true, force: true });
