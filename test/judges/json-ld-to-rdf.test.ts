@@ -16,7 +16,8 @@ if (!there) process.stderr.write("\n!! SKIPPED: the W3C tests of JSON-LD need ..
 interface Test { "@id": string; "@type": string[]; input: string; expect?: string }
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(FOLDER, path), "utf8"));
 /** One test names a document of another suite, which is not here. */
-const TESTS = there ? (readJson("toRdf-manifest.jsonld") as { sequence: Test[] }).sequence.filter(({ input }) => existsSync(join(FOLDER, input))) : [];
+const listedTests = (): Test[] => (readJson("toRdf-manifest.jsonld") as { sequence: Test[] }).sequence;
+const TESTS = there ? listedTests().filter(({ input }) => existsSync(join(FOLDER, input))) : [];
 
 /** Why the statements of a test differ, or why its document is accepted or refused, and the tests. */
 const DEVIATIONS: Readonly<Record<string, string>> = {
@@ -43,18 +44,23 @@ const parse = (text: string): Quad[] => new Parser({ format: "N-Quads" }).parse(
 
 /** A document as one record says it, which stands for the document. */
 async function statements(document: JsonValue): Promise<Quad[]> {
-  const { quads } = await graphOf({ ark: ARK, kind: "entity", document: { "@graph": [document].flat() }, fromCrate: true });
+  const record = { "@graph": [document].flat() };
+  const { quads } = await graphOf({ ark: ARK, kind: "entity", document: record, fromCrate: true });
   // What the record itself says, and what is inferred, no document says.
-  return parse(quads).filter(({ subject, object, graph }) => graph.value === ARK && !(subject.value === ARK && object.value === TYPE_OF_RECORD));
+  const ofRecord = ({ subject, object }: Quad): boolean => subject.value === ARK && object.value === TYPE_OF_RECORD;
+  return parse(quads).filter((statement) => statement.graph.value === ARK && !ofRecord(statement));
 }
 /** Nodes without a name are skolem IRIs in the graph, and vocabularies have one spelling. */
 function plain<T extends Term>(term: T): T {
   if (term.termType !== "NamedNode") return term;
-  return (term.value.startsWith(`${ARK}#genid-`) ? blankNode(term.value.slice(ARK.length + 1)) : namedNode(oneSpelling(term.value))) as Term as T;
+  const isSkolem = term.value.startsWith(`${ARK}#genid-`);
+  const named: Term = isSkolem ? blankNode(term.value.slice(ARK.length + 1)) : namedNode(oneSpelling(term.value));
+  return named as T;
 }
 /** A record is one graph: the statements of named graphs are among them. */
 async function canonical(quads: Quad[]): Promise<string> {
-  const text = new Writer({ format: "N-Quads" }).quadsToString(quads.map(({ subject, predicate, object }) => quad(plain(subject), plain(predicate), plain(object))));
+  const one = ({ subject, predicate, object }: Quad): Quad => quad(plain(subject), plain(predicate), plain(object));
+  const text = new Writer({ format: "N-Quads" }).quadsToString(quads.map(one));
   // Lists of like values look alike to the algorithm for longer than it tries of itself.
   const options = { inputFormat: "application/n-quads", format: "application/n-quads", canonizeOptions: { maxWorkFactor: 2 } };
   return (await jsonld.canonize(text as never, options as never)) as unknown as string;

@@ -20,7 +20,10 @@ const DCT = "PREFIX dct: <http://purl.org/dc/terms/>";
 const textOf = (script: string): string => readFileSync(join(FOLDER, `${script}.py`), "utf8");
 /** The queries of a script; one of them uses a prefix that it does not declare. */
 const queriesOf = (script: string): string[] =>
-  [...textOf(script).matchAll(/QUERY\d*\s*=\s*"""\\\n([\s\S]*?)"""/g)].map(([, query]) => (query!.includes("dct:") && !query!.includes("PREFIX dct:") ? `${DCT}\n${query!}` : query!));
+  [...textOf(script).matchAll(/QUERY\d*\s*=\s*"""\\\n([\s\S]*?)"""/g)].map((match) => {
+    const query = match[1]!;
+    return query.includes("dct:") && !query.includes("PREFIX dct:") ? `${DCT}\n${query}` : query;
+  });
 const metadataOf = (crate: string): string => join(FOLDER, crate, "ro-crate-metadata.json");
 
 type Row = Record<string, { type: string; value: string }>;
@@ -74,7 +77,10 @@ describe.skipIf(!there && maySkip || toolsMissing())("the competency questions a
   const servers = new Map<string, TestServer>();
   beforeAll(async () => {
     for (const crate of new Set(SCRIPTS.map(crateOf))) servers.set(crate, await registryWith([crate]));
-    const asked = SCRIPTS.flatMap((script) => queriesOf(script).map((query, index) => [`${script} ${index}`, { crate: metadataOf(crateOf(script)), query }]));
+    const asked = SCRIPTS.flatMap((script) => {
+      const crate = metadataOf(crateOf(script));
+      return queriesOf(script).map((query, index) => [`${script} ${index}`, { crate, query }]);
+    });
     rows = await askTools<typeof rows>("ask-queries.py", { asked: Object.fromEntries(asked) });
   }, 120_000);
   afterAll(async () => {
