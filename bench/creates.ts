@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
-import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
+import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
+import type { RecordStore, RecordWrite } from "../src/storage/records/port.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { recordMaker } from "./support/documents.js";

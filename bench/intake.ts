@@ -1,9 +1,9 @@
 import jsonld from "jsonld";
 import { Store } from "oxigraph";
-import { readConfig } from "../src/config.js";
-import { openLog } from "../src/log.js";
+import { readConfig } from "../src/config/config.js";
+import { openLog } from "../src/adapters/log.js";
 import { bundledLoader } from "../src/rdf/contexts.js";
-import { serve } from "../src/serve.js";
+import { serve } from "../src/app/serve.js";
 import type { Bench } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { Keys } from "../src/stores/objects/s3/keys.js";
-import { openS3Objects } from "../src/stores/objects/s3/store.js";
+import { Keys } from "../src/storage/objects/s3/location.js";
+import { openS3Objects } from "../src/storage/objects/s3/store.js";
 import { minioMissing, startMinio } from "../test/support/servers/minio.js";
 import { clientOf, newBucket } from "../test/support/servers/s3-makes.js";
 import type { Bench } from "./bench.js";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { openPostgresRecordStore } from "../src/stores/records/postgres/index.js";
+import { openPostgresRecordStore } from "../src/storage/records/postgres/index.js";
 import type { PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";

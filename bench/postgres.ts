@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { openPostgresRecordStore } from "../src/stores/records/postgres/index.js";
-import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
-import type { RecordStore, RecordWrite } from "../src/stores/records/port.js";
+import { openPostgresRecordStore } from "../src/storage/records/postgres/index.js";
+import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
+import type { RecordStore, RecordWrite } from "../src/storage/records/port.js";
 import { hasPostgres, type PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { arkOf, recordMaker } from "./support/documents.js";

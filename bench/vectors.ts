@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { embedderOf } from "../src/compose/embeddings.js";
-import { readConfig } from "../src/config.js";
-import type { RecordStore } from "../src/stores/records/port.js";
-import { openSqliteRecordStore } from "../src/stores/records/sqlite/index.js";
-import { keepUp } from "../src/use-cases/vectors/keep-up.js";
-import { embeddedText } from "../src/use-cases/vectors/embedded-text.js";
+import { embedderOf } from "../src/app/compose.js";
+import { readConfig } from "../src/config/config.js";
+import { embeddedText, keepUp } from "../src/services/vectors/handler.js";
+import type { RecordStore } from "../src/storage/records/port.js";
+import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import { EmbeddingsServer } from "../test/support/servers/embeddings.js";
 import type { Bench, Figure } from "./bench.js";
 import { inTurns, timed } from "./support/measure.js";

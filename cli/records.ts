@@ -1,8 +1,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { openRecords as openRecordsOf } from "../src/compose/records.js";
-import { readConfig, type Config } from "../src/config.js";
-import type { RecordStore } from "../src/stores/records/port.js";
+import { openRecords as openRecordsOf } from "../src/app/open-stores.js";
+import { readConfig, type Config } from "../src/config/config.js";
+import type { RecordStore } from "../src/storage/records/port.js";
 import { Failure } from "./failure.js";
 
 /**

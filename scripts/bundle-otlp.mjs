@@ -6,7 +6,7 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 await build({
-  entryPoints: [`${root}/dist/src/telemetry/otlp.js`],
+  entryPoints: [`${root}/dist/src/adapters/telemetry/otlp.js`],
   outfile: `${root}/dist/otlp.js`,
   bundle: true,
   platform: "node",

@@ -8,12 +8,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** What `threadModule` is asked for. */
 const THREADS = [
-  "src/stores/records/sqlite/writer-thread", "src/stores/records/sqlite/feed-thread", "src/stores/records/sqlite/search/search-thread", "src/stores/records/postgres/feed-thread",
-  "src/stores/records/postgres/search/near-thread",
-  "src/stores/queries/oxigraph/thread", "src/stores/queries/oxigraph/open/thread", "src/stores/queries/oxigraph/truth-thread",
-  "src/stores/queries/endpoint/projector/thread", "src/stores/queries/endpoint/scratch-thread",
-  "src/use-cases/crates/intake-thread", "src/use-cases/crates/intake-process", "src/use-cases/schemas/check-thread", "src/use-cases/sparql/guard/thread", "src/use-cases/validation/thread",
-  "src/use-cases/documents/thread",
+  "src/storage/records/sqlite/writer-thread", "src/storage/records/sqlite/feed-thread", "src/storage/records/sqlite/search/search-thread", "src/storage/records/postgres/feed-thread",
+  "src/storage/records/postgres/search/near-thread",
+  "src/storage/graph/oxigraph/thread", "src/storage/graph/oxigraph/open/thread", "src/storage/graph/oxigraph/truth-thread",
+  "src/storage/graph/endpoint/projector/thread", "src/storage/graph/endpoint/scratch-thread",
+  "src/services/crates/intake-thread", "src/services/crates/intake-process", "src/services/schemas/check-thread", "src/services/sparql/guard/thread", "src/services/validation/thread",
+  "src/services/documents/thread",
 ];
 /** What `cli/program.ts` loads when a command runs. */
 const COMMANDS = ["cli/commands/serve", "cli/commands/check", "cli/commands/rebuild-index", "cli/commands/migrate", "cli/commands/demo-crate", "cli/demo/demo"];
@@ -59,6 +59,6 @@ async function bundle(entries, chunks) {
 }
 
 const bundled = (modules) => Object.fromEntries(modules.map((module) => [`bundled/${module}`, module]));
-await bundle({ server: "src/main", ...bundled(COMMANDS) }, "chunks");
+await bundle({ server: "src/app/main", ...bundled(COMMANDS) }, "chunks");
 // Apart, so that what the service loads is not cut up by what threads share with it.
 await bundle(bundled(THREADS), "bundled/chunks");

@@ -12,7 +12,7 @@ export const packageRoot: string = (() => {
 /**
  * URL of a module to run in a thread, bundled with all it imports. Threads run what was built, also when the caller is a
  * TypeScript source under test.
- * @param path below the package, without extension, e.g. `src/stores/queries/oxigraph/thread`; `scripts/bundle-server.mjs` lists them
+ * @param path below the package, without extension, e.g. `src/storage/graph/oxigraph/thread`; `scripts/bundle-server.mjs` lists them
  */
 export function threadModule(path: string): URL {
   return pathToFileURL(join(packageRoot, "dist", "bundled", `${path}.js`));

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientAddress, ownsAddress } from "../src/client-address.js";
-import { readConfig } from "../src/config.js";
+import { clientAddress, ownsAddress } from "../src/http/client.js";
+import { readConfig } from "../src/config/config.js";
 import { startServer, type TestServer } from "./support/server.js";
 
 const request = (remoteAddress: string | undefined, forwarded?: string) =>

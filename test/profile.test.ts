@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../src/config.js";
-import { checkProfile } from "../src/profile.js";
+import { readConfig } from "../src/config/config.js";
+import { checkProfile } from "../src/app/service.js";
 
 const CLUSTER = {
   PROFILE: "cluster", DATABASE_URL: "postgres://arkgraph@db/arkgraph", REDIS_URL: "redis://redis:6379", JWT_SECRET: "0123456789abcdefghijklmnopqrstuvwxyz",

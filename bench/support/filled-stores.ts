@@ -1,6 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
+import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import { ownerRecord, recordMaker } from "./documents.js";
 import { timed } from "./measure.js";
 

@@ -1,4 +1,4 @@
-import { openPostgresRecordStore, type PostgresOptions } from "../../src/stores/records/postgres/index.js";
+import { openPostgresRecordStore, type PostgresOptions } from "../../src/storage/records/postgres/index.js";
 import { PostgresServer } from "../../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "../bench.js";
 

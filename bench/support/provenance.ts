@@ -2,7 +2,7 @@ import { arkKey } from "../../src/identifiers/ark.js";
 import { graphOf } from "../../src/rdf/graph.js";
 import type { KindName } from "../../src/model/kind.js";
 import type { JsonObject } from "../../src/model/field.js";
-import type { RecordStore, RecordWrite } from "../../src/stores/records/port.js";
+import type { RecordStore, RecordWrite } from "../../src/storage/records/port.js";
 
 const BATCH = 5_000;
 const dataset = (index: number): string => `ark:99999/graph-dataset-${index}`;

@@ -51,7 +51,7 @@ async function stop(child: ChildProcess): Promise<void> {
 /** What `npm start` runs: one bundled file. */
 export const SERVER = join(packageRoot, "dist", "server.js");
 /** The same before bundling: it shows what is imported. */
-export const MODULES = join(packageRoot, "dist", "src", "main.js");
+export const MODULES = join(packageRoot, "dist", "src", "app", "main.js");
 /** What `npm start`, the image and the unit for systemd give to Node. */
 const FLAGS = ["--v8-pool-size=0"];
 /** Settings of a registry under measurement. */

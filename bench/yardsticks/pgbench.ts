@@ -1,4 +1,4 @@
-import { unpackLinks } from "../../src/stores/records/links-codec.js";
+import { unpackLinks } from "../../src/storage/records/codecs.js";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

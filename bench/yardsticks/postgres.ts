@@ -1,9 +1,8 @@
-import { unpackLinks } from "../../src/stores/records/links-codec.js";
 import pg from "pg";
 import { arkKey } from "../../src/identifiers/ark.js";
-import type { RecordWrite } from "../../src/stores/records/port.js";
-import { packQuads } from "../../src/stores/records/quads-codec.js";
-import { Analyzer } from "../../src/stores/records/postgres/search/analyzer.js";
+import { packQuads, unpackLinks } from "../../src/storage/records/codecs.js";
+import type { RecordWrite } from "../../src/storage/records/port.js";
+import { Analyzer } from "../../src/storage/records/postgres/search/analyzer.js";
 
 type Created = Extract<RecordWrite, { op: "create" }>;
 

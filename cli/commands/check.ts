@@ -1,16 +1,13 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { endpointOptions } from "../../src/compose/endpoint.js";
-import { objectsOf } from "../../src/compose/objects.js";
-import { openTransfer } from "../../src/compose/transfer.js";
-import { readConfig, type Config } from "../../src/config.js";
-import { openObjects, prepareObjects } from "../../src/stores/objects/location.js";
-import type { TruthTransfer } from "../../src/stores/records/transfer-port.js";
-import { openEndpointEngine } from "../../src/stores/queries/endpoint/index.js";
-import { openOxigraphEngine, openTruthDigester } from "../../src/stores/queries/oxigraph/index.js";
-import { checkIndex, checkObjects, type CheckedIndex } from "../../src/use-cases/check/index.js";
-import { Failure } from "../failure.js";
-import { Interruptible } from "../interrupt.js";
+import { endpointOptions, objectsOf, openTransfer } from "../../src/app/open-stores.js";
+import { type Config, readConfig } from "../../src/config/config.js";
+import { type CheckedIndex, checkIndex, checkObjects } from "../../src/services/check.js";
+import { openEndpointEngine } from "../../src/storage/graph/endpoint/index.js";
+import { openOxigraphEngine, openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
+import { openObjects, prepareObjects } from "../../src/storage/objects/location.js";
+import type { TruthTransfer } from "../../src/storage/records/transfer-port.js";
+import { Failure, Interruptible } from "../failure.js";
 import { openRecords } from "../records.js";
 import { note, terminalProgress } from "../render/terminal-progress.js";
 

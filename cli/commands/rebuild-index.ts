@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { endpointOptions } from "../../src/compose/endpoint.js";
-import { openEndpointEngine } from "../../src/stores/queries/endpoint/index.js";
+import { endpointOptions } from "../../src/app/open-stores.js";
+import { openEndpointEngine } from "../../src/storage/graph/endpoint/index.js";
 import { Failure } from "../failure.js";
 import { openRecords } from "../records.js";
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/config.js";
-import { openLog } from "../../src/log.js";
-import { serve } from "../../src/serve.js";
-import { paint } from "../render/style.js";
+import { readConfig } from "../../src/config/config.js";
+import { openLog } from "../../src/adapters/log.js";
+import { serve } from "../../src/app/serve.js";
+import { paint } from "../render/table.js";
 import { done, walkThrough, type Made } from "./steps.js";
 
 /** Starts a registry on temporary data, walks through it, and stays up until it is told to stop (or ends, with `exit`). */

@@ -1,10 +1,124 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { isIPv4 } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { lookupArk } from "../../src/identifiers/ark.js";
 import { Failure } from "../failure.js";
-import { readCredentials, type Login } from "./credentials.js";
-import { refusal } from "./refusal.js";
-import { DEFAULT_SERVER, serverAddress } from "./server.js";
-import { exchange, readText, type Sending } from "./transport.js";
+import { visible } from "../render/table.js";
+import { type Login, readCredentials } from "./credentials.js";
+
+/** An answer that is no success. */
+export class Refusal extends Failure {
+  constructor(message: string, readonly status: number, readonly code: string | undefined) {
+    super(message);
+  }
+}
+
+interface Item { loc?: unknown[]; msg?: unknown }
+
+/** The sentence of an error body: `{"detail","code"}`, or the items of a 422. */
+function refusal(address: string, status: number, text: string): Refusal {
+  let body: { detail?: unknown; code?: unknown; errors?: unknown } = {};
+  try {
+    body = (JSON.parse(text) as typeof body | null) ?? {};
+  } catch {
+    // No answer of the registry itself: a proxy's page, say.
+  }
+  const code = typeof body.code === "string" ? body.code : undefined;
+  // GraphQL says it in its own way.
+  const detail = body.detail ?? (Array.isArray(body.errors) ? (body.errors[0] as { message?: unknown } | undefined)?.message : undefined);
+  const said = typeof detail === "string" ? detail : Array.isArray(detail) ? detail.map((item: Item) => `${(item.loc ?? []).join(".")}: ${String(item.msg)}`).join("; ") : `${address} answered with status ${status}`;
+  const hint = status === 401 && code !== "BAD_CREDENTIALS" ? " (run arkgraph login)" : "";
+  return new Refusal(`${visible(said)}${hint}`, status, code);
+}
+
+/** Where `npm start` listens. */
+const DEFAULT_SERVER = "http://127.0.0.1:8080";
+
+/** The address of a registry as it is kept: without a slash at the end. @throws Failure */
+function serverAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !["http:", "https:"].includes(url.protocol)) throw new Failure(`${text} is not the address of a registry: write http://… or https://…`);
+  if (url.username !== "" || url.password !== "") throw new Failure("the address of a registry holds no user name or password: leave them out, and run arkgraph login");
+  if (url.search !== "" || url.hash !== "") throw new Failure(`${text} is not the address of a registry: leave out what begins with ? or #`);
+  return url.href.replace(/\/+$/, "");
+}
+
+/** True when what is sent there does not leave this machine, or is encrypted. */
+export function isPrivate(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."));
+}
+
+/** The registry could not be reached, or did not answer to the end: asking again may help. */
+export class ConnectionError extends Failure {}
+
+const TLS = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** What went wrong on the way, as one sentence without the request's secrets. */
+export function connectionError(address: string, error: NodeJS.ErrnoException): Failure {
+  const { code = "" } = error;
+  const options = { cause: error };
+  if (code === "ECONNREFUSED") return new ConnectionError(`${address} refuses the connection: is the registry running there?`, options);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new ConnectionError(`${address} cannot be found: is the name of the host right?`, options);
+  if (code === "ETIMEDOUT" || code === "ESOCKETTIMEDOUT") return new ConnectionError(`${address} does not answer (${error.message})`, options);
+  if (code === "EHOSTUNREACH" || code === "ENETUNREACH" || code === "EADDRNOTAVAIL") return new ConnectionError(`${address} cannot be reached from here`, options);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return new Failure(`the certificate of ${address} is for another host: is the name right?`, options);
+  if (code === "CERT_HAS_EXPIRED") return new Failure(`the certificate of ${address} has expired`, options);
+  if (TLS.test(code)) return new Failure(`the certificate of ${address} is not trusted (${code}): name the authority that signed it in NODE_EXTRA_CA_CERTS`, options);
+  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return new Failure(`${address} does not speak TLS: is it http:// in place of https://?`, options);
+  if (code.startsWith("HPE_")) return new Failure(`${address} does not speak HTTP: is it https:// in place of http://, or another port?`, options);
+  return new ConnectionError(`${address} ended the connection before it had answered (${code || error.message})`, options);
+}
+
+interface Sending {
+  method?: string;
+  headers?: Record<string, string>;
+  /** A stream is sent as it comes; without a `Content-Length` among the headers in chunks. */
+  body?: string | Buffer | Readable;
+  signal?: AbortSignal;
+}
+
+/** How long a connection may be silent, in ms. */
+const SILENCE = 60_000;
+
+/**
+ * One request. Answers when the status is there; the body is read from the answer.
+ * @throws ConnectionError and Failure as {@link connectionError}; what a body that is a stream fails with; the signal's reason
+ */
+async function exchange(url: URL, { method = "GET", headers = {}, body, signal }: Sending): Promise<IncomingMessage> {
+  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers, agent: false, ...(signal ? { signal } : {}) });
+    const fail = (error: NodeJS.ErrnoException): void => reject(signal?.aborted === true ? (signal.reason as Error) : connectionError(url.origin, error));
+    sent.setTimeout(SILENCE, () => sent.destroy(Object.assign(new Error(`silent for ${SILENCE / 1000} s`), { code: "ETIMEDOUT" })));
+    // An early refusal comes before all is sent; what the socket says afterwards does not matter.
+    sent.on("response", resolve);
+    sent.on("error", fail);
+    if (body === undefined || typeof body === "string" || Buffer.isBuffer(body)) sent.end(body);
+    else {
+      let broken: unknown;
+      body.once("error", (error) => (broken = error));
+      pipeline(body, sent).catch((error: NodeJS.ErrnoException) => {
+        sent.destroy();
+        if (broken !== undefined && broken === error) reject(error);
+        else fail(error);
+      });
+    }
+  });
+}
+
+/** The whole body of an answer. @throws ConnectionError when it breaks off */
+async function readText(answer: IncomingMessage, url: URL): Promise<string> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of answer) parts.push(part as Buffer);
+  } catch (error) {
+    throw connectionError(url.origin, error as NodeJS.ErrnoException);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
 
 /** Which registry, as every command takes it. */
 export interface ServerOption { server?: string }
@@ -97,3 +211,21 @@ export function givenArk(text: string): string {
 
 /** An ARK in a path, which is decoded once: what is percent-encoded in the identifier itself stays so. */
 export const arkPath = (ark: string): string => ark.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
+
+/** A `multipart/form-data` request with one file (RFC 7578), sent as it is read. */
+export function fileForm(file: { name: string; size: number | undefined; type: string; stream: Readable }): Sending {
+  const boundary = `arkgraph-${randomUUID()}`;
+  // A name in a header: quotes, backslashes and line breaks would end it.
+  const name = file.name.replace(/[\p{Cc}"\\]/gu, "_");
+  const head = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: ${file.type}\r\n\r\n`);
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* form(): AsyncGenerator<Buffer> {
+    yield head;
+    yield* file.stream as AsyncIterable<Buffer>;
+    yield tail;
+  }
+  return {
+    method: "POST", body: Readable.from(form(), { objectMode: false }),
+    headers: { "Content-Type": `multipart/form-data; boundary=${boundary}`, ...(file.size === undefined ? {} : { "Content-Length": String(head.length + file.size + tail.length) }) },
+  };
+}

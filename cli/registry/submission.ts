@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Finding } from "../../src/model/findings.js";
+import type { SubmissionView as Submission } from "../../src/services/crates/submissions.js";
 import { Failure } from "../failure.js";
-import { visible } from "../render/visible.js";
-import { ConnectionError } from "./connection-error.js";
-import { Refusal } from "./refusal.js";
-import type { Finding } from "../../src/model/finding.js";
-import type { SubmissionView as Submission } from "../../src/use-cases/crates/submissions.js";
-import type { Registry } from "./registry.js";
+import { visible } from "../render/table.js";
+import { ConnectionError, Refusal, type Registry } from "./registry.js";
 
 export type { Finding, Submission };
 

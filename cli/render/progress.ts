@@ -1,5 +1,5 @@
 import { SingleBar, type GenericFormatter } from "cli-progress";
-import { paint } from "./style.js";
+import { paint } from "./table.js";
 
 /** Shows how far one piece of work has come. */
 export interface ProgressLine {

@@ -1,4 +1,4 @@
-import { drifted, generate } from "./files.js";
+import { drifted, generate } from "./outputs.js";
 
 // `npm run generate` writes every printed file; with `--check` it only says which ones the code would print otherwise.
 if (process.argv.includes("--check")) {

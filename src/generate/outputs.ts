@@ -1,18 +1,27 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { stringify } from "yaml";
-import { jsonLdContext } from "../model/context.js";
-import { shaclShapes } from "../model/shapes.js";
-import { evidenceOntology } from "../model/vocabulary/ontology.js";
-import { openApiDocument } from "../rest/openapi/document.js";
 import { schemaText } from "../graphql/schema.js";
-import { cliPage } from "./cli-page.js";
-import { cratesPage } from "./crates-page.js";
-import { errorsPage } from "./errors-page.js";
-import { operationNamesModule } from "./operation-names.js";
-import { scoringPage } from "./scoring-page.js";
-import { settingsPage } from "./settings-page.js";
+import { jsonLdContext, shaclShapes } from "../model/shapes.js";
+import { evidenceOntology } from "../model/vocabulary/ontology.js";
+import { packageRoot } from "../package-root.js";
+import { openApiDocument, OPERATIONS } from "../rest/contract/document.js";
+import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
+
+/** What stands behind an identifier in the paths of the contract, as in `/ark:{NAAN}/{postfix}/history`. */
+function operationNames(): string[] {
+  return [...new Set(OPERATIONS.flatMap(({ path }) => /\{(?:postfix|download_id)\}\/(\w+)\/?$/.exec(path)?.[1] ?? []))].sort();
+}
+
+/** `src/identifiers/operation-names.ts`: identifiers know nothing of paths, and new ones must not end in these words. */
+const operationNamesModule = (): string => `// Printed from the contract by \`npm run generate\`.
+
+/** Names that stand behind an identifier in a path and mean an operation on it. */
+export const OPERATION_NAMES: readonly string[] = ${JSON.stringify(operationNames()).replaceAll(",", ", ")};
+`;
 
 /** A file of the repository that is printed from the code. */
-export interface Output {
+interface Output {
   /** Path below the package root. */
   readonly file: string;
   /** The whole text of the file; the same for the same code. */
@@ -34,3 +43,23 @@ export const OUTPUTS: readonly Output[] = [
   { file: "docs/cli.md", render: cliPage },
   { file: "docs/crates.md", render: cratesPage },
 ];
+
+/** The outputs whose file differs from what the code prints, or is not there. */
+export async function drifted(outputs: readonly Output[] = OUTPUTS, root = packageRoot): Promise<string[]> {
+  const found: string[] = [];
+  for (const { file, render } of outputs) {
+    const text = await readFile(join(root, file), "utf8").catch(() => undefined);
+    if (text !== (await render())) found.push(file);
+  }
+  return found;
+}
+
+/** Writes every output that drifted; answers their names. */
+export async function generate(outputs: readonly Output[] = OUTPUTS, root = packageRoot): Promise<string[]> {
+  const files = await drifted(outputs, root);
+  for (const { file, render } of outputs.filter((output) => files.includes(output.file))) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), await render());
+  }
+  return files;
+}

@@ -1,9 +1,34 @@
 import { createHash } from "node:crypto";
-import { GraphQLError, getOperationAST, getVariableValues, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from "graphql";
-import type { Config } from "../config.js";
-import { costOf, pagesByVariable } from "./cost.js";
-import { overLimit } from "./limits.js";
-import { badLiteral } from "./literals.js";
+import { type ASTNode, BREAK, type DocumentNode, getOperationAST, getVariableValues, GraphQLError, type GraphQLSchema, parse, specifiedRules, validate, visit } from "graphql";
+import type { Config } from "../config/config.js";
+import { isExactNumber } from "../model/json/inspect-json.js";
+import { costOf, overLimit, pagesByVariable } from "./limits.js";
+
+/**
+ * Why a literal of the document may not be stored, as it would be refused in a JSON body: NUL or a lone surrogate
+ * in a string, a number that a double does not hold, nesting without end. `undefined` when all may.
+ */
+function badLiteral(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
+  let found: GraphQLError | undefined;
+  let depth = 0;
+  const bad = (node: ASTNode, msg: string, type: string): typeof BREAK => {
+    found = new GraphQLError(msg, { nodes: node, extensions: { code: "VALIDATION", detail: [{ loc: ["body", "query", node.loc?.start ?? 0], msg, type }] } });
+    return BREAK;
+  };
+  const nested = {
+    enter: (node: ASTNode) => (++depth > maxDepth ? bad(node, `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`, "too_deep") : undefined),
+    leave: () => void depth--,
+  };
+  const number = (node: ASTNode & { value: string }) => (isExactNumber(node.value) ? undefined : bad(node, "Input should be a number that a double holds exactly", "number_precision"));
+  visit(document, {
+    StringValue: (node) => (node.value.includes("\0") || !node.value.isWellFormed() ? bad(node, "Input should be a valid string without NUL or lone surrogates", "string_unicode") : undefined),
+    IntValue: number,
+    FloatValue: number,
+    ListValue: nested,
+    ObjectValue: nested,
+  });
+  return found;
+}
 
 /** Documents kept: those of clients that ask the same thing again and again. */
 const KEPT = 500;
@@ -14,7 +39,7 @@ const MOST_ERRORS = 20;
 
 interface Known { document: DocumentNode; byVariable: boolean; costs: Map<string | null, number> }
 /** A document that may be executed, or why not. */
-export type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
+type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
 
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 

@@ -1,8 +1,71 @@
-import { GraphQLError, Kind, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
-import { repeatsItself } from "./overlaps.js";
+import { type DocumentNode, type FieldNode, getNamedType, type GraphQLCompositeType, GraphQLError, type GraphQLField, type GraphQLSchema, isCompositeType, isInterfaceType, isObjectType, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
+
+/** Pairs of selections of one answer field that the validation may have to compare: a hundred of each other. */
+const MAX_PAIRS = 5_000;
+/** Aliases of one field without arguments in one place. */
+const MAX_NAMES = 4;
+/** Selections that are looked at, those of fragments at each place: past that the document repeats itself. */
+const MAX_SELECTIONS = 10_000;
+
+/**
+ * Whether a document selects so many fields into the same place of the answer that comparing each two of them,
+ * which the validation does to see whether they can be merged, takes long. Fragments count at each place where they
+ * are spread, and each on its own; aliases and the depth were counted before.
+ */
+function repeatsItself(document: DocumentNode): boolean {
+  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
+  const walk = new Walk(fragments);
+  return document.definitions.some((definition, index) => "selectionSet" in definition && walk.exceeds(definition.selectionSet, `${index}`));
+}
+
+class Walk {
+  /** Selections by their place in the answer. */
+  private readonly times = new Map<string, number>();
+  /** Aliases of a field without arguments, by its place. */
+  private readonly aliases = new Map<string, Set<string>>();
+  private readonly inside = new Set<string>();
+  private pairs = 0;
+  private selections = 0;
+
+  constructor(private readonly fragments: ReadonlyMap<string, SelectionSetNode>) {}
+
+  exceeds(set: SelectionSetNode, place: string): boolean {
+    return set.selections.some((selection) => {
+      if (++this.selections > MAX_SELECTIONS) return true;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return this.exceeds(selection.selectionSet, place);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return this.repeated(`${place} ...`) || this.fragmentExceeds(selection.name.value, place);
+      const field = `${place} ${(selection.alias ?? selection.name).value}`;
+      return this.repeated(field) || this.renamed(selection, place) || (selection.selectionSet !== undefined && this.exceeds(selection.selectionSet, field));
+    });
+  }
+
+  private fragmentExceeds(name: string, place: string): boolean {
+    const set = this.fragments.get(name);
+    // A cycle is refused by the validation.
+    if (!set || this.inside.has(name)) return false;
+    this.inside.add(name);
+    const exceeds = this.exceeds(set, place);
+    this.inside.delete(name);
+    return exceeds;
+  }
+
+  /** A field without arguments says the same under each alias, and may be megabytes. */
+  private renamed({ alias, name, arguments: given }: FieldNode, place: string): boolean {
+    if (!alias || (given?.length ?? 0) > 0 || name.value.startsWith("__")) return false;
+    const times = (this.aliases.get(`${place} ${name.value}`) ?? new Set()).add(alias.value);
+    this.aliases.set(`${place} ${name.value}`, times);
+    return times.size > MAX_NAMES;
+  }
+
+  private repeated(place: string): boolean {
+    const before = this.times.get(place) ?? 0;
+    this.times.set(place, before + 1);
+    return (this.pairs += before) > MAX_PAIRS;
+  }
+}
 
 /** Most aliases of a document: each is one more answer to the same field. */
-export const MAX_ALIASES = 100;
+const MAX_ALIASES = 100;
 
 const refused = (message: string) => new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } });
 
@@ -76,4 +139,84 @@ class Depths {
     if (name.value.startsWith("__") && this.introspection) return selectionSet !== undefined && this.introspection.exceeds(selectionSet, 0, 0);
     return selectionSet ? this.exceeds(selectionSet, level + 1, nesting + 1) : level + 1 > this.most;
   }
+}
+
+/** Records that a page of links is taken for when `first` is not given: most have few. What they come to is counted while they are read. */
+const USUAL_PAGE = 10;
+/** Fields other than connections that read as much as a record does. */
+const AS_RECORD = new Set(["document"]);
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/**
+ * How many records an operation asks for at most: page sizes multiply. Fragments count at each place they stand.
+ * The document must be valid.
+ */
+export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, sent: Variables): number {
+  const variables = { ...defaultsOf(operation), ...sent };
+  const root = schema.getRootType(operation.operation)!;
+  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+  const known = new Map<string, number>();
+
+  const costOfSet = (set: SelectionSetNode, type: GraphQLCompositeType): number => {
+    let sum = 0;
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) sum += costOfField(selection, type);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) sum += costOfSet(selection.selectionSet, typeNamed(selection.typeCondition?.name.value) ?? type);
+      else sum += costOfFragment(selection.name.value);
+    }
+    return sum;
+  };
+  const costOfFragment = (name: string): number => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const fragment = fragments.get(name)!;
+    const cost = costOfSet(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)!);
+    known.set(name, cost);
+    return cost;
+  };
+  const costOfField = (node: FieldNode, type: GraphQLCompositeType): number => {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    if (!field) return 0;
+    const inner = getNamedType(field.type);
+    const below = node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
+    const page = pageOf(field, node, variables, type === root);
+    if (page !== undefined) return page * Math.max(1, below);
+    return isRecord(inner as GraphQLCompositeType) || AS_RECORD.has(field.name) ? 1 + below : below;
+  };
+  const typeNamed = (name: string | undefined): GraphQLCompositeType | undefined => (name === undefined ? undefined : schema.getType(name) as GraphQLCompositeType);
+  return costOfSet(operation.selectionSet, root);
+}
+
+/** Whether the cost of any operation of the document depends on variables. */
+export function pagesByVariable(document: DocumentNode): boolean {
+  return document.definitions.some((definition) => "selectionSet" in definition && byVariable(definition.selectionSet));
+}
+
+function byVariable(set: SelectionSetNode): boolean {
+  return set.selections.some((selection) =>
+    (selection.kind === Kind.FIELD && selection.arguments?.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE)) ||
+    ("selectionSet" in selection && selection.selectionSet !== undefined && byVariable(selection.selectionSet)));
+}
+
+/** Size of the page a field is asked for, when it has pages. */
+function pageOf(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables, isRoot: boolean): number | undefined {
+  const argument = field.args.find(({ name }) => name === "first");
+  if (!argument) return undefined;
+  const usual = isRoot && typeof argument.defaultValue === "number" ? argument.defaultValue : USUAL_PAGE;
+  const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  if (given?.kind === Kind.INT) return Math.max(1, Number(given.value));
+  if (given?.kind !== Kind.VARIABLE) return usual;
+  const value = variables[given.name.value];
+  return typeof value === "number" && value >= 1 ? value : usual;
+}
+
+function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
+  return Object.fromEntries(variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.INT ? [[variable.name.value, Number(defaultValue.value)]] : [])));
+}
+
+/** Whether a value of the type is a record or a node. */
+function isRecord(type: GraphQLCompositeType): boolean {
+  if (isInterfaceType(type) && type.name === "Node") return true;
+  return (isObjectType(type) || isInterfaceType(type)) && type.getInterfaces().some(({ name }) => name === "Node");
 }

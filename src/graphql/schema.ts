@@ -1,20 +1,16 @@
-import { lexicographicSortSchema, printSchema, type GraphQLSchema } from "graphql";
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
-import { AccountResolver } from "../resolvers/account-resolver.js";
-import { ComputationResolver } from "../resolvers/computation-resolver.js";
-import { CratePlanResolver } from "../resolvers/crate-plan-resolver.js";
-import { CrateResolver } from "../resolvers/crate-resolver.js";
-import { DownloadResolver } from "../resolvers/download-resolver.js";
-import { EvidenceResolver } from "../resolvers/evidence-resolver.js";
-import { ValidationResolver } from "../resolvers/validation-resolver.js";
-import { GroupResolver } from "../resolvers/group-resolver.js";
-import { KIND_FIELDS } from "../resolvers/kind-resolver.js";
-import { PublicationResolver } from "../resolvers/publication-resolver.js";
-import { RecordResolver } from "../resolvers/record-resolver.js";
-import { SchemaResolver } from "../resolvers/schema-resolver.js";
-import { ScoreResolver } from "../resolvers/score-resolver.js";
-import { SearchResolver } from "../resolvers/search-resolver.js";
-import { NODE_TYPES, UnresolvedType } from "../resolvers/types/kind-types.js";
+import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
+import { ComputationResolver } from "./resolvers/computation-resolver.js";
+import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
+import { DownloadResolver } from "./resolvers/download-resolver.js";
+import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
+import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
+import { SearchResolver } from "./resolvers/query-resolver.js";
+import { PublicationResolver, RecordResolver } from "./resolvers/record-resolver.js";
+import { ScoreResolver } from "./resolvers/score-resolver.js";
+import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
+import { SchemaResolver, ValidationResolver } from "./resolvers/validation-resolver.js";
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.

@@ -1,13 +1,47 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import processRequest, { type FileUpload } from "graphql-upload/processRequest.mjs";
+import busboy from "busboy";
 import Upload from "graphql-upload/Upload.mjs";
-import type { Config } from "../config.js";
+import processRequest, { type FileUpload } from "graphql-upload/processRequest.mjs";
+import type { Config } from "../config/config.js";
 import { ServiceError, ValidationError } from "../errors.js";
+import { FormEnd, secondFile, twice } from "../http/body.js";
 import type { JsonValue } from "../model/field.js";
 import { findBadString } from "../model/strings.js";
-import { secondFile, type FormEnd } from "../rest/form-end.js";
-import { authenticated, type Caller } from "../use-cases/access/caller.js";
-import { watchParts } from "./form-parts.js";
+import { authenticated, type Caller } from "../services/access/rules.js";
+
+/**
+ * Watches over the parts of a multipart request while another parser reads them: that one drops a second file, and
+ * a second `operations` or `map`, without a word.
+ */
+function watchParts(req: IncomingMessage): FormEnd {
+  const end = new FormEnd();
+  const seen = new Set<string>();
+  let parser: busboy.Busboy;
+  try {
+    parser = busboy({ headers: req.headers, limits: { fieldSize: 1 }, defParamCharset: "utf8" });
+  } catch {
+    // The other parser says what is wrong.
+    end.reach();
+    return end;
+  }
+  parser.on("field", (field) => {
+    if (seen.has(field)) end.fail(twice(field));
+    seen.add(field);
+  });
+  let files = 0;
+  parser.on("file", (field, stream) => {
+    stream.on("error", () => undefined).resume();
+    files += 1;
+    if (files > 1) end.fail(secondFile(field));
+  });
+  parser.on("error", () => end.fail(new ServiceError("BAD_REQUEST", "The multipart form cannot be read.")));
+  parser.on("close", end.reach);
+  req.once("close", () => {
+    if (!req.readableEnded) end.fail(new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."));
+  });
+  req.pipe(parser);
+  return end;
+}
 
 /** Headers that a page of another origin cannot send without asking first (CORS); any value will do. */
 const PREFLIGHT = ["apollo-require-preflight", "x-apollo-operation-name"];

@@ -4,10 +4,10 @@ import type { ExecutionResult } from "graphql";
 import { CloseCode, handleProtocols, makeServer } from "graphql-ws";
 import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import { ServiceError } from "../errors.js";
-import { countValues } from "../model/json/count-values.js";
-import { requestIdOf } from "../request-id.js";
-import { asGraphQLError, formatError } from "./errors.js";
-import { formatted, prepared, type Streaming } from "./streamed.js";
+import { countValues } from "../model/json/bounded-json.js";
+import { requestIdOf } from "../http/client.js";
+import { asGraphQLError, formatError } from "./http.js";
+import { formatted, prepared, type Streaming } from "./event-stream.js";
 
 /** Clients that answer no ping for so long (ms) are gone. */
 const KEEP_ALIVE = 12_000;

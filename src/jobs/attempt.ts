@@ -1,9 +1,27 @@
 import { isOutage } from "../errors.js";
-import type { Finding } from "../model/finding.js";
-import type { Submission, SubmissionStore } from "../stores/records/submissions-port.js";
-import { JobAborted, cancelled, countedAttempts, crashed } from "./endings.js";
-import { reached } from "./moments.js";
-import type { JobHandler, Progress } from "./port.js";
+import type { Finding } from "../model/findings.js";
+import type { Submission, SubmissionStore } from "../storage/records/submissions-port.js";
+import { type JobHandler, type Progress, reached } from "./port.js";
+
+/** Why the signal of a job was aborted. */
+export class JobAborted extends Error {
+  constructor(readonly reason: "cancelled" | "stopping" | "superseded" | "deferred") {
+    super(`The job was ended: ${reason}.`);
+    this.name = "JobAborted";
+  }
+}
+
+export const cancelled: Finding = { file: null, pointer: null, code: "CANCELLED", message: "The submission was cancelled; nothing of it was stored." };
+const crashed = (attempts: number): Finding => ({
+  file: null, pointer: null, code: "CRASHED_REPEATEDLY",
+  message: `The work was begun ${attempts} times (MAX_ATTEMPTS) and never came to an end; the service's log says why. Send it again once that is fixed.`,
+});
+
+/** True once nothing more will happen to a submission; also of one that was never there. */
+export const hasEnded = (submission: Submission | undefined): boolean => submission === undefined || submission.status === "finished" || submission.status === "failed";
+
+/** Attempts that count against MAX_ATTEMPTS. */
+const countedAttempts = (submission: Submission): number => submission.attempt - submission.interrupted;
 
 /** What a queue asks of the truth. */
 export type JobStore = Pick<SubmissionStore, "submission" | "unfinished" | "beginAttempt" | "yieldAttempt" | "setStage" | "closeSubmission" | "cancelSubmission">;

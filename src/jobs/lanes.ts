@@ -1,4 +1,4 @@
-import type { Submission, SubmissionType } from "../stores/records/submissions-port.js";
+import type { Submission, SubmissionType } from "../storage/records/submissions-port.js";
 import type { JobStore } from "./attempt.js";
 import type { JobHandler, JobQueue, Progress } from "./port.js";
 
@@ -65,4 +65,50 @@ export class LanedJobQueue implements JobQueue {
     const type = (await this.store.submission(id))?.type;
     return (this.lanes.find(({ takes }) => type !== undefined && takes(type)) ?? this.lanes[0]).queue;
   }
+}
+
+/** Settings of work that may be set aside. */
+export interface SlowOptions {
+  /** Setting JOB_SLOW_AFTER, ms. */
+  after: number;
+  /** Setting JOB_SLOW_CONCURRENCY. */
+  concurrency: number;
+}
+
+/** Places for work that takes long, so that it leaves its place to others: jobs begin where they are quick, and move here. */
+export class SlowLane {
+  private readonly ids = new Set<string>();
+
+  constructor(readonly options: SlowOptions) {}
+
+  has(id: string): boolean {
+    return this.ids.has(id);
+  }
+
+  get size(): number {
+    return this.ids.size;
+  }
+
+  get isFull(): boolean {
+    return this.ids.size >= this.options.concurrency;
+  }
+
+  /** False when there is no place. */
+  enter(id: string): boolean {
+    if (this.isFull) return false;
+    this.ids.add(id);
+    return true;
+  }
+
+  leave(id: string): void {
+    this.ids.delete(id);
+  }
+}
+
+/**
+ * How long to wait after an attempt that failed, ms: doubled each time from `least` up to `most`, and up to a half
+ * less by chance, so that what failed together is not tried together.
+ */
+export function backOff({ least, most }: { least: number; most: number }): (attempt: number) => number {
+  return (attempt) => Math.round(Math.min(least * 2 ** Math.min(attempt - 1, 30), most) * (1 - Math.random() / 2));
 }

@@ -1,4 +1,5 @@
-import type { Submission } from "../stores/records/submissions-port.js";
+import { channel } from "node:diagnostics_channel";
+import type { Submission } from "../storage/records/submissions-port.js";
 
 export interface Progress { stage: string; done: number; total: number | null; unit: string }
 
@@ -37,4 +38,23 @@ export interface JobQueue {
   /** Takes no new work, waits up to `grace` ms for what runs, then leaves it for the next start. */
   close(grace: number): Promise<void>;
   health(): Promise<void>;
+}
+
+/** What is published on the channel `arkgraph.submission`. */
+interface Moment {
+  /** What has just been done, or the stage that the work is in. */
+  moment: string;
+  /** How far the stage is. */
+  done?: number;
+  submission: string;
+}
+
+const submissions = channel("arkgraph.submission");
+
+/**
+ * Tells tracers in this process (node:diagnostics_channel) how far a submission is; at once, before anything
+ * else is done. Costs nothing while nobody listens.
+ */
+export function reached(moment: Moment): void {
+  if (submissions.hasSubscribers) submissions.publish(moment);
 }

@@ -1,12 +1,18 @@
 import { arkKey, parseArk, referencedArk } from "../identifiers/ark.js";
 import { expandCurie } from "../model/field.js";
-import type { Link } from "../model/link.js";
-import { ANY_SUBJECT, SUPPORTED_BY, inferredGraph } from "../model/provenance.js";
-import { JsonLdError } from "./json-ld-error.js";
-import { FALLBACK_VOCABULARY, isAbsoluteIri, nodeIri, safeIri, safeTerm } from "./iri.js";
-import { Lines } from "./lines.js";
-import { RDF, canonicalJson, iriTerm, literalTerm, nativeTerm } from "./nquads.js";
-import { type Predicate, type Properties, type Property, predicateOf } from "./predicates.js";
+import type { Link } from "../model/kind.js";
+import { ANY_SUBJECT, inferredGraph, SUPPORTED_BY } from "../model/provenance.js";
+import { canonicalJson, iriTerm, Lines, literalTerm, nativeTerm, RDF } from "./nquads.js";
+import { FALLBACK_VOCABULARY, isAbsoluteIri, nodeIri, type Predicate, predicateOf, type Properties, type Property, safeIri, safeTerm } from "./predicates.js";
+
+/** The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is wrong. */
+export class JsonLdError extends Error {
+  /** @param entity index of the entity of a crate that cannot be read */
+  constructor(message: string, readonly entity?: number) {
+    super(message);
+    this.name = "JsonLdError";
+  }
+}
 
 /** A node, value or list object of expanded JSON-LD. */
 export type Expanded = { [key: string]: unknown };
@@ -18,7 +24,7 @@ const LICENSE = expandCurie("schema:license");
 const ACTION = /^https:\/\/schema\.org\/\w*Action$|^https:\/\/w3id\.org\/EVI#(?:Computation|Experiment)$|^http:\/\/www\.w3\.org\/ns\/prov#Activity$/;
 
 /** What the emitter must know of a record besides its statements. */
-export interface EmitOptions {
+interface EmitOptions {
   ark: string;
   /** IRI of the node that stands for the record: its ARK, or the URL that a crate knows it by. */
   subject: string;

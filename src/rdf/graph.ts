@@ -1,22 +1,102 @@
 import jsonld from "jsonld";
 import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
-import { KINDS } from "../model/kinds/index.js";
-import type { KindName } from "../model/kind.js";
-import { BoundedContexts, ContextLimit, boundsOf, withoutRepeats, type ContextLimits } from "./bounded-contexts.js";
-import { keepAll } from "./keep-all.js";
-import { bundledLoader } from "./contexts.js";
-import { keepContext } from "./keep-terms.js";
-import { Emitter, type Expanded } from "./emit.js";
-import { JsonLdError } from "./json-ld-error.js";
-import { plainExpansion } from "./plain.js";
-import { FALLBACK_VOCABULARY, safeIri } from "./iri.js";
-import { Properties, predicateOf } from "./predicates.js";
-import { isPublic, publicView } from "../model/view.js";
-import type { GraphInput, RecordGraph } from "./record-graph.js";
+import { isPublic, type KindName, publicView } from "../model/kind.js";
+import { KINDS } from "../model/kinds.js";
+import { BoundedContexts, boundsOf, bundledLoader, ContextLimit, type ContextLimits, isBundled, withoutRepeats } from "./contexts.js";
+import { Emitter, type Expanded, JsonLdError } from "./emit.js";
+import { type GraphInput, plainExpansion, type RecordGraph } from "./plain.js";
+import { FALLBACK_VOCABULARY, predicateOf, Properties, safeIri } from "./predicates.js";
 
-export { JsonLdError } from "./json-ld-error.js";
+const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
 
-const FALLBACK = { "@vocab": FALLBACK_VOCABULARY };
+/**
+ * A context under which no term is dropped. A context may take the meaning of a term away (`null` as the whole
+ * context, as `@vocab`, or as a term; JSON-LD 1.1, section 4.1), and the processor then leaves out whatever uses
+ * the term. Those terms get the fallback vocabulary; a context that takes nothing away is answered as it is.
+ * A remote context that is not bundled is left out: nothing is fetched, and it explains nothing here.
+ */
+export function keepContext(context: JsonValue): JsonValue {
+  if (context === null) return [null, FALLBACK];
+  if (Array.isArray(context)) {
+    const kept = context.map(keepContext);
+    return kept.some((part, index) => part !== context[index]) ? kept.flat() : context;
+  }
+  if (typeof context === "string") return isBundled(context) ? context : [];
+  if (typeof context !== "object") return context;
+  let changed = false;
+  const entries = Object.entries(context).flatMap(([term, definition]): [string, JsonValue][] => {
+    const isLost = term === "@import" && typeof definition === "string" && !isBundled(definition);
+    const kept = isLost ? undefined : keepDefinition(term, definition);
+    changed ||= kept !== definition;
+    return kept === undefined ? [] : [[term, kept]];
+  });
+  return changed ? Object.fromEntries(entries) : context;
+}
+
+function keepDefinition(term: string, definition: JsonValue): JsonValue {
+  // The processor reads a context inside a context, as a document of contexts has it.
+  if (term === "@context") return typeof definition === "string" && !isBundled(definition) ? {} : keepContext(definition);
+  if (term === "@vocab") return definition ?? FALLBACK_VOCABULARY;
+  if (term.startsWith("@")) return definition;
+  if (definition === null) return FALLBACK_VOCABULARY + term;
+  if (typeof definition !== "object" || Array.isArray(definition)) return definition;
+  const scoped = definition["@context"];
+  const kept = scoped === undefined ? undefined : keepContext(scoped);
+  if (definition["@id"] !== null && kept === scoped) return definition;
+  return { ...definition, ...(definition["@id"] === null ? { "@id": FALLBACK_VOCABULARY + term } : {}), ...(kept === undefined ? {} : { "@context": kept }) };
+}
+
+/** Keywords that say something of a node or value (JSON-LD 1.1, section 9); the others belong into a context. */
+const OF_NODES: ReadonlySet<string> = new Set(["@id", "@type", "@value", "@language", "@direction", "@index", "@list", "@set", "@reverse", "@graph", "@included", "@nest", "@context", "@none"]);
+const KEYWORD = /^@[A-Za-z]+$/;
+
+/** A key of a node as the processor keeps it: what has the form of a keyword and is none would be left out. */
+const keepKey = (key: string): string => (KEYWORD.test(key) && !OF_NODES.has(key) ? FALLBACK_VOCABULARY + key : key);
+/** The same of a type. */
+const keepType = (type: string): string => (KEYWORD.test(type) && type !== "@json" ? FALLBACK_VOCABULARY + type : type);
+
+const BLANK = /\s/;
+const encode = (text: string): string => text.replace(/\s/g, encodeURIComponent);
+
+/**
+ * The document as the JSON-LD processor keeps all of it. Blanks in keys and in `@id` are percent-encoded: jsonld.js
+ * drops a term with a blank and tears an id apart, although people write both. A context's terms are keys too, so
+ * that they still meet. Terms without a meaning get one; see {@link keepContext} and {@link keepKey}.
+ * @param untouched keys of the first level whose values are JSON literals, not JSON-LD
+ */
+function keepAll(document: JsonObject, untouched: (key: string) => boolean): JsonObject {
+  return members(document, (key, value) => (untouched(key) ? value : key === "@context" ? encodedContext(value) : key === "@type" ? encodedTypes(value) : encoded(value)));
+}
+
+const encodedContext = (context: JsonValue): JsonValue => keepContext(encodedTerms(context));
+
+/** Contexts have keywords of their own, and their terms. */
+function encodedTerms(context: JsonValue): JsonValue {
+  if (Array.isArray(context)) return context.map(encodedTerms);
+  if (context === null || typeof context !== "object") return context;
+  return Object.fromEntries(Object.entries(context).map(([key, value]) => [BLANK.test(key) ? encode(key) : key, encodedTerms(value)]));
+}
+
+function encodedTypes(types: JsonValue): JsonValue {
+  if (Array.isArray(types)) return types.map(encodedTypes);
+  return typeof types === "string" ? keepType(types) : encoded(types);
+}
+
+function encoded(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(encoded);
+  if (value === null || typeof value !== "object") return value;
+  return members(value, (key, member) => (key === "@value" ? member : key === "@context" ? encodedContext(member) : key === "@type" ? encodedTypes(member) : encoded(member)));
+}
+
+function members(object: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [
+    BLANK.test(key) ? encode(key) : key.startsWith("@") ? keepKey(key) : key, key === "@id" && typeof value === "string" && BLANK.test(value) ? encode(value) : map(key, value),
+  ]));
+}
+
+export { JsonLdError } from "./emit.js";
+
+const FALLBACK_CONTEXT = { "@vocab": FALLBACK_VOCABULARY };
 /** Terms of a kind's declared fields: they mean what the model says, whatever the document's context maps them to. */
 const declaredContext = new Map<KindName, JsonObject>();
 /** Properties whose text may be an ARK, over all kinds. */
@@ -46,7 +126,7 @@ export async function graphOf(input: GraphInput): Promise<RecordGraph> {
   if (plain) return emit(input, [plain]);
   const { "@context": context, ...said } = bodyOf(input, shown);
   const body = { ...said, "@id": SELF };
-  const contexts = [FALLBACK, ...contextList(context)];
+  const contexts = [FALLBACK_CONTEXT, ...contextList(context)];
   try {
     const bounded = boundsOf(contexts, said);
     return emit(input, input.fromCrate ? await expand(body, contexts, bounded) : await expandDeclared(body, contexts, input.kind, bounded));
@@ -62,7 +142,7 @@ export async function graphOf(input: GraphInput): Promise<RecordGraph> {
  * @throws as {@link graphOf}; a {@link JsonLdError} carries the index of the entity; ContextLimit
  */
 export async function graphsOf(context: JsonValue | undefined, inputs: readonly GraphInput[], bounded?: BoundedContexts): Promise<RecordGraph[]> {
-  const contexts = [FALLBACK, ...contextList(context)];
+  const contexts = [FALLBACK_CONTEXT, ...contextList(context)];
   let nodes: Expanded[];
   try {
     nodes = await expand({ "@graph": inputs.map((input, index) => ({ ...bodyOf(input), "@id": SELF + index })) }, contexts, bounded);
@@ -98,7 +178,7 @@ export function boundedGraphs(limits: ContextLimits): (context: JsonValue | unde
  */
 export async function contextProblem(contexts: JsonValue[], bounded: BoundedContexts): Promise<JsonLdError | undefined> {
   try {
-    await expand({ "@graph": [] }, [FALLBACK, ...contextList(keepAll({ "@context": contexts }, () => false)["@context"])], bounded);
+    await expand({ "@graph": [] }, [FALLBACK_CONTEXT, ...contextList(keepAll({ "@context": contexts }, () => false)["@context"])], bounded);
     return undefined;
   } catch (error) {
     if (error instanceof JsonLdError) return error;
@@ -166,4 +246,100 @@ async function expand(body: JsonObject, contexts: JsonValue[], bounded?: Bounded
     if (bounded?.exceeded) throw bounded.exceeded;
     throw new JsonLdError(`The document is not valid JSON-LD: ${(error as Error).message.split("\n")[0]!.slice(0, 300)}`);
   }
+}
+
+/** A definition that was left out of a context: where, and what is wrong with it. */
+export interface DroppedTerm { term: string; pointer: string; message: string }
+export interface SoundContext { context: JsonValue; dropped: DroppedTerm[] }
+
+/** Expansions that finding the wrong definitions of one crate may take; each of them takes about a dozen. */
+const MOST_TRIALS = 300;
+
+/**
+ * Leaves definitions out of contexts that make them invalid (JSON-LD 1.1 API, section 4.2: one wrong definition
+ * invalidates the whole context). One instance serves all contexts of a crate, so that hostile ones together cost a few
+ * seconds.
+ */
+export class SoundContexts {
+  readonly #bounded: BoundedContexts;
+  #trials = 0;
+
+  constructor({ MAX_CRATE_CONTEXTS, MAX_CRATE_TERMS }: ContextLimits) {
+    this.#bounded = new BoundedContexts({ MAX_CRATE_CONTEXTS: MAX_CRATE_CONTEXTS + MOST_TRIALS, MAX_CRATE_TERMS });
+  }
+
+  /**
+   * The context without the definitions that are wrong in it.
+   * @param before contexts that it follows, which are sound
+   * @returns undefined for what is no context at all, or is wrong in more places than are worth looking for
+   */
+  async of(context: JsonValue, before: readonly JsonValue[] = []): Promise<SoundContext | undefined> {
+    const dropped: DroppedTerm[] = [];
+    const sound = await this.#sound(context, [...before], "", dropped);
+    return sound && { context: sound.context, dropped };
+  }
+
+  async #sound(context: JsonValue, before: JsonValue[], pointer: string, dropped: DroppedTerm[]): Promise<{ context: JsonValue } | undefined> {
+    if (Array.isArray(context)) {
+      const parts: JsonValue[] = [];
+      for (const [index, part] of context.entries()) {
+        const sound = await this.#sound(part, [...before, ...parts], `${pointer}/${index}`, dropped);
+        if (!sound) return undefined;
+        parts.push(sound.context);
+      }
+      return { context: parts };
+    }
+    const problem = (part: JsonValue) => {
+      if (++this.#trials > MOST_TRIALS) throw new TooManyTrials();
+      return contextProblem([...before, part], this.#bounded);
+    };
+    try {
+      if (!(await problem(context))) return { context };
+      // No context at all, or what is wrong is before it.
+      if (typeof context !== "object" || context === null || (await problem({}))) return undefined;
+      return { context: await withoutWrong(context, problem, pointer, dropped) };
+    } catch (error) {
+      // Nested deeper than can be expanded, or too much to look for.
+      if (error instanceof TooManyTrials || this.#bounded.exceeded || error instanceof RangeError) return undefined;
+      throw error;
+    }
+  }
+}
+
+class TooManyTrials extends Error {}
+
+/** A definition is text, an object or nothing (JSON-LD 1.1, section 9.15.1). */
+const isDefinition = ([term, value]: readonly [string, JsonValue]): boolean =>
+  term.startsWith("@") || value === null || typeof value === "string" || (typeof value === "object" && !Array.isArray(value));
+
+/**
+ * Finds the wrong definitions by halving: the shortest beginning that is wrong ends with one. Compact IRIs come after
+ * plain terms, because one is only right beside its prefix.
+ */
+async function withoutWrong(
+  context: JsonObject, problem: (part: JsonValue) => Promise<JsonLdError | undefined>, pointer: string, dropped: DroppedTerm[],
+): Promise<JsonObject> {
+  const isCompact = ([term]: readonly [string, JsonValue]): number => Number(/[:/]/.test(term));
+  const entries = Object.entries(context).filter(isDefinition).toSorted((a, b) => isCompact(a) - isCompact(b));
+  const wrong = new Set<string>();
+  const drop = (term: string, message: string) => {
+    wrong.add(term);
+    dropped.push({ term, pointer: `${pointer}/${term.replaceAll("~", "~0").replaceAll("/", "~1")}`, message });
+  };
+  for (const entry of Object.entries(context)) if (!isDefinition(entry)) drop(entry[0], "it is neither text nor an object.");
+  const upTo = (count: number): JsonObject => Object.fromEntries(entries.slice(0, count).filter(([term]) => !wrong.has(term)));
+  let sound = 0;
+  for (let found = await problem(upTo(entries.length)); found; found = await problem(upTo(entries.length))) {
+    let end = entries.length;
+    let cause = found;
+    while (end - sound > 1) {
+      const middle = Math.floor((sound + end) / 2);
+      const early = await problem(upTo(middle));
+      if (early) [end, cause] = [middle, early];
+      else sound = middle;
+    }
+    drop(entries[end - 1]![0], cause.message);
+    sound = end;
+  }
+  return Object.fromEntries(Object.entries(context).filter(([term]) => !wrong.has(term)));
 }

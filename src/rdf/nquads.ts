@@ -1,3 +1,4 @@
+import { Parser, type Quad } from "n3";
 import { PREFIXES } from "../model/field.js";
 
 const XSD = PREFIXES.xsd;
@@ -7,7 +8,7 @@ const LANGUAGE = /^[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*$/;
 const ESCAPED = /[\u0000-\u001f"\\\u007f]/g;
 const SHORT: Readonly<Record<string, string>> = { "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\" };
 
-/** `<iri>` of N-Quads; the IRI must be safe ({@link import("./iri.js").safeIri}). */
+/** `<iri>` of N-Quads; the IRI must be safe ({@link import("./predicates.js").safeIri}). */
 export const iriTerm = (iri: string): string => `<${iri}>`;
 
 /** A literal in the canonical form of RDF 1.1 N-Quads (RDFC-1.0, section 5): only what must be escaped is. */
@@ -42,4 +43,45 @@ const NAMESPACES = Object.entries(PREFIXES);
 export function compactIri(iri: string): string {
   for (const [prefix, namespace] of NAMESPACES) if (iri.startsWith(namespace)) return `${prefix}:${iri.slice(namespace.length)}`;
   return iri;
+}
+
+/**
+ * Statements by subject, for their canonical text: sorted lines without duplicates. Those of one subject are compared by what
+ * follows it; whole lines share so much at their beginning that sorting them took most of the time of making them.
+ */
+export class Lines {
+  readonly #bySubject = new Map<string, string[]>();
+  #subject: string | undefined;
+  #rests: string[] = [];
+
+  /** @param subject safe IRI; @param rest what follows its term: `<predicate> object <graph> .` */
+  add(subject: string, rest: string): void {
+    if (subject !== this.#subject) {
+      this.#subject = subject;
+      this.#rests = this.#of(`${iriTerm(subject)} `);
+    }
+    this.#rests.push(rest);
+  }
+
+  /** Canonical N-Quads (RDFC-1.0, section 5). */
+  text(): string {
+    let text = "";
+    // With the blank behind it, a subject that another one begins with comes where its whole lines would.
+    for (const subject of [...this.#bySubject.keys()].sort()) {
+      const rests = this.#bySubject.get(subject)!.sort();
+      for (let at = 0; at < rests.length; at++) if (rests[at] !== rests[at - 1]) text += `${subject}${rests[at]!}\n`;
+    }
+    return text;
+  }
+
+  #of(subject: string): string[] {
+    let rests = this.#bySubject.get(subject);
+    if (rests === undefined) this.#bySubject.set(subject, (rests = []));
+    return rests;
+  }
+}
+
+/** Canonical N-Quads text as quads. */
+export function parseNQuads(text: string): Quad[] {
+  return new Parser({ format: "N-Quads" }).parse(text);
 }

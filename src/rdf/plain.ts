@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../model/field.js";
+import type { KindName, Link } from "../model/kind.js";
 import type { Expanded } from "./emit.js";
 
 const VOCABULARY = "https://schema.org/";
@@ -57,4 +58,23 @@ function typesOf(value: JsonValue, context: JsonObject, terms: JsonObject): stri
     types.push((match[1] === undefined ? VOCABULARY : EVI) + match[2]!);
   }
   return types;
+}
+
+/** What of a record goes into the graph. */
+export interface GraphInput {
+  ark: string;
+  kind: KindName;
+  /** The document as answered to clients; its ids of records are ARKs in any spelling. */
+  document: JsonObject;
+  /** IRI that the statements are about, when it is not the ARK: a crate entity known by its URL. The ARK then names it by `schema:sameAs`. */
+  subject?: string;
+  /** The document comes from a crate: its own context alone says what its terms mean. Else declared fields mean what the model says. */
+  fromCrate?: boolean;
+}
+export interface RecordGraph {
+  /** Canonical N-Quads (sorted lines): the record's graph, and its inferred graph. */
+  quads: string;
+  links: Link[];
+  /** Terms that no context explains; kept under the fallback vocabulary. */
+  lostTerms: string[];
 }

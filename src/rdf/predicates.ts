@@ -1,8 +1,88 @@
+import { parseArk } from "../identifiers/ark.js";
 import { expandCurie } from "../model/field.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT, PROVENANCE, type ProvenanceName, type ProvenanceTerm } from "../model/provenance.js";
-import { FALLBACK_VOCABULARY } from "./iri.js";
-import { Known } from "./known.js";
-import { RDF, compactIri, iriTerm } from "./nquads.js";
+import { compactIri, iriTerm, RDF } from "./nquads.js";
+
+/** Crates bring terms of their own: more than these are worked out anew, and so are long ones. */
+const MOST_KNOWN = 2000;
+const LONGEST = 200;
+
+/** What is made of an IRI of a vocabulary, remembered: few come again and again. */
+class Known<T> {
+  readonly #known = new Map<string, T>();
+
+  constructor(private readonly make: (iri: string) => T) {}
+
+  of(iri: string): T {
+    const known = this.#known.get(iri);
+    if (known !== undefined) return known;
+    const made = this.make(iri);
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (iri.length <= LONGEST) this.#known.set(iri, made);
+    return made;
+  }
+}
+
+const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
+/** Characters an IRI never holds (RFC 3987), and `%` that begins no escape. */
+// eslint-disable-next-line no-control-regex
+const NOT_IN_IRI = /[\u0000-\u0020\u007f-\u009f<>"{}|\\^`\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+/** `scheme://authority/path?query#fragment` with an authority that every RDF parser reads. */
+const HIERARCHICAL = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/(?:[^/?#[\]@:]*(?::[^/?#[\]@]*)?@)?(?:\[[0-9a-fA-F:.]+\]|[^/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)/;
+
+/** Namespace of terms that no context explains, so that nothing a crate says is dropped. */
+export const FALLBACK_VOCABULARY = "urn:arkgraph:term:";
+
+function encode(character: string): string {
+  return character === "%" ? "%25" : character.isWellFormed() ? encodeURIComponent(character) : "%EF%BF%BD";
+}
+
+/**
+ * Vocabularies that crates and queries write in two ways, in the one that the graph has: schema.org with https
+ * (RO-Crate's contexts have http), EVI in capitals with https, PROV with http (EVI's own file has https).
+ */
+export function oneSpelling(iri: string): string {
+  if (iri.startsWith("http://schema.org/")) return `https${iri.slice(4)}`;
+  if (iri.startsWith("https://www.w3.org/ns/prov#")) return `http${iri.slice(5)}`;
+  return iri.replace(/^https?:\/\/w3id\.org\/evi#/i, "https://w3id.org/EVI#");
+}
+
+/** True when the text begins with a scheme. */
+export function isAbsoluteIri(text: string): boolean {
+  return SCHEME.test(text);
+}
+
+/**
+ * An IRI that every RDF parser accepts, for any absolute text: what an IRI cannot hold is percent-encoded;
+ * what cannot be repaired so is wrapped as `urn:arkgraph:iri:…`. Vocabularies with two spellings get one.
+ */
+export function safeIri(text: string): string {
+  let iri = oneSpelling(text);
+  if (/^evi:/i.test(iri) && !iri.startsWith("evi:/")) iri = `https://w3id.org/EVI#${iri.slice(4)}`;
+  iri = iri.replace(NOT_IN_IRI, encode);
+  if (!SCHEME.test(iri)) return `urn:arkgraph:iri:${encodeURIComponent(iri)}`;
+  const hash = iri.indexOf("#");
+  if (hash >= 0 && iri.indexOf("#", hash + 1) >= 0) iri = iri.slice(0, hash + 1) + iri.slice(hash + 1).replaceAll("#", "%23");
+  if (!/[[\]]/.test(iri) && !iri.includes("//")) return iri;
+  const colon = iri.indexOf(":");
+  if (!iri.startsWith("//", colon + 1)) return iri.replace(/[[\]]/g, encodeURIComponent);
+  if (!HIERARCHICAL.test(iri)) return `urn:arkgraph:iri:${encodeURIComponent(iri)}`;
+  const end = iri.slice(colon + 3).search(/[/?#]/);
+  if (end < 0) return iri;
+  const path = colon + 3 + end;
+  return iri.slice(0, path) + iri.slice(path).replace(/[[\]]/g, encodeURIComponent);
+}
+
+const terms = new Known(safeIri);
+/** {@link safeIri} of terms of vocabularies. */
+export const safeTerm = (iri: string): string => terms.of(iri);
+
+/** IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are below `base`. */
+export function nodeIri(id: string, base: string): string {
+  const ark = parseArk(id);
+  if (ark) return ark.stored;
+  return isAbsoluteIri(id) ? safeIri(id) : safeIri(`${base}/${id.replace(/^(?:\.?\/)+/, "")}`);
+}
 
 /** A predicate as lines and links name it. */
 export interface Predicate {
@@ -61,4 +141,46 @@ export class Properties {
 function provenanceOf(iri: string, activity: boolean): ProvenanceName | undefined {
   const known = iri.startsWith(FALLBACK_VOCABULARY) ? SCHEMA + iri.slice(FALLBACK_VOCABULARY.length) : iri;
   return ANY_SUBJECT.get(known) ?? (activity ? ACTIVITY_SUBJECT.get(known) : undefined);
+}
+
+/**
+ * Spells IRIs of records as the records that own their keys spell them, in subject and object position of
+ * canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that become equal become one.
+ *
+ * @param quads canonical N-Quads: one statement a line, terms separated by single blanks, lines sorted
+ * @param spelling IRI as written → IRI as owned
+ */
+export function respell(quads: string, spelling: ReadonlyMap<string, string>): string {
+  if (spelling.size === 0 || quads === "") return quads;
+  let changed = false;
+  const lines = quads.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!;
+    const respelled = respellLine(line, spelling);
+    if (respelled === line) continue;
+    lines[i] = respelled;
+    changed = true;
+  }
+  if (!changed) return quads;
+  return [...new Set(lines)].toSorted().join("\n") + "\n";
+}
+
+/** `<s> <p> <o> <g> .`: no IRI or blank node holds a blank, so the first two end the subject and predicate. */
+function respellLine(line: string, spelling: ReadonlyMap<string, string>): string {
+  const afterSubject = line.indexOf(" ");
+  const afterPredicate = line.indexOf(" ", afterSubject + 1);
+  if (afterSubject < 0 || afterPredicate < 0) return line;
+  const subject = spelled(line.slice(0, afterSubject), spelling);
+  const predicate = line.slice(afterSubject, afterPredicate + 1);
+  const rest = line.slice(afterPredicate + 1);
+  if (rest[0] !== "<") return subject + predicate + rest;
+  const afterObject = rest.indexOf(" ");
+  return subject + predicate + spelled(rest.slice(0, afterObject), spelling) + rest.slice(afterObject);
+}
+
+function spelled(term: string, spelling: ReadonlyMap<string, string>): string {
+  if (term[0] !== "<") return term;
+  const other = spelling.get(term.slice(1, -1));
+  return other === undefined ? term : `<${other}>`;
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Config } from "../config.js";
-import { ServiceError, ValidationError, invalid } from "../errors.js";
+import type { Config } from "../config/config.js";
+import { invalid, ServiceError, ValidationError } from "../errors.js";
+import type { Context } from "../graphql/resolvers/context.js";
+import { formFields } from "../http/body.js";
 import { badStringItem, findBadString } from "../model/strings.js";
-import type { Context } from "../resolvers/context.js";
-import { formFields } from "./body.js";
 
 /** One request on its way to an operation. */
 export interface RestRequest {
@@ -21,8 +21,8 @@ export interface RestRequest {
 }
 
 /** Answers the request; what it throws becomes the error body. */
-export type Operation = (request: RestRequest) => Promise<void>;
-export type Operations = Readonly<Record<string, Operation>>;
+export type Handler = (request: RestRequest) => Promise<void>;
+export type Handlers = Readonly<Record<string, Handler>>;
 
 /** The ARK that the path names. */
 export const arkOf = (request: RestRequest): string => `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
@@ -86,4 +86,13 @@ export function readFlag(query: RestRequest["query"], name: string): boolean {
   if (value === undefined) return false;
   if (!Object.hasOwn(FLAGS, value)) throw invalid(["query", name], "Input should be a valid boolean, unable to interpret input", "bool_parsing");
   return FLAGS[value]!;
+}
+
+/** Aborted when the client has left before its answer: nobody would see it. */
+export function presence({ res }: Pick<RestRequest, "res">): AbortSignal {
+  const leaving = new AbortController();
+  res.once("close", () => {
+    if (!res.writableFinished) leaving.abort(new ServiceError("BAD_REQUEST", "The client left before the answer."));
+  });
+  return leaving.signal;
 }

@@ -1,5 +1,5 @@
 /** What each limit is called where it is set: errors tell it. */
-export interface LimitNames { maxText: string; maxCell: string; maxRow: string; maxColumns: string; patternSeconds: string }
+interface LimitNames { maxText: string; maxCell: string; maxRow: string; maxColumns: string; patternSeconds: string }
 
 /** Sizes and times that keep memory flat and a run finite. Every error about one names its option. */
 export interface TableLimits {
@@ -32,4 +32,19 @@ export function sizeText(bytes: number): string {
   if (bytes >= 1 << 20 && bytes % (1 << 20) === 0) return `${bytes / (1 << 20)} MiB`;
   if (bytes >= 1024 && bytes % 1024 === 0) return `${bytes / 1024} KiB`;
   return `${bytes} bytes`;
+}
+
+/**
+ * What keeps a table or its schema from being checked at all. The message is one sentence for the person who
+ * asked; it names the place and what to do. The file's name is put in front by whoever knows it.
+ */
+export class TabularError extends Error {
+  constructor(
+    /** `SCHEMA`: the schema is not sound. `DATA`: the bytes are no text table. `LIMIT`: a {@link TableLimits} was reached. */
+    readonly code: "SCHEMA" | "DATA" | "LIMIT",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }

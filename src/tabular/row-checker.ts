@@ -1,8 +1,7 @@
 import type { Row } from "./reader/row.js";
-import { CONVERTED, INDEX_ERROR, type PropertyCheck, type Report } from "./rules/check.js";
+import { CONVERTED, INDEX_ERROR, type PropertyCheck, type Report, type RuleEnvironment } from "./rules/check.js";
 import { compileProperty } from "./rules/compile.js";
 import { quoted } from "./rules/python-text.js";
-import type { RuleEnvironment } from "./rules/rule.js";
 import type { TableSchema } from "./schema/table-schema.js";
 import { ErrorKind, TableError, type TableSummary } from "./summary.js";
 

@@ -1,16 +1,12 @@
-import { TabularError } from "./errors.js";
-import { DEFAULT_LIMITS, sizeText, type TableLimits } from "./limits.js";
-import { unguarded, type Guard, type RowFeed } from "./reader/feed.js";
+import { DEFAULT_LIMITS, sizeText, type TableLimits, TabularError } from "./limits.js";
 import { openSource, type TextOptions } from "./reader/open-source.js";
-import { RowGate } from "./reader/row-gate.js";
-import { Row } from "./reader/row.js";
+import { type Guard, Row, type RowFeed, RowGate, unguarded } from "./reader/row.js";
 import { textFeed } from "./reader/text-feed.js";
 import { RowChecker } from "./row-checker.js";
-import { loadEnvironment, runsPatterns, type PatternEngine } from "./rules/environment.js";
+import { loadEnvironment, type PatternEngine, runsPatterns } from "./rules/environment.js";
 import type { GuardedWork } from "./rules/time-guard.js";
-import { unescapeSeparator } from "./schema/document.js";
-import { headerDifferences, type HeaderDifferences } from "./schema/header-names.js";
-import type { TableSchema } from "./schema/table-schema.js";
+import { headerDifferences, type HeaderDifferences } from "./schema/keywords.js";
+import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
 import type { TableError, TableSummary } from "./summary.js";
 
 /** How a table is checked; every key has a default. */

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { packageRoot } from "../package-root.js";
-import { EXPLORER_FILES, EXPLORER_FOLDER } from "./explorer-files.js";
+
+/** Where the build puts the files of the GraphQL explorer (`scripts/copy-graphiql.mjs`). */
+export const EXPLORER_FOLDER = join(packageRoot, "dist", "web", "graphiql");
+const EXPLORER_FILES: readonly string[] = ["react.production.min.js", "react-dom.production.min.js", "graphiql.min.js", "graphiql.min.css"];
 
 /** A file that pages load. */
 export interface Asset { bytes: Buffer; type: string; hash: string }

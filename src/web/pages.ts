@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { assetUrl, EXPLORER_FOLDER } from "./assets.js";
 import { escapeHtml, htmlPage } from "./html.js";
 
 /** A page of words: title and HTML body, for an address. */
@@ -51,4 +54,126 @@ export function missingPage(name: string): string {
 
 function wrapped(title: string, body: string): string {
   return htmlPage(`${title} · Arkgraph`, `<main><p class="crumb"><a href="/">Arkgraph</a></p><h1>${escapeHtml(title)}</h1>${body}</main>`);
+}
+
+/** The registry's front page: what it is, and its four doors. */
+export function rootPage(baseUrl: string): string {
+  const address = escapeHtml(baseUrl);
+  return htmlPage("Arkgraph", `<main>
+<header>
+<img src="${assetUrl("arkgraph.svg")}" alt="" width="56" height="56">
+<div><h1>Arkgraph</h1>
+<p>A registry of research objects: what they are, where their files are, and which result came from what.</p></div>
+</header>
+<form id="resolve">
+<label for="id">Look up an identifier</label>
+<div class="row"><input id="id" name="id" placeholder="ark:99999/dataset-…" autocomplete="off" spellcheck="false" required><button>Resolve</button></div>
+</form>
+<section class="cards">
+<a href="/docs"><h2>REST</h2><p>Every operation, with examples to try.</p></a>
+<a href="/graphql"><h2>GraphQL</h2><p>The object model, linked. Send queries to this address.</p></a>
+<a href="/sparql"><h2>SPARQL</h2><p>Any question about what came from what.</p></a>
+<a href="/rocrate"><h2>Crates</h2><p>The research-object crates registered here.</p></a>
+<a href="/dataset"><h2>Datasets</h2><p>All datasets, as JSON.</p></a>
+<a href="/healthz"><h2>Health</h2><p>State of the stores behind the service.</p></a>
+<a href="/openapi.yaml"><h2>Contract</h2><p>The OpenAPI document.</p></a>
+</section>
+<section>
+<h2>Register a crate</h2>
+<pre>curl -F file=@crate.zip -H "Authorization: Bearer $TOKEN" ${address}/rocrate/upload-async</pre>
+<p>Poll <code>${address}/rocrate/upload/status/&lt;submissionUUID&gt;</code> until it is completed; then every identifier resolves at <code>${address}/ark:…</code>.</p>
+</section>
+</main>
+<script src="${assetUrl("resolve.js")}"></script>`);
+}
+
+/** The API explorer: Swagger UI from this server's own files, on this server's contract. */
+export function docsPage(): string {
+  return htmlPage("Arkgraph API", `<div id="swagger-ui"></div>
+<script src="${assetUrl("swagger-ui/swagger-ui-bundle.js")}"></script>
+<script src="${assetUrl("docs.js")}"></script>`, `<link rel="stylesheet" href="${assetUrl("swagger-ui/swagger-ui.css")}">\n`);
+}
+
+const EXAMPLE = `# The newest crates, and what is in them.
+{
+  roCrates(first: 5, filter: { order: "-created" }) {
+    nodes { id name modifiedAt ... on ROCrate { hasPart(first: 10) { nodes { id kind name } } } }
+  }
+}
+`;
+
+/** A small console for GraphQL queries; it loads nothing from elsewhere. */
+function consolePage(): string {
+  return htmlPage("Arkgraph GraphQL", `<main class="console">
+<h1>GraphQL</h1>
+<p>Queries, mutations and the schema itself are served at this address. Control + Enter runs the query.</p>
+<label for="token">Token (for mutations)</label>
+<div class="row"><input id="token" type="password" autocomplete="off" placeholder="from POST /token"></div>
+<label for="query">Query</label>
+<textarea id="query" rows="14" spellcheck="false">${EXAMPLE}</textarea>
+<p><button id="run">Run</button></p>
+<pre id="answer" aria-live="polite"></pre>
+</main>
+<script src="${assetUrl("console.js")}"></script>`);
+}
+
+/** A page and what it may load and run. */
+interface Page { html: string; policy: string }
+
+/**
+ * What browsers see at `/graphql`: GraphiQL where the build brought it along, else a simple form. Neither asks another site.
+ * @param policy the content security policy of pages; GraphiQL's style sheet holds its fonts, which is let through
+ */
+export function graphqlPage(policy: string, folder = EXPLORER_FOLDER): Page {
+  if (!existsSync(join(folder, "graphiql.min.js"))) return { html: consolePage(), policy };
+  return { html: explorer(), policy: policy.replace("font-src 'self'", "font-src 'self' data:") };
+}
+
+const explorer = (): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Arkgraph GraphQL</title>
+<link rel="icon" href="${assetUrl("arkgraph.svg")}">
+<link rel="stylesheet" href="${assetUrl("graphiql/graphiql.min.css")}">
+<link rel="stylesheet" href="${assetUrl("graphql-page.css")}">
+</head>
+<body>
+<header>
+<a href="/">Arkgraph</a>
+<label for="token">Token</label>
+<input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="from POST /token, for what needs one">
+</header>
+<div id="explorer"></div>
+<script src="${assetUrl("graphiql/react.production.min.js")}"></script>
+<script src="${assetUrl("graphiql/react-dom.production.min.js")}"></script>
+<script src="${assetUrl("graphiql/graphiql.min.js")}"></script>
+<script src="${assetUrl("graphql-page.js")}"></script>
+</body>
+</html>
+`;
+
+/** Queries to begin with, by what they ask. */
+export const EXAMPLES: Readonly<Record<string, string>> = {
+  "Records by kind": "SELECT ?kind (COUNT(DISTINCT ?record) AS ?records)\nWHERE { GRAPH ?record { ?record a ?kind } }\nGROUP BY ?kind ORDER BY DESC(?records)",
+  "Names": "PREFIX schema: <https://schema.org/>\nSELECT ?record ?name\nWHERE { GRAPH ?record { ?record schema:name ?name } }\nORDER BY ?name LIMIT 100",
+  "What rests on what": "PREFIX evi: <https://w3id.org/EVI#>\nSELECT DISTINCT ?result ?source\nWHERE { ?result evi:directlySupportedBy ?source }\nLIMIT 100",
+};
+
+/** A page to write queries in; it loads nothing from elsewhere. */
+export function sparqlPage(): string {
+  const [first] = Object.values(EXAMPLES);
+  return htmlPage("Arkgraph SPARQL", `<main class="console">
+<p class="crumb"><a href="/">Arkgraph</a></p>
+<h1>SPARQL</h1>
+<p>Queries over everything that is public. The default graph is the union of all records; the graph of a record is named by its ARK. Control + Enter runs the query.</p>
+<label for="example">Examples</label>
+<div class="row"><select id="example">${Object.entries(EXAMPLES).map(([name, query]) => `<option value="${escapeHtml(query)}">${escapeHtml(name)}</option>`).join("")}</select></div>
+<label for="query">Query</label>
+<textarea id="query" rows="12" spellcheck="false">${escapeHtml(first!)}</textarea>
+<p><button id="run">Run</button> <span id="state" role="status"></span></p>
+<div id="answer" class="results"></div>
+</main>
+<script src="${assetUrl("sparql.js")}"></script>`);
 }

@@ -1,9 +1,17 @@
-import { KINDS } from "../model/kinds/index.js";
-import type { StoredRecord } from "../stores/records/port.js";
-import type { Landmarks } from "../use-cases/records/landmarks.js";
-import { FORMAT_NAMES, type Format } from "./formats.js";
+import { KINDS } from "../model/kinds.js";
+import type { Landmarks } from "../services/records/list.js";
+import type { StoredRecord } from "../storage/records/port.js";
 
-export interface WebLink { href: string; rel: string; type?: string; profile?: string }
+/** Forms a record is answered in, the default first. */
+export const FORMATS = ["application/ld+json", "application/json", "text/html", "text/turtle", "application/n-quads"] as const;
+export type Format = (typeof FORMATS)[number] | "application/linkset+json";
+
+/** Names of the forms in `?format=`, for links that carry their form with them. */
+export const FORMAT_NAMES: Readonly<Record<string, Format>> = {
+  jsonld: "application/ld+json", json: "application/json", html: "text/html", turtle: "text/turtle", nquads: "application/n-quads", linkset: "application/linkset+json",
+};
+
+interface WebLink { href: string; rel: string; type?: string; profile?: string }
 
 const METADATA: readonly Format[] = ["application/ld+json", "text/turtle", "application/n-quads"];
 const LINKSET: Format = "application/linkset+json";

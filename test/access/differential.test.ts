@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../src/rest/openapi/document.js";
-import type { Operation } from "../../src/rest/openapi/operation.js";
+import { OPERATIONS } from "../../src/rest/contract/document.js";
+import type { ContractRow } from "../../src/rest/contract/rows.js";
 import { graphqlSchema } from "../../src/graphql/schema.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
@@ -20,7 +20,7 @@ interface Call { path?: string; query?: string; json?: unknown; form?: () => For
 /** A verdict, and all that was said. */
 interface Heard { verdict: string; text: string }
 
-const rest = async (operation: Operation, target: string, actor: Actor, { path, query = "", json, form, body, headers = {} }: Call = {}): Promise<Heard> => {
+const rest = async (operation: ContractRow, target: string, actor: Actor, { path, query = "", json, form, body, headers = {} }: Call = {}): Promise<Heard> => {
   const token = world.token(actor);
   const where = path ?? operation.path.replace(/ark:\{NAAN\}\/(?:\{organization\}\/)?\{(?:postfix|download_id)\}/, encodeURI(target));
   const sent = json !== undefined ? JSON.stringify(json) : (body ?? form?.());
@@ -60,7 +60,7 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   user: ["user", "users"], group: ["group", "groups"], organization: ["organization", "organizations"], project: ["project", "projects"], software: ["software", "softwareList"], dataset: ["dataset", "datasets"],
   computation: ["computation", "computations"], evidencegraph: ["evidenceGraphRecord", "evidenceGraphs"], rocrate: ["roCrate", "roCrates"], datadownload: ["dataDownload", "dataDownloads"], schema: ["schema", "schemas"], entity: ["entity", "entities"],
 };
-const operationOf = (id: string): Operation => OPERATIONS.find(({ operationId }) => operationId === id)!;
+const operationOf = (id: string): ContractRow => OPERATIONS.find(({ operationId }) => operationId === id)!;
 
 const RECORD = "id name description document additionalProperties publicationStatus owner { id name description document additionalProperties } history(first: 5) { nodes { revision by changed } }";
 const SUBMISSION = "submissionUUID status rocrateIdentifier sha256";

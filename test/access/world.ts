@@ -1,7 +1,7 @@
 import { metadata, zip, LIMITS, readerOf, type Entity, type Members } from "../support/crates.js";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
-import { Archive } from "../../src/use-cases/crates/zip/archive.js";
+import { Archive } from "../../src/services/crates/zip/archive.js";
 
 export const ACTORS = ["admin", "owner", "member", "other", "anonymous"] as const;
 export type Actor = (typeof ACTORS)[number];

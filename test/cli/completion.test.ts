@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { beforeAll, describe, expect, it } from "vitest";
-import { placesOf } from "../../cli/completion/words.js";
+import { placesOf } from "../../cli/completion.js";
 import { buildProgram } from "../../cli/program.js";
 import { useFolder } from "./terminal.js";
 

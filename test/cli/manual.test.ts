@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildProgram } from "../../cli/program.js";
-import { leavesOf, pathOf } from "../../src/generate/cli-page.js";
+import { leavesOf, pathOf } from "../../src/generate/pages.js";
 import { packageRoot } from "../../src/package-root.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { RegistryProcess } from "../support/registry-process.js";

@@ -8,7 +8,7 @@ import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { packageRoot } from "../../src/package-root.js";
 import { COMPILE_LESS } from "../support/compile-less.js";
 import { RegistryProcess } from "../support/registry-process.js";
-import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
+import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import type { User } from "../support/registry-client.js";
 import { newBucket } from "../support/servers/s3-makes.js";
 import { clusterInstalled, SharedServers } from "../support/topology.js";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { booleanValue, countValue, numberValue, sizeValue } from "../../cli/commands/schema/values.js";
-import { displayWidth } from "../../cli/render/display-width.js";
-import { centred, textTable } from "../../cli/render/table.js";
+import { booleanValue, countValue, numberValue, sizeValue } from "../../cli/commands/schema/edit.js";
+import { centred, displayWidth, textTable } from "../../cli/render/table.js";
 
 describe("values of options", () => {
   it("true and false may be written in six ways and any case", () => {

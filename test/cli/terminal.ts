@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { mkdir } from "node:fs/promises";
 import { afterAll, beforeAll } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 

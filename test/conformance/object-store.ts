@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObjectStore } from "../../src/stores/objects/port.js";
+import type { ObjectStore } from "../../src/storage/objects/port.js";
 
 export interface OpenedObjects {
   store: ObjectStore;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { QueryEngine } from "../../src/stores/queries/port.js";
+import type { QueryEngine } from "../../src/storage/graph/port.js";
 import { MemoryFeed } from "../support/memory-feed.js";
 import { quadsOf } from "../support/quads.js";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe } from "vitest";
-import type { RecordStore } from "../../src/stores/records/port.js";
+import type { RecordStore } from "../../src/storage/records/port.js";
 import { accountsConform } from "./records/accounts.js";
 import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LeaseStore } from "../../src/stores/records/lease-port.js";
-import type { RecordStore } from "../../src/stores/records/port.js";
-import { TRANSFER, TRANSFER_TABLES, type TransferChunk, TransferRefused, type TransferTable, type TruthTransfer } from "../../src/stores/records/transfer-port.js";
-import { openTruthDigester } from "../../src/stores/queries/oxigraph/index.js";
+import { openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
+import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
+import { TRANSFER, TRANSFER_TABLES, type TransferChunk, TransferRefused, type TransferTable, type TruthTransfer } from "../../src/storage/records/transfer-port.js";
 import { commitOf, create, linkTo, OWNER, remove, replace, write } from "./records/fixtures.js";
 
 /** A place for a truth, empty at first. */

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SETTINGS, readConfig } from "../../src/config.js";
+import { SETTINGS, readConfig } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { checkProfile } from "../../src/profile.js";
+import { checkProfile } from "../../src/app/service.js";
 import { buildComposeCheck, composeConfig, goInstalled, unknownSettings, type Project } from "../support/deployment.js";
 
 const FULL = "docker-compose.yml";

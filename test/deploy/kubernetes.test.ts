@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../../src/config.js";
+import { readConfig } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { checkProfile } from "../../src/profile.js";
+import { checkProfile } from "../../src/app/service.js";
 import { SECRETS, unknownSettings, yamlDocuments } from "../support/deployment.js";
 
 const FOLDER = "deploy/kubernetes";
@@ -60,7 +60,8 @@ describe("the manifests", () => {
 
   test("bring pods that the standard `restricted` lets in, with limits and probes", () => {
     expect(named("Namespace", "arkgraph")["metadata"].labels["pod-security.kubernetes.io/enforce"]).toBe("restricted");
-    for (const { spec: { template: { spec } } } of ofKind("Deployment") as { spec: { template: { spec: Record<string, any> } } }[]) { // eslint-disable-line typescript/no-explicit-any -- looked into freely
+    // eslint-disable-next-line typescript/no-explicit-any -- looked into freely
+    for (const { spec: { template: { spec } } } of ofKind("Deployment") as { spec: { template: { spec: Record<string, any> } } }[]) {
       expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } });
       expect(spec["hostNetwork"] ?? spec["hostPID"]).toBeUndefined();
       for (const container of spec["containers"]) {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SETTINGS } from "../../src/config.js";
+import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { RUN_CODES } from "../../src/use-cases/computations/findings.js";
+import { RUN_CODES } from "../../src/services/computations/findings.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { IMAGE, PodmanServer, podmanInstalled } from "../support/servers/podman.js";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { INPUTS, ON_ACTIVITIES, OUTPUTS, PROVENANCE, SYNONYMS, type ProvenanceName, type ProvenanceTerm } from "../../src/model/provenance.js";
+import { INPUTS, ON_ACTIVITIES, OUTPUTS, PROVENANCE, type ProvenanceName, type ProvenanceTerm, SYNONYMS } from "../../src/model/provenance.js";
 import { packageRoot } from "../../src/package-root.js";
-import { EVIDENCE_FORMATS } from "../../src/use-cases/evidence/index.js";
+import { EVIDENCE_FORMATS } from "../../src/services/evidence/formats/formats.js";
 
 const page = readFileSync(join(packageRoot, "docs", "provenance.md"), "utf8");
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SETTINGS } from "../../src/config.js";
+import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
 
 const text = readFileSync(join(packageRoot, "SECURITY.md"), "utf8");

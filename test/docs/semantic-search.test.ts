@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { embedderOf } from "../../src/compose/embeddings.js";
-import { SETTINGS, readConfig } from "../../src/config.js";
+import { embedderOf } from "../../src/app/compose.js";
+import { SETTINGS, readConfig } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { VECTOR_CODES } from "../../src/use-cases/vectors/findings.js";
+import { VECTOR_CODES } from "../../src/services/vectors/handler.js";
 import { EmbeddingsServer, embeddingsMissing } from "../support/servers/embeddings.js";
 
 const file = join(packageRoot, "docs/semantic-search.md");

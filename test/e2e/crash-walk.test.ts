@@ -6,14 +6,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { objectsOf, openRecords } from "../../src/app/open-stores.js";
+import { readConfig } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { objectsOf } from "../../src/compose/objects.js";
-import { openRecords } from "../../src/compose/records.js";
-import { readConfig } from "../../src/config.js";
-import { openObjects } from "../../src/stores/objects/location.js";
-import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
+import { sweepObjects } from "../../src/services/objects/damage.js";
+import { openObjects } from "../../src/storage/objects/location.js";
 import { largeCrate } from "../support/large-crate.js";
-import { startMortal, type Mortal } from "../support/mortal.js";
+import { type Mortal, startMortal } from "../support/mortal.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 
 /** Enough for several batches of records. */

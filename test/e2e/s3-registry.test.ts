@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
+import { sweepObjects } from "../../src/services/objects/damage.js";
 import { crate, metadata, zip } from "../support/crates.js";
 import type { FaultProxy } from "../support/fault-proxy.js";
 import type { RegistryClient, User } from "../support/registry-client.js";

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { Parser } from "n3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { SETTINGS } from "../../src/config.js";
+import { SETTINGS } from "../../src/config/config.js";
 import { ERRORS } from "../../src/errors.js";
-import { drifted, generate } from "../../src/generate/files.js";
-import { OUTPUTS } from "../../src/generate/outputs.js";
-import { FINDING_CODES } from "../../src/use-cases/crates/finding-codes.js";
-import { openApiDocument } from "../../src/rest/openapi/document.js";
+import { drifted, generate, OUTPUTS } from "../../src/generate/outputs.js";
+import { openApiDocument } from "../../src/rest/contract/document.js";
+import { FINDING_CODES } from "../../src/services/crates/findings.js";
 
 const rendered = async (file: string) => OUTPUTS.find((output) => output.file === file)!.render();
 

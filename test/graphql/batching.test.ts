@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RecordStore } from "../../src/stores/records/port.js";
+import type { RecordStore } from "../../src/storage/records/port.js";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 

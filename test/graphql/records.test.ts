@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getIntrospectionQuery, type IntrospectionQuery } from "graphql";
 import type { JsonObject } from "../../src/model/field.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import { WRITABLE, bodyOf } from "../support/bodies.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
 

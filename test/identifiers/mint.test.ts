@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arkKey, storedArk } from "../../src/identifiers/ark.js";
-import { checkCharacter, isMinted, mintArk, slug } from "../../src/identifiers/mint.js";
+import { arkKey, checkCharacter, isMinted, mintArk, slug, storedArk } from "../../src/identifiers/ark.js";
 import { KIND_NAMES } from "../../src/model/kind.js";
 
 /** Last segments of paths that are operations. */

@@ -1,11 +1,11 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { httpDoors } from "../../src/http.js";
+import { httpDoors } from "../../src/app/http-listener.js";
 import { BullMqJobQueue } from "../../src/jobs/bullmq/job-queue.js";
-import { RedisLink } from "../../src/redis/link.js";
-import { RedisMemory } from "../../src/stores/shared/redis.js";
-import type { Deps } from "../../src/use-cases/deps.js";
+import { RedisLink } from "../../src/adapters/redis.js";
+import { RedisMemory } from "../../src/storage/shared/redis.js";
+import type { Deps } from "../../src/services/deps.js";
 import { eventsOf } from "../support/graphql-streams.js";
 import { largeCrate } from "../support/large-crate.js";
 import { LiveRegistry } from "../support/live-registry.js";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
 import { BullMqJobQueue } from "../../src/jobs/bullmq/job-queue.js";
-import { RedisLink } from "../../src/redis/link.js";
-import type { SubmissionStore } from "../../src/stores/records/submissions-port.js";
+import { RedisLink } from "../../src/adapters/redis.js";
+import type { SubmissionStore } from "../../src/storage/records/submissions-port.js";
 import { jobQueueConformance } from "../conformance/job-queue.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 

@@ -6,7 +6,8 @@ import { Parser } from "n3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { importSchema } from "../../cli/commands/schema/exchange.js";
 import { packageRoot } from "../../src/package-root.js";
-import { parseSchemaText, validateTable } from "../../src/tabular/index.js";
+import { parseSchemaText } from "../../src/tabular/schema/table-schema.js";
+import { validateTable } from "../../src/tabular/validate.js";
 import { JUDGES, maySkip } from "../support/servers/judges.js";
 
 // The W3C's validation tests of CSV on the Web, by `schema import --from csvw` and the engine of `schema validate`.

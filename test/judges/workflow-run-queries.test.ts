@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { oneSpelling } from "../../src/rdf/iri.js";
+import { oneSpelling } from "../../src/rdf/predicates.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 

@@ -3,7 +3,7 @@ import { withDefaults } from "../../src/model/defaults.js";
 import type { JsonValue } from "../../src/model/field.js";
 import { ARK_PATTERN, inputSchema } from "../../src/model/json-schema.js";
 import type { KindName } from "../../src/model/kind.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 
 const VOCABULARIES = { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" };
 const COMMON = { "@context": VOCABULARIES, keywords: [], license: " https://creativecommons.org/licenses/by/4.0/" };

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../src/model/field.js";
 import { dateProblem } from "../../src/model/dates.js";
 import { inputSchema, recordSchema } from "../../src/model/json-schema.js";
 import { KIND_NAMES, type Kind } from "../../src/model/kind.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import { validateRecord } from "../../src/model/validate.js";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });

@@ -5,11 +5,10 @@ import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import type { Field, JsonObject, JsonValue } from "../../src/model/field.js";
 import { recordSchema } from "../../src/model/json-schema.js";
-import { KIND_NAMES, type Kind } from "../../src/model/kind.js";
-import { KINDS } from "../../src/model/kinds/index.js";
-import { isPublic } from "../../src/model/view.js";
-import { statementsOf } from "../../src/use-cases/records/stated.js";
-import { ShapeJudge } from "../../src/use-cases/validation/judge.js";
+import { isPublic, type Kind, KIND_NAMES } from "../../src/model/kind.js";
+import { KINDS } from "../../src/model/kinds.js";
+import { statementsOf } from "../../src/services/records/reserved.js";
+import { ShapeJudge } from "../../src/services/validation/judge.js";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const judge = new ShapeJudge();

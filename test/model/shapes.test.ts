@@ -5,7 +5,7 @@ import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { expandCurie, type JsonObject } from "../../src/model/field.js";
 import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import { shaclShapes, shapeOf, type ShapeUse } from "../../src/model/shapes.js";
 import { graphOf } from "../../src/rdf/graph.js";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { MAX_FINDINGS } from "../../src/model/findings.js";
 import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import { validateRecord } from "../../src/model/validate.js";
 
 const ARK = "ark:?/?[0-9]{5,}/.*";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { JsonLdError, graphOf } from "../../src/rdf/graph.js";
 import type { JsonObject } from "../../src/model/field.js";
-import { entitiesToJudge } from "../../src/use-cases/validation/crate.js";
+import { entitiesToJudge } from "../../src/services/validation/document.js";
 import { RO_CRATE, metadata } from "../support/crates.js";
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { KINDS } from "../../src/model/kinds/index.js";
-import { DEFAULT_LICENSE } from "../../src/model/kinds/common.js";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
-import { graphOf, graphsOf, JsonLdError } from "../../src/rdf/graph.js";
-import { keepContext } from "../../src/rdf/keep-terms.js";
+import { DEFAULT_LICENSE, KINDS } from "../../src/model/kinds.js";
+import { graphOf, graphsOf, JsonLdError, keepContext } from "../../src/rdf/graph.js";
 
 const ME = "ark:99999/me";
 const VOCAB = { "@vocab": "https://schema.org/" };

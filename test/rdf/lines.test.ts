@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { Lines } from "../../src/rdf/lines.js";
+import { Lines } from "../../src/rdf/nquads.js";
 
 const subjects = fc.oneof(fc.constantFrom("ark:99999/a", "ark:99999/a#genid-0", "ark:99999/a#genid-10", "ark:99999/ab", "https://example.org/", "urn:x"), fc.stringMatching(/^urn:[a-z0-9!#$%&'()*+,./:;=?@_~é-]{0,4}$/));
 const rests = fc.stringMatching(/^<[a-c]> [<"][a-c\\é]{0,3}[>"] <g> \.$/);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import type { KindName } from "../../src/model/kind.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { graphOf } from "../../src/rdf/graph.js";

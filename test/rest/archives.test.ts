@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
-import { gatherInputs } from "../../src/use-cases/computations/inputs.js";
-import { contentOf } from "../../src/use-cases/files/content.js";
+import { sweepObjects } from "../../src/services/objects/damage.js";
+import { gatherInputs } from "../../src/services/computations/inputs.js";
+import { contentOf } from "../../src/services/files/content.js";
 import { bodyOf } from "../support/bodies.js";
 import { metadata, zip, type Entity, type Members } from "../support/crates.js";
 import { startServer, type Answer, type Person, type TestServer } from "../support/server.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { statementsOf } from "../../src/use-cases/records/stated.js";
+import { statementsOf } from "../../src/services/records/reserved.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";

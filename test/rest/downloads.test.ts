@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/field.js";
-import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
+import { sweepObjects } from "../../src/services/objects/damage.js";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 

@@ -1,8 +1,8 @@
 import { arkKey } from "../../src/identifiers/ark.js";
-import { stateOf } from "../../src/use-cases/records/state.js";
+import { stateOf } from "../../src/services/records/state.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/field.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import { WRITABLE, bodyOf } from "../support/bodies.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
 

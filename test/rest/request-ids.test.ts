@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config.js";
-import { serve, type Running } from "../../src/serve.js";
+import { readConfig } from "../../src/config/config.js";
+import { serve, type Running } from "../../src/app/serve.js";
 import { crate } from "../support/crates.js";
 import { RegistryClient, type User } from "../support/registry-client.js";
 

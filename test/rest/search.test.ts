@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SearchAnswer } from "../../src/use-cases/search/search.js";
+import type { SearchAnswer } from "../../src/services/search/search.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;

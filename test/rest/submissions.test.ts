@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import type { JobQueue } from "../../src/jobs/port.js";
-import { sweepObjects } from "../../src/use-cases/objects/sweep.js";
+import { sweepObjects } from "../../src/services/objects/damage.js";
 import { crate } from "../support/crates.js";
 import { largeCrate } from "../support/large-crate.js";
 import { LiveRegistry } from "../support/live-registry.js";

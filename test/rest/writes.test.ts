@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/field.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import { WRITABLE, bodyOf } from "../support/bodies.js";
 import { crate } from "../support/crates.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import type { Ended } from "../cli/terminal.js";
-import { useFolder } from "../cli/terminal.js";
-import { PASSWORD, startServer, type Person, type TestServer } from "./server.js";
+import { type Ended, useFolder } from "../cli/terminal.js";
+import { PASSWORD, type Person, startServer, type TestServer } from "./server.js";
 
 /** A registry, somebody with an account there, and the tool in a folder of its own, told of the registry by its environment. */
 export function useRegistry(settings: Record<string, string> = {}): {

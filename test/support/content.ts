@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import type { ObjectReference } from "../../src/stores/records/objects-port.js";
-import type { StoredRecord } from "../../src/stores/records/port.js";
-import type { Deps } from "../../src/use-cases/deps.js";
-import { announce } from "../../src/use-cases/objects/announce.js";
-import { stateOf } from "../../src/use-cases/records/state.js";
-import { parseDocument } from "../../src/use-cases/records/view.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
+import type { Deps } from "../../src/services/deps.js";
+import { announce } from "../../src/services/objects/damage.js";
+import { stateOf } from "../../src/services/records/state.js";
+import { parseDocument } from "../../src/services/records/view.js";
+import type { ObjectReference, StoredRecord } from "../../src/storage/records/port.js";
 
 /** Gives a record stored content, through the stores, as its next revision. */
 export async function storeContent(deps: Deps, record: StoredRecord, bytes: string | Uint8Array, more: Partial<ObjectReference> = {}): Promise<string> {

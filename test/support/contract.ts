@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { JsonObject } from "../../src/model/field.js";
-import { openApiDocument } from "../../src/rest/openapi/document.js";
-import type { Operation } from "../../src/rest/openapi/operation.js";
+import { openApiDocument } from "../../src/rest/contract/document.js";
+import type { ContractRow } from "../../src/rest/contract/rows.js";
 
 const document = openApiDocument();
 const components = document["components"] as Record<string, Record<string, JsonObject>>;
@@ -16,7 +16,7 @@ const checks = new Map<JsonObject, ValidateFunction>();
 export const followed = (node: JsonObject): JsonObject => (typeof node["$ref"] === "string" ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]! : node);
 
 /** What stands in the way of an answer being a documented one. */
-export function misfit(operation: Operation, answer: { status: number; headers: Headers; text: string }): string | undefined {
+export function misfit(operation: ContractRow, answer: { status: number; headers: Headers; text: string }): string | undefined {
   const declaredResponse = paths[operation.path]![operation.method]!.responses[String(answer.status)];
   if (!declaredResponse) return `status ${answer.status} is not documented`;
   const content = followed(declaredResponse)["content"] as Record<string, { schema: JsonObject }> | undefined;

@@ -1,4 +1,4 @@
-import type { RecordStore } from "../../src/stores/records/port.js";
+import type { RecordStore } from "../../src/storage/records/port.js";
 
 const READS = ["find", "findMany", "list", "count", "atRevision", "history", "linksFrom", "linksTo", "quads", "accountOf", "objectsOf"] as const satisfies readonly (keyof RecordStore)[];
 

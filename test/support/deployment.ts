@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { SETTINGS } from "../../src/config.js";
+import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
 
 /** What Compose makes of a service. */
@@ -37,7 +37,8 @@ export function composeConfig(program: string, file: string, env: Record<string,
 }
 
 /** Documents of a YAML file, read strictly: a key that is there twice, or a tag nobody knows, is an error. */
-export function yamlDocuments(file: string): Record<string, any>[] { // eslint-disable-line typescript/no-explicit-any -- answers are looked into freely
+// eslint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
+export function yamlDocuments(file: string): Record<string, any>[] {
   return parseAllDocuments(readFileSync(join(packageRoot, file), "utf8"), { strict: true, uniqueKeys: true }).map((document) => {
     if (document.errors.length + document.warnings.length > 0) throw new Error(`${file}: ${[...document.errors, ...document.warnings].join("; ")}`);
     return document.toJS() as Record<string, unknown>;

@@ -1,6 +1,5 @@
-import { done } from "../../src/use-cases/documents/jobs.js";
-import type { ToDocumentThread } from "../../src/use-cases/documents/protocol.js";
-import type { DocumentThread } from "../../src/use-cases/documents/run-documents.js";
+import { done, type ToDocumentThread } from "../../src/services/documents/jobs.js";
+import type { DocumentThread } from "../../src/services/documents/run-documents.js";
 
 /** Reads and expands documents in this thread, for tests and benches that make records without a registry. */
 export const documentsHere = {

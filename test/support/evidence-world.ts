@@ -1,8 +1,9 @@
 import { arkKey } from "../../src/identifiers/ark.js";
-import { openOxigraphEngine, type OxigraphEngine } from "../../src/stores/queries/oxigraph/index.js";
-import type { RecordStore, StoredRecord } from "../../src/stores/records/port.js";
-import { evidenceGraph, type EvidenceGraph, type EvidenceRequest } from "../../src/use-cases/evidence/index.js";
 import type { KindName } from "../../src/model/kind.js";
+import { evidenceGraph } from "../../src/services/evidence/evidence-graph.js";
+import type { EvidenceGraph, EvidenceRequest } from "../../src/services/evidence/types.js";
+import { openOxigraphEngine, type OxigraphEngine } from "../../src/storage/graph/oxigraph/index.js";
+import type { RecordStore, StoredRecord } from "../../src/storage/records/port.js";
 import { MemoryFeed } from "./memory-feed.js";
 import { ark, quadsOf, type Sketch } from "./quads.js";
 

@@ -7,7 +7,8 @@ export function webSocketClient(url: string, token?: string): Client {
 }
 
 /** All events of a stream of server-sent events, parsed. */
-export async function eventsOf(response: Response): Promise<{ event: string; data: any }[]> { // eslint-disable-line typescript/no-explicit-any -- answers are looked into freely
+// eslint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
+export async function eventsOf(response: Response): Promise<{ event: string; data: any }[]> {
   return (await response.text()).split("\n\n").filter((block) => block.startsWith("event:")).map((block) => {
     const [event, ...lines] = block.split("\n");
     const text = lines.filter((line) => line.startsWith("data")).map((line) => line.replace(/^data: ?/, "")).join("\n");

@@ -2,8 +2,8 @@ import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { plainZip } from "./plain-zip.js";
 import { crate, forge, metadata, rename, zip, type Members } from "./crates.js";
-import type { FindingCode } from "../../src/use-cases/crates/finding-codes.js";
-import type { CrateLimits } from "../../src/use-cases/crates/limits.js";
+import type { FindingCode } from "../../src/services/crates/findings.js";
+import type { CrateLimits } from "../../src/services/crates/limits.js";
 
 /** A crate that means harm: what it does, the code that refuses it, and its bytes. */
 export interface HostileCrate {

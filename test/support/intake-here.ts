@@ -1,10 +1,10 @@
 import { boundedGraphs } from "../../src/rdf/graph.js";
-import type { ObjectStore } from "../../src/stores/objects/port.js";
-import type { CrateRecord } from "../../src/use-cases/crates/build-records.js";
-import { FINDING_CODES } from "../../src/use-cases/crates/finding-codes.js";
-import type { CrateLimits } from "../../src/use-cases/crates/limits.js";
-import type { IntakeHost, IntakeResult } from "../../src/use-cases/crates/run/protocol.js";
-import { takeIn } from "../../src/use-cases/crates/run/take-in.js";
+import type { ObjectStore } from "../../src/storage/objects/port.js";
+import type { CrateRecord } from "../../src/services/crates/build-records.js";
+import { FINDING_CODES } from "../../src/services/crates/findings.js";
+import type { CrateLimits } from "../../src/services/crates/limits.js";
+import type { IntakeHost, IntakeResult } from "../../src/services/crates/run/protocol.js";
+import { takeIn } from "../../src/services/crates/run/ingest.js";
 import { LIMITS, readerOf } from "./crates.js";
 
 export interface Taken { result: IntakeResult; records: CrateRecord[] }

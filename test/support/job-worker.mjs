@@ -1,7 +1,7 @@
 // A worker node in a process of its own. The truth, and what each attempt does, lie in the process that started it.
 import { parseArgs } from "node:util";
 import { BullMqJobQueue } from "../../dist/src/jobs/bullmq/job-queue.js";
-import { RedisLink } from "../../dist/src/redis/link.js";
+import { RedisLink } from "../../dist/src/adapters/redis.js";
 
 const { url, prefix, stalled } = parseArgs({ options: { url: { type: "string" }, prefix: { type: "string" }, stalled: { type: "string" } } }).values;
 const waiting = new Map();

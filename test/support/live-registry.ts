@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/config.js";
-import { openLog } from "../../src/log.js";
-import { serve, type Running } from "../../src/serve.js";
-import type { Deps } from "../../src/use-cases/deps.js";
+import { readConfig } from "../../src/config/config.js";
+import { openLog } from "../../src/adapters/log.js";
+import { serve, type Running } from "../../src/app/serve.js";
+import type { Deps } from "../../src/services/deps.js";
 import { RegistryClient } from "./registry-client.js";
 
 /** A registry in this process, on a port of its own: its stores can be looked at while it answers. */

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import type { FeedAnswer, FeedGraph, FeedRequest } from "../../src/stores/records/port.js";
+import type { FeedAnswer, FeedGraph, FeedRequest } from "../../src/storage/records/port.js";
 
 interface Entry { position: number; changed: number; nquads: string | null }
 

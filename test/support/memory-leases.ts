@@ -1,4 +1,4 @@
-import type { LeaseStore } from "../../src/stores/records/lease-port.js";
+import type { LeaseStore } from "../../src/storage/records/port.js";
 
 /** Leases of a truth in memory, with a handle to keep one holder from being heard. */
 export class MemoryLeases implements LeaseStore {

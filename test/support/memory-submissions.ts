@@ -1,4 +1,4 @@
-import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../../src/stores/records/submissions-port.js";
+import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../../src/storage/records/submissions-port.js";
 
 /** A SubmissionStore in memory, for tests of what stands on the port. Crates are taken for never deleted. */
 export class MemorySubmissions implements SubmissionStore {

@@ -1,6 +1,5 @@
-import { openPostgresRecordStore, type PostgresOptions } from "../../src/stores/records/postgres/index.js";
-import type { LeaseStore } from "../../src/stores/records/lease-port.js";
-import type { RecordStore } from "../../src/stores/records/port.js";
+import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
+import { openPostgresRecordStore, type PostgresOptions } from "../../src/storage/records/postgres/index.js";
 import { create, linkTo } from "../conformance/records/fixtures.js";
 
 export type Node = RecordStore & LeaseStore;

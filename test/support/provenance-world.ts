@@ -2,7 +2,7 @@ import { graphOf } from "../../src/rdf/graph.js";
 import { arkKey } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
-import type { RecordStore, RecordWrite } from "../../src/stores/records/port.js";
+import type { RecordStore, RecordWrite } from "../../src/storage/records/port.js";
 
 /** A record as a crate would bring it: whatever the document says is kept, and its links are read off it. */
 export async function recordOf(kind: KindName, document: JsonObject & { "@id": string }, owner: string): Promise<RecordWrite> {

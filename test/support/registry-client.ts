@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type Json = Record<string, any>; // eslint-disable-line typescript/no-explicit-any -- answers are looked into freely
+// eslint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
+export type Json = Record<string, any>;
 export interface User { ark: string; email: string; password: string; token: string }
 export interface Answer { status: number; headers: Headers; body: Json; text: string }
 export interface Sending { method?: string; token?: string | undefined; body?: unknown; headers?: Record<string, string> }

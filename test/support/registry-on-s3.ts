@@ -1,8 +1,7 @@
-import { objectsOf } from "../../src/compose/objects.js";
-import { openRecords } from "../../src/compose/records.js";
-import { readConfig } from "../../src/config.js";
-import { openObjects } from "../../src/stores/objects/location.js";
-import type { Deps } from "../../src/use-cases/deps.js";
+import { objectsOf, openRecords } from "../../src/app/open-stores.js";
+import { readConfig } from "../../src/config/config.js";
+import type { Deps } from "../../src/services/deps.js";
+import { openObjects } from "../../src/storage/objects/location.js";
 import { FaultProxy } from "./fault-proxy.js";
 import { LiveRegistry } from "./live-registry.js";
 import type { RegistryClient } from "./registry-client.js";

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { readConfig } from "../../src/config.js";
+import { readConfig } from "../../src/config/config.js";
 import { arkKey } from "../../src/identifiers/ark.js";
-import { KINDS } from "../../src/model/kinds/index.js";
+import { KINDS } from "../../src/model/kinds.js";
 import type { JsonObject } from "../../src/model/field.js";
-import type { PublicationStatus, RecordStore, RecordWrite, StoredRecord } from "../../src/stores/records/port.js";
-import { kindOfTypes, typeNames } from "../../src/use-cases/crates/kinds.js";
+import type { PublicationStatus, RecordStore, RecordWrite, StoredRecord } from "../../src/storage/records/port.js";
+import { kindOfTypes, typeNames } from "../../src/services/crates/kinds.js";
 import { documentsHere } from "./documents-here.js";
-import { stateOf } from "../../src/use-cases/records/state.js";
-import { gather } from "../../src/use-cases/scoring/facts/gather.js";
-import { Share } from "../../src/use-cases/scoring/facts/share.js";
-import { scoreOf, type AiReadyScore } from "../../src/use-cases/scoring/score.js";
+import { stateOf } from "../../src/services/records/state.js";
+import { gather } from "../../src/services/scoring/facts/gather.js";
+import { Share } from "../../src/services/scoring/facts/fields.js";
+import { scoreOf, type AiReadyScore } from "../../src/services/scoring/score.js";
 
 /** An entity of a crate; `@id` stands behind the crate's own identifier. */
 export interface Part { document: JsonObject; content?: string; status?: PublicationStatus }

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/config.js";
+import { readConfig } from "../../src/config/config.js";
 import type { JsonObject } from "../../src/model/field.js";
-import { serve, type Running } from "../../src/serve.js";
-import type { Caller } from "../../src/use-cases/access/caller.js";
-import type { Deps, Log } from "../../src/use-cases/deps.js";
+import { serve, type Running } from "../../src/app/serve.js";
+import type { Caller } from "../../src/services/access/rules.js";
+import type { Deps, Log } from "../../src/services/deps.js";
 
 /** One answer, read whole. */
 export interface Answer<T = JsonObject> { status: number; headers: Headers; text: string; body: T }

@@ -1,6 +1,6 @@
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { connect, type AddressInfo } from "node:net";
-import type { S3Location } from "../../src/stores/objects/s3/location.js";
+import type { S3Location } from "../../src/storage/objects/s3/location.js";
 import { keysOf, newBucket, S3_MAKES } from "./servers/s3-makes.js";
 import { startMinio } from "./servers/minio.js";
 import { OXIGRAPH } from "./servers/oxigraph.js";

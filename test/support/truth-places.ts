@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LeaseStore } from "../../src/stores/records/lease-port.js";
-import type { RecordStore } from "../../src/stores/records/port.js";
-import { openPostgresRecordStore } from "../../src/stores/records/postgres/index.js";
-import { openPostgresTransfer } from "../../src/stores/records/postgres/transfer/index.js";
-import { openSqliteRecordStore } from "../../src/stores/records/sqlite/index.js";
-import { openSqliteTransfer } from "../../src/stores/records/sqlite/transfer.js";
+import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
+import { openPostgresRecordStore } from "../../src/storage/records/postgres/index.js";
+import { openPostgresTransfer } from "../../src/storage/records/postgres/transfer/index.js";
+import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
+import { openSqliteTransfer } from "../../src/storage/records/sqlite/transfer.js";
 import type { Place } from "../conformance/truth-transfer.js";
 import type { PostgresServer } from "./servers/postgres.js";
 

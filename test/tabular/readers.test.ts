@@ -1,13 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/tabular/limits.js";
-import { unguarded, type RowFeed } from "../../src/tabular/reader/feed.js";
 import { openSource } from "../../src/tabular/reader/open-source.js";
 import { referenceFeed } from "../../src/tabular/reader/reference-feed.js";
-import { RowGate } from "../../src/tabular/reader/row-gate.js";
-import { Row } from "../../src/tabular/reader/row.js";
-import { scannedFeed } from "../../src/tabular/reader/scanned-feed.js";
-import { textFeed } from "../../src/tabular/reader/text-feed.js";
+import { Row, type RowFeed, RowGate, unguarded } from "../../src/tabular/reader/row.js";
+import { scannedFeed, textFeed } from "../../src/tabular/reader/text-feed.js";
 import { parts } from "./tables.js";
 
 /** All data rows that a feed gives, with their numbers; or the message it fails with. */

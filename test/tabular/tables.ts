@@ -1,4 +1,6 @@
-import { readSchema, validateTable, type CheckOptions, type TableError, type TableSummary } from "../../src/tabular/index.js";
+import { readSchema } from "../../src/tabular/schema/table-schema.js";
+import type { TableError, TableSummary } from "../../src/tabular/summary.js";
+import { type CheckOptions, validateTable } from "../../src/tabular/validate.js";
 
 /** Bytes as a source that hands them over in parts of a length. */
 export async function* parts(bytes: Uint8Array, length = 65_536): AsyncGenerator<Uint8Array> {

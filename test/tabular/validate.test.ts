@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readSchema, validateTable } from "../../src/tabular/index.js";
-import { parseColumnIndex } from "../../src/tabular/schema/column-index.js";
+import { parseColumnIndex } from "../../src/tabular/schema/keywords.js";
+import { readSchema } from "../../src/tabular/schema/table-schema.js";
+import { validateTable } from "../../src/tabular/validate.js";
 import { check, lines, parts, schemaWith } from "./tables.js";
 
 const schema = schemaWith({ a: { type: "integer", index: 0, minimum: 1 } }, { header: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PAGE_POLICY } from "../../src/rest/page-policy.js";
-import { graphqlPage } from "../../src/web/graphql-page.js";
+import { PAGE_POLICY } from "../../src/http/reply.js";
+import { graphqlPage } from "../../src/web/pages.js";
 
 describe("the page at /graphql", () => {
   test("is the explorer where the build brought its files along, and loads this server's files only", () => {

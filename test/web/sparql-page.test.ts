@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
-import { sparqlPage } from "../../src/web/sparql-page.js";
+import { sparqlPage } from "../../src/web/pages.js";
 
 test("the page at /sparql runs its own script only, and asks no other site", () => {
   const html = sparqlPage();

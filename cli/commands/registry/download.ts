@@ -1,18 +1,88 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { describeContent, type Content } from "../../download/content.js";
-import { transfer } from "../../download/transfer.js";
-import { Failure } from "../../failure.js";
-import { Interruptible } from "../../interrupt.js";
-import { ConnectionError } from "../../registry/connection-error.js";
-import { givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
-import { humanSize } from "../../render/style.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Failure, Interruptible } from "../../failure.js";
+import { arkPath, ConnectionError, connectionError, givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
+import { humanSize, visible } from "../../render/table.js";
 import { terminalProgress } from "../../render/terminal-progress.js";
 import { writeFailure } from "../../target-folder.js";
-import { visible } from "../../render/visible.js";
+
+/** What a registry says of stored bytes before they are read. */
+interface Content {
+  path: string;
+  /** Lower-case hex: bytes are kept under their hash, which is their ETag. */
+  sha256: string;
+  size: number;
+  /** File name without folders. */
+  name: string;
+}
+
+/** @throws Failure when nothing is stored, or it may not be read */
+async function describeContent(registry: Registry, ark: string): Promise<Content> {
+  const path = `/download/${arkPath(ark)}`;
+  const { statusCode, headers } = await registry.ask(path, { method: "HEAD" });
+  // The answer to HEAD has no body that would say why: the same is asked for again.
+  if (statusCode !== 200) await registry.text(path, { headers: { Range: "bytes=0-0" } });
+  const sha256 = /^"([0-9a-f]{64})"$/.exec(headers.etag ?? "")?.[1];
+  const size = Number(headers["content-length"]);
+  if (sha256 === undefined || !Number.isSafeInteger(size)) throw new Failure(`${registry.address} does not say what it stores for ${ark}: no hash, no size`);
+  return { path, sha256, size, name: fileName(headers["content-disposition"] ?? "") };
+}
+
+/** The name that a `Content-Disposition` gives (RFC 6266), made safe: no folders, nothing hidden, no control characters. */
+function fileName(disposition: string): string {
+  const extended = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
+  const plain = /filename="([^"]*)"/i.exec(disposition)?.[1];
+  let name = plain ?? "";
+  try {
+    if (extended !== undefined) name = decodeURIComponent(extended.trim());
+  } catch {
+    // The plain one then.
+  }
+  return (name.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cc}/gu, "_").replace(/^\.+/, "") || "content";
+}
+
+/** Attempts in a row that bring nothing. */
+const ATTEMPTS = 5;
+/** Ms before the next one; twice as long each time. */
+const PAUSE = 500;
+
+/**
+ * Reads content from a position to its end, and goes on where a connection broke off.
+ * @param take is waited for, so that a slow disk slows the reading; @param signal ends it
+ * @throws ConnectionError when several attempts in a row bring nothing; Failure when the content has changed meanwhile
+ */
+export async function transfer(registry: Registry, content: Content, from: number, hash: Hash, take: (part: Buffer, at: number) => Promise<void>, signal: AbortSignal): Promise<void> {
+  let at = from;
+  let attempts = 0;
+  while (at < content.size) {
+    const before = at;
+    try {
+      const answer = await registry.open(content.path, { headers: { Range: `bytes=${at}-`, "If-Range": `"${content.sha256}"` } }, [200, 206]);
+      if (answer.statusCode === 200 && at > 0) {
+        answer.destroy();
+        throw new Failure("the content has changed since the download began: run the same command again");
+      }
+      for await (const part of answer as AsyncIterable<Buffer>) {
+        hash.update(part);
+        await take(part, at);
+        at += part.length;
+      }
+      if (at < content.size) throw new ConnectionError(`${registry.address} sent ${at} bytes of ${content.size}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code } = error as NodeJS.ErrnoException;
+      const broken = error instanceof ConnectionError ? error : code === "ECONNRESET" || code === "ETIMEDOUT" || code === "EPIPE" ? connectionError(registry.address, error as NodeJS.ErrnoException) : undefined;
+      if (!broken) throw error;
+      attempts = at > before ? 1 : attempts + 1;
+      if (attempts >= ATTEMPTS) throw broken;
+      await sleep(PAUSE * 2 ** (attempts - 1), undefined, { signal });
+    }
+  }
+}
 
 export interface DownloadOptions extends ServerOption { output?: string; force?: true }
 

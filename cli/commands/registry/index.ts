@@ -1,7 +1,7 @@
 import { looksLikeArk } from "../../../src/identifiers/ark.js";
 import { Argument, Option, type Command } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
-import { countValue, positiveValue } from "../schema/values.js";
+import { countValue, positiveValue } from "../schema/edit.js";
 
 /** Takes the address of a registry; where it comes from otherwise is said once, in the help of the program. */
 export const serverOption = (): Option => new Option("--server <url>", "address of the registry; default ARKGRAPH_SERVER, that of the last login, or http://127.0.0.1:8080");
@@ -21,17 +21,17 @@ function addAccount(program: ToolCommand): void {
     .addOption(serverOption())
     .option("--password-stdin", "read the password from standard input; it is asked for on the terminal otherwise")
     .example("printf 'correct horse battery' | arkgraph login ada@example.org --password-stdin")
-    .action(async (user, options) => (await import("./login.js")).loginCommand(user, options));
+    .action(async (user, options) => (await import("./session.js")).loginCommand(user, options));
   program.command("whoami")
     .description("show the account that commands act as")
     .addOption(serverOption())
     .example("arkgraph whoami")
-    .action(async (options) => (await import("./whoami.js")).whoamiCommand(options));
+    .action(async (options) => (await import("./session.js")).whoamiCommand(options));
   program.command("logout")
     .description("forget the token")
     .addOption(serverOption())
     .example("arkgraph logout")
-    .action(async (options) => (await import("./login.js")).logoutCommand(options));
+    .action(async (options) => (await import("./session.js")).logoutCommand(options));
 }
 
 function addCrates(program: ToolCommand): void {
@@ -53,7 +53,7 @@ function addCrates(program: ToolCommand): void {
     .addOption(new Option("--limit <count>", "how many of the latest are shown").argParser(positiveValue).default(20))
     .option("--json", "print JSON")
     .example("arkgraph status")
-    .action(async (id, options) => (await import("./status.js")).statusCommand(id, options));
+    .action(async (id, options) => (await import("./upload.js")).statusCommand(id, options));
 }
 
 function addRecords(program: ToolCommand): void {
@@ -63,7 +63,7 @@ function addRecords(program: ToolCommand): void {
     .addOption(serverOption())
     .addOption(new Option("--format <format>", "form of the record").choices(["json", "turtle", "nquads"]).default("json"))
     .example("arkgraph get ark:99999/dataset-cells --format turtle")
-    .action(async (ark, options) => (await import("./get.js")).getCommand(ark, options));
+    .action(async (ark, options) => (await import("./records.js")).getCommand(ark, options));
   program.command("evidence")
     .description("show what a record rests on, or what rests on it")
     .argument("<ark>", ARK)
@@ -74,7 +74,7 @@ function addRecords(program: ToolCommand): void {
     .addOption(new Option("--limit <count>", "nodes in one answer; default all in a tree, else what the registry gives").argParser(positiveValue))
     .addOption(new Option("--format <format>", "form of the answer").choices(["tree", "json", "prov-json", "turtle", "dot", "mermaid"]).default("tree"))
     .example("arkgraph evidence ark:99999/dataset-cells")
-    .action(async (ark, options) => (await import("./evidence.js")).evidenceCommand(ark, options));
+    .action(async (ark, options) => (await import("./records.js")).evidenceCommand(ark, options));
   program.command("score")
     .description("show how ready a crate is for AI, criterion by criterion")
     .argument("<ark>", "identifier of the crate, in any spelling")
@@ -82,7 +82,7 @@ function addRecords(program: ToolCommand): void {
     .option("--fixes", "only what is missing: what to add, and where")
     .option("--json", "print JSON")
     .example("arkgraph score ark:99999/rocrate-cells --fixes")
-    .action(async (ark, options) => (await import("./score.js")).scoreCommand(ark, options));
+    .action(async (ark, options) => (await import("./records.js")).scoreCommand(ark, options));
   program.command("search")
     .description("find records by their words")
     .argument("<words...>", "what to look for; a record must hold all of it")
@@ -93,7 +93,7 @@ function addRecords(program: ToolCommand): void {
     .addOption(new Option("--offset <count>", "how many are passed over").argParser(countValue).default(0))
     .option("--json", "print JSON")
     .example("arkgraph search cell counts --type Dataset")
-    .action(async (words, options) => (await import("./search.js")).searchCommand(words, options));
+    .action(async (words, options) => (await import("./records.js")).searchCommand(words, options));
   program.command("publish")
     .description("set who may read the content of a record; of a crate with its members")
     .argument("<ark>", ARK)
@@ -101,7 +101,7 @@ function addRecords(program: ToolCommand): void {
     .addOption(new Option("--status <status>", "PUBLISHED: everyone; otherwise those who may change the record").choices(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"]).default("PUBLISHED"))
     .option("--until <date>", "end of an embargo")
     .example("arkgraph publish ark:99999/dataset-cells")
-    .action(async (ark, options) => (await import("./publish.js")).publishCommand(ark, options));
+    .action(async (ark, options) => (await import("./records.js")).publishCommand(ark, options));
   program.command("download")
     .description("save the stored content of a record, or the archive of a crate, and compare it with its hash")
     .argument("<ark>", ARK)
@@ -119,7 +119,7 @@ export function addCompletion(program: ToolCommand): void {
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh"]))
     .example("arkgraph completion bash > arkgraph-completion.bash")
     .action(async (shell: "bash" | "zsh", _options: unknown, _command: Command) => {
-      const { completionScript } = await import("../../completion/script.js");
+      const { completionScript } = await import("../../completion.js");
       process.stdout.write(completionScript(program, shell));
     });
 }

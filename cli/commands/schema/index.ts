@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
 import { serverOption } from "../registry/index.js";
-import { booleanValue, countValue, encodingValue, numberValue, positiveValue, several, sizeValue } from "./values.js";
+import { booleanValue, countValue, encodingValue, numberValue, positiveValue, several, sizeValue } from "./edit.js";
 
 const encodingOption = (): Option => new Option("--encoding <name>", "encoding of the text, e.g. latin1 or windows-1252; default UTF-8").argParser(encodingValue);
 
@@ -27,7 +27,7 @@ function addCreate(schema: ToolCommand): void {
     .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns").argParser(booleanValue).default(false))
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema create-tabular --name Genes --description 'One gene a row' --separator , --header true --guid ark:99999/schema-genes genes.json")
-    .action(async (file, options) => (await import("./create-tabular.js")).createTabular(file, options));
+    .action(async (file, options) => (await import("./edit.js")).createTabular(file, options));
 }
 
 function addProperties(schema: ToolCommand): void {
@@ -41,7 +41,7 @@ function addProperties(schema: ToolCommand): void {
       .requiredOption("--description <text>", "what the column holds")
       .option("--value-url <url>", "vocabulary term that the values align to")
       .example(`arkgraph schema add-property ${datatype} --name ${sample} genes.json`)
-      .action(async (file, options) => (await import("./add-property.js")).addProperty(datatype, file, options));
+      .action(async (file, options) => (await import("./edit.js")).addProperty(datatype, file, options));
   const column = "the column, counted from 0";
   property("string", column, "symbol --index 0 --description 'Gene symbol' --pattern '^[A-Z0-9]+$'")
     .option("--pattern <regex>", "regular expression that is found in every value")
@@ -88,12 +88,12 @@ function addPackaged(schema: ToolCommand): void {
   schema.command("list")
     .description("list the packaged schemas")
     .example("arkgraph schema list")
-    .action(async () => (await import("./packaged.js")).listSchemas());
+    .action(async () => (await import("./inspect.js")).listSchemas());
   schema.command("show")
     .description("print a packaged schema")
     .addArgument(new Argument("<ark>", "identifier of the schema"))
     .example("arkgraph schema show ark:59852/schema-cm4ai-coembedding")
-    .action(async (ark: string) => (await import("./packaged.js")).showSchema(ark));
+    .action(async (ark: string) => (await import("./inspect.js")).showSchema(ark));
 }
 
 function addMaking(schema: ToolCommand): void {
@@ -109,13 +109,13 @@ function addMaking(schema: ToolCommand): void {
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema infer genes.csv --output inferred.json")
-    .action(async (data, options) => (await import("./infer.js")).inferSchema(data, options));
+    .action(async (data, options) => (await import("./inspect.js")).inferSchema(data, options));
   schema.command("check")
     .description("check a schema itself: indexes, patterns, bounds, keywords that judge nothing")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .option("--data <file>", "also check that the indexes are within the columns of this file")
     .example("arkgraph schema check genes.json --data genes.csv")
-    .action(async (file, options) => (await import("./check.js")).checkSchema(file, options));
+    .action(async (file, options) => (await import("./inspect.js")).checkSchema(file, options));
   schema.command("export")
     .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
@@ -147,7 +147,7 @@ function addSharing(schema: ToolCommand): void {
     .addOption(serverOption())
     .option("--update", "replace the record when it exists")
     .example("arkgraph schema push genes.json")
-    .action(async (file, options) => (await import("./push.js")).pushSchema(file, options));
+    .action(async (file, options) => (await import("./exchange.js")).pushSchema(file, options));
   schema.command("pull")
     .description("write a registered schema")
     .argument("<ark>", "identifier of the schema")
@@ -155,5 +155,5 @@ function addSharing(schema: ToolCommand): void {
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema pull ark:99999/schema-genes --output pulled.json")
-    .action(async (ark, options) => (await import("./push.js")).pullSchema(ark, options));
+    .action(async (ark, options) => (await import("./exchange.js")).pullSchema(ark, options));
 }

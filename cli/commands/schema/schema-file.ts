@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { TabularError } from "../../../src/tabular/errors.js";
+import { TabularError } from "../../../src/tabular/limits.js";
 import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
 import { writeFailure } from "../../target-folder.js";
@@ -72,4 +72,21 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
       throw error;
     }
   });
+}
+
+/** Where a made document goes: standard output, or a file that does not exist yet unless it may be overwritten. */
+export interface ResultOptions {
+  output?: string;
+  force?: true;
+}
+
+/** Writes a document to standard output, or to a file and says so. @throws Failure */
+export async function writeResult(document: unknown, { output, force }: ResultOptions, what: string): Promise<void> {
+  if (output === undefined) {
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return;
+  }
+  if (force !== true && (await exists(output))) throw new Failure(`${output} exists already: give another name, or --force to overwrite it`);
+  await writeDocument(output, document);
+  process.stdout.write(`Wrote ${what}: ${output}\n`);
 }

@@ -1,12 +1,11 @@
 import type { TableLimits } from "../../../src/tabular/limits.js";
 import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import type { TableSummary } from "../../../src/tabular/summary.js";
-import { validateTable, type CheckOptions, type TableCheck } from "../../../src/tabular/validate.js";
+import { type CheckOptions, type TableCheck, validateTable } from "../../../src/tabular/validate.js";
 import { failureLine } from "../../failure.js";
-import { visible } from "../../render/visible.js";
-import { openData, textOptions, type DataSource } from "./data-source.js";
-import { Output } from "./report/output.js";
-import type { Report } from "./report/report.js";
+import { visible } from "../../render/table.js";
+import { type DataSource, openData, textOptions } from "./data-source.js";
+import { Output, type Report } from "./report/report.js";
 import { loadSchema, namedFailure } from "./schema-file.js";
 
 export interface ValidateOptions extends Partial<TableLimits> {
@@ -34,7 +33,7 @@ export async function validateCommand(files: readonly string[], options: Validat
       const summary = await checkFile(file, schema, options, report);
       if (summary.errors > 0) process.exitCode = 1;
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
-      if (options.summary === true && options.quiet !== true) await (await import("./report/summary.js")).writeSummary(file, summary, options.format, files.length > 1);
+      if (options.summary === true && options.quiet !== true) await (await import("./report/table-report.js")).writeSummary(file, summary, options.format, files.length > 1);
     } catch (error) {
       await report.abandon();
       process.exitCode = 1;
@@ -78,7 +77,7 @@ function remarks(name: string, { encoding, quiet }: ValidateOptions): Pick<Check
 
 async function startCheck(file: string, source: DataSource, schema: TableSchema, options: CheckOptions): Promise<TableCheck> {
   if (file === "-" || !file.toLowerCase().endsWith(".parquet")) return validateTable(source.bytes, schema, options);
-  const { validateParquetFile } = await import("./parquet.js");
+  const { validateParquetFile } = await import("./data-source.js");
   return validateParquetFile(file, schema, options);
 }
 
@@ -100,16 +99,16 @@ async function openReport({ format, quiet }: ValidateOptions, several: boolean):
       const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
       return new (await import("./report/table-report.js")).TableReport(output, several, coloured);
     }
-    case "ndjson": return new (await import("./report/json-report.js")).NdjsonReport(output);
-    case "json": return new (await import("./report/json-report.js")).JsonReport(output);
-    case "sarif": return new (await import("./report/sarif-report.js")).SarifReport(output);
-    case "github": return new (await import("./report/github-report.js")).GithubReport(output);
+    case "ndjson": return new (await import("./report/machine-reports.js")).NdjsonReport(output);
+    case "json": return new (await import("./report/machine-reports.js")).JsonReport(output);
+    case "sarif": return new (await import("./report/machine-reports.js")).SarifReport(output);
+    case "github": return new (await import("./report/machine-reports.js")).GithubReport(output);
   }
 }
 
 async function openFileProgress({ name, size }: DataSource, { quiet }: ValidateOptions): Promise<{ update(bytes: number): void; stop(): void } | undefined> {
   if (size === undefined || size < LONG_FILE || quiet === true || !process.stderr.isTTY) return undefined;
-  const [{ openProgress }, { humanSize }] = await Promise.all([import("../../render/progress.js"), import("../../render/style.js")]);
+  const [{ openProgress }, { humanSize }] = await Promise.all([import("../../render/progress.js"), import("../../render/table.js")]);
   const line = openProgress("checking", process.stderr);
   return { update: (bytes) => line.update(bytes, size, `${humanSize(bytes)} of ${humanSize(size)} · ${name}`), stop: () => line.stop() };
 }

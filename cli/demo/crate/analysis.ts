@@ -1,4 +1,4 @@
-import type { Image } from "./png.js";
+import type { Image } from "./images.js";
 
 /** Names of the numbers that {@link embed} answers, in order; the header of the embeddings table. */
 export const FEATURES = ["nucleus_mean", "nucleus_sd", "nucleus_area", "protein_mean", "protein_sd", "protein_area", "protein_in_nucleus", "correlation"] as const;

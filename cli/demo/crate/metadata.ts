@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Field } from "./cells.js";
+import type { Field } from "./images.js";
 import { PATHS, imagePath, type CrateFile } from "./files.js";
 
 type Entity = Record<string, unknown> & { "@id": string; "@type": string | string[] };

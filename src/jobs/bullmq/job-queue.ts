@@ -1,17 +1,14 @@
+import { type LinkLog, LONGEST_PAUSE, RedisLink } from "../../adapters/redis.js";
+import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
-import { LONGEST_PAUSE, type LinkLog, type RedisLink } from "../../redis/link.js";
-import type { Submission } from "../../stores/records/submissions-port.js";
-import { attempt, endFailed, type AttemptHost, type JobStore, type Outcome } from "../attempt.js";
-import { cancelled, hasEnded } from "../endings.js";
+import type { Submission } from "../../storage/records/submissions-port.js";
+import { RedisMemory } from "../../storage/shared/redis.js";
+import { attempt, type AttemptHost, cancelled, endFailed, hasEnded, type JobStore, type Outcome } from "../attempt.js";
+import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
-import { Running } from "../running.js";
-import { SlowLane, type SlowOptions } from "../slow-lane.js";
-import { Watchers } from "../watchers.js";
-import { Reconciler } from "./reconciler.js";
-import { Signals, type Signal } from "./signals.js";
-import { SignsOfLife } from "./signs-of-life.js";
-import { LOCK, SIGN, TicketWorker } from "./ticket-worker.js";
-import { Tickets } from "./tickets.js";
+import { Running, Watchers } from "../running.js";
+import { Reconciler, type Signal, Signals, SignsOfLife } from "./reconciler.js";
+import { LOCK, SIGN, Tickets, TicketWorker } from "./tickets.js";
 
 export interface BullMqQueueOptions {
   store: JobStore;
@@ -257,4 +254,17 @@ export class BullMqJobQueue implements JobQueue {
     await this.tickets.close();
     this.link.close();
   }
+}
+
+/** What a node shares with others through one Redis; the link is closed with the queue. */
+export async function openOnRedis(
+  config: Pick<Config, "REDIS_SENTINELS" | "REDIS_PREFIX" | "REDIS_TIMEOUT" | "STALLED_INTERVAL" | "RECONCILE_INTERVAL">, url: string,
+  options: Omit<BullMqQueueOptions, "link" | "stalledInterval" | "reconcileInterval" | "log">, log: LinkLog,
+): Promise<{ jobs: BullMqJobQueue; shared: RedisMemory }> {
+  const link = new RedisLink({ url, sentinels: config.REDIS_SENTINELS, prefix: config.REDIS_PREFIX, timeout: config.REDIS_TIMEOUT, log });
+  await link.reached();
+  return {
+    jobs: new BullMqJobQueue({ ...options, link, log, stalledInterval: config.STALLED_INTERVAL, reconcileInterval: config.RECONCILE_INTERVAL }),
+    shared: new RedisMemory(link),
+  };
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { RedisLink } from "../../redis/link.js";
+import type { Redis } from "ioredis";
+import type { RedisLink } from "../../adapters/redis.js";
 import type { JobStore } from "../attempt.js";
-import type { SignsOfLife } from "./signs-of-life.js";
+import type { Progress } from "../port.js";
 
 /** Submissions that are looked up in one exchange with Redis. */
 const BATCH = 500;
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   store: Pick<JobStore, "unfinished">;
   link: RedisLink;
   signs: SignsOfLife;
@@ -64,5 +65,170 @@ export class Reconciler {
     if (this.#era !== undefined && era !== this.#era) this.#emptiedAt = Date.now();
     this.#era = era;
     return Date.now() - this.#emptiedAt < ms;
+  }
+}
+
+/** Progress that changes faster than this is told together, ms. */
+const INTERVAL = 100;
+
+interface SignOptions {
+  /** How often signs are renewed, ms. */
+  interval: number;
+  /** How long a sign is believed, ms. */
+  lifetime: number;
+  /** Progress of a submission has been stored. */
+  told: (submission: string) => void;
+}
+
+interface Sign { progress: Progress | null; toldAt: number; timer?: NodeJS.Timeout; written?: true }
+
+/**
+ * One key in Redis for each submission that is worked on: that somebody does, and how far they are. It is renewed
+ * while the work goes on and ends by itself with the process. Unlike BullMQ's lock it comes back when Redis lost it.
+ */
+export class SignsOfLife {
+  readonly #mine = new Map<string, Sign>();
+  readonly #beat: NodeJS.Timeout;
+
+  constructor(private readonly link: RedisLink, private readonly options: SignOptions) {
+    this.#beat = setInterval(() => {
+      for (const id of this.#mine.keys()) this.#write(id);
+    }, options.interval).unref();
+  }
+
+  /** Written with the first progress, or the first beat: work that is done sooner needs none. */
+  begin(submission: string): void {
+    this.#mine.set(submission, { progress: null, toldAt: 0 });
+  }
+
+  /** A change of stage is told at once. */
+  progressed(submission: string, progress: Progress): void {
+    const sign = this.#mine.get(submission);
+    if (!sign) return;
+    const newStage = sign.progress?.stage !== progress.stage;
+    sign.progress = progress;
+    if (newStage || Date.now() - sign.toldAt >= INTERVAL) this.#tell(submission, sign);
+    else sign.timer ??= setTimeout(() => this.#tell(submission, sign), INTERVAL);
+  }
+
+  end(submission: string): void {
+    const sign = this.#mine.get(submission);
+    clearTimeout(sign?.timer);
+    this.#mine.delete(submission);
+    if (sign?.written && this.link.ready) this.link.commands.del(this.#key(submission)).catch((error: unknown) => this.link.failed(error));
+  }
+
+  /** How far a submission is, on whichever node; null when that is not known. */
+  async progress(submission: string): Promise<Progress | null> {
+    const mine = this.#mine.get(submission);
+    if (mine) return mine.progress;
+    if (!this.link.ready) return null;
+    try {
+      const sign = await this.link.commands.get(this.#key(submission));
+      return sign === null ? null : (JSON.parse(sign) as Progress | null);
+    } catch (error) {
+      this.link.failed(error);
+      return null;
+    }
+  }
+
+  /** Whether somebody works on it. @throws when Redis is away */
+  async seen(submission: string): Promise<boolean> {
+    return this.#mine.has(submission) || (await this.link.commands.exists(this.#key(submission))) === 1;
+  }
+
+  close(): void {
+    clearInterval(this.#beat);
+    for (const { timer } of this.#mine.values()) clearTimeout(timer);
+    this.#mine.clear();
+  }
+
+  #tell(submission: string, sign: Sign): void {
+    clearTimeout(sign.timer);
+    delete sign.timer;
+    sign.toldAt = Date.now();
+    this.#write(submission);
+    this.options.told(submission);
+  }
+
+  #write(submission: string): void {
+    const sign = this.#mine.get(submission);
+    if (!sign || !this.link.ready) return;
+    sign.written = true;
+    this.link.commands.set(this.#key(submission), JSON.stringify(sign.progress), "PX", this.options.lifetime).catch((error: unknown) => this.link.failed(error));
+  }
+
+  #key(submission: string): string {
+    return this.link.key("alive", submission);
+  }
+}
+
+/** `changed`: its state or progress; `ended`: nothing more will come; `cancel`: whoever runs it is to stop. */
+export type Signal = "changed" | "ended" | "cancel";
+
+/** How long a watcher waits for its subscription before it relies on looking now and then, ms. */
+const PATIENCE = 1000;
+
+/**
+ * What nodes tell each other of submissions. Redis hands a message on to whoever listens at that moment and
+ * forgets it: nothing may depend on its arrival, each receiver looks into the truth now and then as well.
+ */
+export class Signals {
+  #subscriber: Redis | undefined;
+  readonly #joined = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly link: RedisLink, private readonly heard: (submission: string, signal: Signal) => void) {}
+
+  /** To those who watch a submission; `cancel` goes to every worker. */
+  tell(submission: string, signal: Signal): void {
+    if (!this.link.ready) return;
+    const [channel, message] = signal === "cancel" ? [this.#orders(), submission] : [this.#news(submission), signal];
+    this.link.commands.publish(channel, message).catch((error: unknown) => this.link.failed(error));
+  }
+
+  /** Hears from now on that submissions are to stop. */
+  async hearOrders(): Promise<void> {
+    await this.#subscribe(this.#orders());
+  }
+
+  /** Hears from now on what happens to a submission. */
+  async join(submission: string): Promise<void> {
+    const channel = this.#news(submission);
+    let joined = this.#joined.get(submission);
+    if (!joined) this.#joined.set(submission, (joined = this.#subscribe(channel)));
+    await joined;
+  }
+
+  leave(submission: string): void {
+    this.#joined.delete(submission);
+    this.#subscriber?.unsubscribe(this.#news(submission)).catch(() => {});
+  }
+
+  async #subscribe(channel: string): Promise<void> {
+    let clock: NodeJS.Timeout | undefined;
+    // Sent again by the connection itself when it was lost or is not there yet.
+    const done = this.#listener().subscribe(channel).catch(() => {});
+    await Promise.race([done, new Promise((resolve) => (clock = setTimeout(resolve, PATIENCE)))]);
+    clearTimeout(clock);
+  }
+
+  #listener(): Redis {
+    if (this.#subscriber) return this.#subscriber;
+    const news = this.#news("");
+    const orders = this.#orders();
+    this.#subscriber = this.link.patient();
+    this.#subscriber.on("message", (channel: string, message: string) => {
+      if (channel === orders) this.heard(message, "cancel");
+      else if (message === "changed" || message === "ended") this.heard(channel.slice(news.length), message);
+    });
+    return this.#subscriber;
+  }
+
+  #news(submission: string): string {
+    return this.link.key("news", submission);
+  }
+
+  #orders(): string {
+    return this.link.key("orders");
   }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { ValidationError, type ValidationItem } from "../../errors.js";
 import type { JsonValue } from "../field.js";
-import { inspectJson } from "./inspect-json.js";
-import { isExactNumber } from "./json-number.js";
+import { inspectJson, isExactNumber } from "./inspect-json.js";
 
 export interface JsonProblem {
   /** JSON pointer (RFC 6901) of the value; for `json_invalid` of the value being read when the text broke. */
@@ -130,4 +130,20 @@ function notUtf8(bytes: Uint8Array): JsonProblem {
   const before = new TextDecoder().decode(bytes.subarray(0, from));
   const line = before.split("\n").length;
   return { pointer: "", code: "json_invalid", message: "Invalid UTF-8", line, column: before.length - before.lastIndexOf("\n"), offset: before.length };
+}
+
+/**
+ * What a text is refused with that is no JSON, or holds what no document may.
+ * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is part of its place
+ */
+export function jsonRefusal(problems: readonly JsonProblem[], at: readonly (string | number)[]): ValidationError {
+  return new ValidationError(problems.map((problem): ValidationItem => {
+    if (problem.code === "json_invalid") return { loc: at.length > 1 ? [...at] : [...at, problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
+    return { loc: [...at, ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
+  }));
+}
+
+/** The steps of a JSON pointer; what looks like an index is one. */
+export function pointerSegments(pointer: string): (string | number)[] {
+  return pointer.split("/").slice(1).map((segment) => (/^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : segment.replaceAll("~1", "/").replaceAll("~0", "~")));
 }

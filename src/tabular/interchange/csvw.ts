@@ -1,8 +1,6 @@
-import { TabularError } from "../errors.js";
-import { unescapeSeparator } from "../schema/document.js";
-import type { TableSchema } from "../schema/table-schema.js";
-import { anchoredPattern, fromColumns, toColumns, wholePattern, type ExchangedColumn } from "./columns.js";
-import { defined, isJsonObject, numberOf, objectAt, tellOthers, textOf, type ImportedTable, type Note } from "./exchange.js";
+import { TabularError } from "../limits.js";
+import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
+import { anchoredPattern, defined, type ExchangedColumn, fromColumns, type ImportedTable, isJsonObject, type Note, numberOf, objectAt, tellOthers, textOf, toColumns, wholePattern } from "./exchange.js";
 
 /** Marks the columns that are elements of one array: a common property, which CSVW lets metadata carry. */
 const ARRAY = "https://w3id.org/EVI#array";

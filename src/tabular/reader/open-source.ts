@@ -1,6 +1,125 @@
-import { TabularError } from "../errors.js";
-import { decoded, watched, type ForeignBytes } from "./encoding.js";
-import { natureOf, sniff, SNIFFED, withoutMark } from "./sniff.js";
+import { isUtf8 } from "node:buffer";
+import { TabularError } from "../limits.js";
+
+/** The first bytes of a text that are not UTF-8. */
+interface ForeignBytes {
+  byte: number;
+  /** Position in the text, after unpacking. */
+  offset: number;
+  /** The word around it, read as Latin-1; absent where that is no word either. */
+  word?: string;
+}
+
+/** Text in another encoding, as UTF-8. @param encoding a label of the Encoding standard, `latin1` for example */
+async function* decoded(text: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding);
+  for await (const part of text) {
+    const characters = decoder.decode(part, { stream: true });
+    if (characters !== "") yield Buffer.from(characters);
+  }
+  const last = decoder.decode();
+  if (last !== "") yield Buffer.from(last);
+}
+
+/** Passes the text on, and reports the first bytes in it that are not UTF-8. @param offset of the text in its source */
+async function* watched(text: AsyncIterable<Uint8Array>, offset: number, report: (found: ForeignBytes) => void): AsyncGenerator<Uint8Array> {
+  let start = offset;
+  // The beginning of a character that goes on in the next part.
+  let carried = Buffer.alloc(0);
+  let found: ForeignBytes | undefined;
+  for await (const part of text) {
+    if (!found) {
+      const bytes = carried.length === 0 ? Buffer.from(part.buffer, part.byteOffset, part.byteLength) : Buffer.concat([carried, part]);
+      const end = completeEnd(bytes, bytes.length);
+      if (isUtf8(bytes.subarray(0, end))) {
+        carried = Buffer.from(bytes.subarray(end));
+        start += end;
+      } else report((found = foreignIn(bytes, start)));
+    }
+    yield part;
+  }
+  if (!found && carried.length > 0) report({ byte: carried[0]!, offset: start });
+}
+
+/** Where the last whole character of the first `length` bytes ends. */
+function completeEnd(bytes: Uint8Array, length: number): number {
+  for (let back = 1; back <= 3 && back <= length; back++) {
+    const byte = bytes[length - back]!;
+    if ((byte & 0xc0) === 0x80) continue;
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return size > back ? length - back : length;
+  }
+  return length;
+}
+
+function foreignIn(bytes: Buffer, start: number): ForeignBytes {
+  // Of all beginnings those up to the place are UTF-8, and the longer ones are not.
+  let [good, bad] = [0, bytes.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isUtf8(bytes.subarray(0, completeEnd(bytes, middle)))) good = middle;
+    else bad = middle;
+  }
+  const at = completeEnd(bytes, good);
+  const word = wordAround(bytes, at);
+  return { byte: bytes[at]!, offset: start + at, ...(word === undefined ? {} : { word }) };
+}
+
+/** Characters shown on either side. */
+const AROUND = 20;
+
+function wordAround(bytes: Buffer, at: number): string | undefined {
+  const isLetter = (byte: number | undefined) => byte !== undefined && (byte >= 0xa0 || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a));
+  if (!isLetter(bytes[at])) return undefined;
+  let [from, to] = [at, at + 1];
+  while (from > 0 && at - from < AROUND && isLetter(bytes[from - 1])) from--;
+  while (to < bytes.length && to - at < AROUND && isLetter(bytes[to])) to++;
+  return bytes.toString("latin1", from, to);
+}
+
+/** What the first bytes of a source say it is. */
+type Nature = "text" | "gzip" | "parquet";
+
+/** Bytes that are looked at before reading. */
+const SNIFFED = 4096;
+
+/** Control characters among the first bytes, from which on a file without NUL is no text either. */
+const CONTROL_SHARE = 0.1;
+
+const starts = (bytes: Uint8Array, ...magic: number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
+
+/** What the beginning of a source says of text in any encoding. */
+function natureOf(head: Uint8Array): Nature {
+  if (starts(head, 0x1f, 0x8b)) return "gzip";
+  return starts(head, 0x50, 0x41, 0x52, 0x31) ? "parquet" : "text";
+}
+
+/** Looks at the beginning of a source. @throws TabularError `DATA` for UTF-16 and for what is no text */
+function sniff(head: Uint8Array): Nature {
+  const nature = natureOf(head);
+  if (nature !== "text") return nature;
+  if (starts(head, 0xff, 0xfe) || starts(head, 0xfe, 0xff) || isBareUtf16(head)) throw new TabularError("DATA", "it is UTF-16 text: convert it to UTF-8 first, e.g. iconv -f UTF-16 -t UTF-8");
+  if (starts(head, 0x50, 0x4b, 3, 4)) throw new TabularError("DATA", "it is a zip archive or a workbook, not a text table: export the sheet as CSV");
+  if (head.includes(0)) throw new TabularError("DATA", "it is binary, not a text table");
+  let controls = 0;
+  for (const byte of head) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls++;
+  if (controls > head.length * CONTROL_SHARE) throw new TabularError("DATA", "it is binary, not a text table");
+  return "text";
+}
+
+/** Latin letters in UTF-16 have a NUL at every other byte, at most a few characters apart. */
+function isBareUtf16(head: Uint8Array): boolean {
+  if (head.length < 4) return false;
+  const nuls = [0, 0];
+  for (let index = 0; index < head.length; index++) if (head[index] === 0) nuls[index % 2]!++;
+  const half = head.length / 2;
+  return (nuls[0]! > half * 0.7 && nuls[1]! < half * 0.1) || (nuls[1]! > half * 0.7 && nuls[0]! < half * 0.1);
+}
+
+const BOM = [0xef, 0xbb, 0xbf] as const;
+
+/** The bytes without a byte order mark of UTF-8. */
+const withoutMark = (head: Uint8Array): Uint8Array => (starts(head, ...BOM) ? head.subarray(BOM.length) : head);
 
 /** How the bytes of a text are read. */
 export interface TextOptions {

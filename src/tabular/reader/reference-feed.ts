@@ -1,8 +1,6 @@
-import { TabularError } from "../errors.js";
-import type { TableLimits } from "../limits.js";
-import type { RowFeed } from "./feed.js";
-import { NON_ASCII, QUOTED, type Row } from "./row.js";
-import { cellTooLong, rowTooLong, tooManyColumns } from "./scanner.js";
+import { type TableLimits, TabularError } from "../limits.js";
+import { NON_ASCII, QUOTED, type Row, type RowFeed } from "./row.js";
+import { cellTooLong, rowTooLong, tooManyColumns } from "./text-feed.js";
 
 interface Read {
   cells: string[];

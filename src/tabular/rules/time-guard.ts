@@ -1,7 +1,6 @@
 import { Script } from "node:vm";
-import { TabularError } from "../errors.js";
-import { PATTERN_BYTES_PER_SECOND, type TableLimits } from "../limits.js";
-import type { Guard } from "../reader/feed.js";
+import { PATTERN_BYTES_PER_SECOND, type TableLimits, TabularError } from "../limits.js";
+import type { Guard } from "../reader/row.js";
 
 /** What is going on while guarded, for the message and the budget. */
 export interface GuardedWork {

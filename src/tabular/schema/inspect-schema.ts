@@ -1,8 +1,6 @@
-import { TabularError } from "../errors.js";
-import type { ColumnIndex } from "./column-index.js";
-import { unescapeSeparator } from "./document.js";
-import { KEYWORDS } from "./keywords.js";
-import { readProperty, readSchema, type TableProperty } from "./table-schema.js";
+import { TabularError } from "../limits.js";
+import { type ColumnIndex, KEYWORDS } from "./keywords.js";
+import { readProperty, readSchema, type TableProperty, unescapeSeparator } from "./table-schema.js";
 
 /** Something to know about a schema. An error keeps it from being applied, or makes it say what cannot be meant. */
 export interface SchemaRemark {

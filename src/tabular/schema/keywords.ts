@@ -1,4 +1,5 @@
-import { patternProblem } from "../rules/native-pattern.js";
+import { patternProblem } from "../rules/environment.js";
+import type { TableSchema } from "./table-schema.js";
 
 type Kind = "number" | "positive" | "count" | "text" | "truth" | "list" | "pattern" | "any";
 
@@ -53,3 +54,65 @@ export function keywordProblem(object: Record<string, unknown>, type: string): s
   }
   return undefined;
 }
+
+/** Where a property's cells are: one column, or for an array the columns `from` up to `to`, which is not included. */
+export type ColumnIndex = { kind: "column"; at: number } | { kind: "slice"; from: number; to: number | undefined };
+
+const OPEN_END = /^(\d+)::$/;
+const OPEN_START = /^::(\d+)$/;
+const CLOSED = /^(\d+):(\d+)$/;
+
+/** Above this an index cannot be meant: no table has so many columns. */
+const LARGEST = 1_000_000_000;
+
+/**
+ * Reads the index of a property: a zero-based number, or for an array `i::`, `::i` or `i:j`.
+ * A sentence about what is wrong with it comes back as text.
+ */
+export function parseColumnIndex(value: unknown, isArray: boolean): ColumnIndex | string {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string") return `its index must be ${isArray ? "a slice" : "a number"}, not ${JSON.stringify(value) ?? "absent"}`;
+  if (isArray) return parseSlice(text);
+  if (/^\d+$/.test(text) && Number(text) <= LARGEST) return { kind: "column", at: Number(text) };
+  if (text.includes(":")) return `its index ${text} is a slice, which only an array can have: give the number of one column`;
+  return `its index ${text} is not a column: columns are counted from 0`;
+}
+
+function parseSlice(text: string): ColumnIndex | string {
+  const sense = "write i:: (from column i to the end), ::i (up to column i, which is not included) or i:j";
+  let match = OPEN_END.exec(text);
+  if (match && Number(match[1]) <= LARGEST) return { kind: "slice", from: Number(match[1]), to: undefined };
+  match = OPEN_START.exec(text) ?? CLOSED.exec(text);
+  if (!match) return `its index ${text} is not a slice: ${sense}`;
+  const from = match.length === 3 ? Number(match[1]) : 0;
+  const to = Number(match.at(-1));
+  if (to > LARGEST || from >= to) return `its slice ${text} holds no column: ${sense}`;
+  return { kind: "slice", from, to };
+}
+
+/** Columns whose names in the header are not those of the schema's properties. */
+export interface HeaderDifferences {
+  total: number;
+  /** The first ones. */
+  columns: { column: number; found: string; expected: string }[];
+}
+
+/** Differences that are listed. */
+const LISTED = 10;
+
+/**
+ * Compares a header with the names of a schema. Properties of arrays stand for several columns and are left out, and
+ * so are empty names; a number behind a name tells columns of one name apart.
+ */
+export function headerDifferences({ properties }: TableSchema, header: readonly string[]): HeaderDifferences {
+  const differences: HeaderDifferences = { total: 0, columns: [] };
+  for (const { name, index } of properties) {
+    const found = index.kind === "column" ? header[index.at]?.trim() : undefined;
+    if (found === undefined || found === "" || found === name.trim() || isNumbered(name, found)) continue;
+    differences.total++;
+    if (differences.columns.length < LISTED) differences.columns.push({ column: (index as { at: number }).at, found, expected: name });
+  }
+  return differences;
+}
+
+const isNumbered = (name: string, found: string): boolean => name.startsWith(`${found}_`) && /^\d+$/.test(name.slice(found.length + 1));

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import type { FeedAnswer, FeedRequest } from "../../../src/stores/records/port.js";
+import type { FeedAnswer, FeedRequest } from "../../../src/storage/records/port.js";
 import { create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ask = (port: MessagePort, request: FeedRequest): Promise<FeedAnswer> => new Promise((resolve) => {

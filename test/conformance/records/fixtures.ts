@@ -1,7 +1,6 @@
 import { arkKey } from "../../../src/identifiers/ark.js";
-import type { KindName } from "../../../src/model/kind.js";
-import type { Link } from "../../../src/model/link.js";
-import type { Commit, RecordState, RecordStore, RecordWrite } from "../../../src/stores/records/port.js";
+import type { KindName, Link } from "../../../src/model/kind.js";
+import type { Commit, RecordState, RecordStore, RecordWrite } from "../../../src/storage/records/port.js";
 
 export const OWNER = "ark:99999/user-ann";
 const T0 = Date.UTC(2026, 0, 1);

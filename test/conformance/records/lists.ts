@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ListQuery, RecordStore } from "../../../src/stores/records/port.js";
+import type { ListQuery, RecordStore } from "../../../src/storage/records/port.js";
 import { create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ark = (i: number): string => `ark:99999/d${String(i).padStart(2, "0")}`;

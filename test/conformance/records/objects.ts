@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ObjectReference } from "../../../src/stores/records/objects-port.js";
-import type { RecordWrite } from "../../../src/stores/records/port.js";
+import type { ObjectReference, RecordWrite } from "../../../src/storage/records/port.js";
 import { commitOf, create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const A = "ark:99999/download-1";

@@ -1,7 +1,6 @@
-import { ownersOf } from "../../../src/use-cases/access/owners.js";
 import { describe, expect, test } from "vitest";
-import { packLinks } from "../../../src/stores/records/links-codec.js";
-import { packQuads } from "../../../src/stores/records/quads-codec.js";
+import { ownersOf } from "../../../src/services/access/rules.js";
+import { packLinks, packQuads } from "../../../src/storage/records/codecs.js";
 import { create, decode, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const A = "ark:99999/data-set-1";

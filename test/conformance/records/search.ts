@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SearchHit, SearchQuery } from "../../../src/stores/records/search-port.js";
-import type { RecordWrite } from "../../../src/stores/records/port.js";
+import type { RecordWrite, SearchHit, SearchQuery } from "../../../src/storage/records/port.js";
 import { create, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ark = (name: string): string => `ark:99999/${name}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/stores/records/fence.js";
+import { FenceLost } from "../../../src/storage/records/refusals.js";
 import { commitOf, create, OWNER, remove, type Setting } from "./fixtures.js";
 
 const SHA = "a".repeat(64);

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RecordWrite } from "../../../src/stores/records/port.js";
-import type { SearchPage, SearchQuery } from "../../../src/stores/records/search-port.js";
-import { type KeptVector, MOST_CHARACTERS } from "../../../src/stores/records/vectors-port.js";
+import { type KeptVector, MOST_CHARACTERS, type RecordWrite, type SearchPage, type SearchQuery } from "../../../src/storage/records/port.js";
 import { commitOf, create, remove, replace, type Setting, write } from "./fixtures.js";
 
 const MODEL = "test/four";

@@ -1,7 +1,7 @@
 import { Parser, Store } from "n3";
 import { describe, expect, it } from "vitest";
 import { PREFIXES, expandCurie } from "../../../src/model/field.js";
-import { KINDS } from "../../../src/model/kinds/index.js";
+import { KINDS } from "../../../src/model/kinds.js";
 import { PROVENANCE, type ProvenanceName } from "../../../src/model/provenance.js";
 import { evidenceOntology } from "../../../src/model/vocabulary/ontology.js";
 

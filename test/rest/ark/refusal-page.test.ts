@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refusalPage } from "../../../src/web/refusal-page.js";
+import { refusalPage } from "../../../src/web/html.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

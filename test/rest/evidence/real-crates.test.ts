@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../../src/package-root.js";
-import type { EvidenceGraph } from "../../../src/use-cases/evidence/index.js";
-import { startServer, type Person, type TestServer } from "../../support/server.js";
+import type { EvidenceGraph } from "../../../src/services/evidence/types.js";
+import { type Person, startServer, type TestServer } from "../../support/server.js";
 
 const CRATES = join(packageRoot, "..", "shared", "data", "crates");
 const there = existsSync(CRATES);

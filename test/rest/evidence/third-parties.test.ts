@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { EvidenceGraph } from "../../../src/use-cases/evidence/index.js";
+import type { EvidenceGraph } from "../../../src/services/evidence/types.js";
 import { bodyOf } from "../../support/bodies.js";
-import { startServer, type Person, type TestServer } from "../../support/server.js";
+import { type Person, startServer, type TestServer } from "../../support/server.js";
 
 let server: TestServer;
 let victim: Person;

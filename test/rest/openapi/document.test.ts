@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
-import { OPERATIONS, openApiDocument } from "../../../src/rest/openapi/document.js";
+import { OPERATIONS, openApiDocument } from "../../../src/rest/contract/document.js";
 
 interface Node { readonly [key: string]: Node }
 const document = openApiDocument() as unknown as Node;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../../../src/model/examples.js";
 import type { JsonObject } from "../../../src/model/field.js";
-import { KINDS } from "../../../src/model/kinds/index.js";
-import { OPERATIONS } from "../../../src/rest/openapi/document.js";
-import { MEMBER } from "../../../src/rest/openapi/groups.js";
-import type { Operation } from "../../../src/rest/openapi/operation.js";
+import { KINDS } from "../../../src/model/kinds.js";
+import { OPERATIONS } from "../../../src/rest/contract/document.js";
+import { MEMBER } from "../../../src/rest/accounts.js";
+import type { ContractRow } from "../../../src/rest/contract/rows.js";
 import { bodyOf } from "../../support/bodies.js";
 import { followed, misfit } from "../../support/contract.js";
 import { storeContent } from "../../support/content.js";
@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** The path of an operation with the examples of its parameters. */
-function pathOf({ operationId, path, parameters = [] }: Operation): string {
+function pathOf({ operationId, path, parameters = [] }: ContractRow): string {
   const queries: string[] = [];
   let filled = path;
   for (const { name, in: place, example, required } of parameters.map(followed)) {
@@ -68,7 +68,7 @@ function pathOf({ operationId, path, parameters = [] }: Operation): string {
 }
 
 /** The example of a request body, as a client sends it. */
-function bodyOfExample({ operationId, body = {} }: Operation, type: string): { headers?: Record<string, string>; body?: RequestInit["body"] } {
+function bodyOfExample({ operationId, body = {} }: ContractRow, type: string): { headers?: Record<string, string>; body?: RequestInit["body"] } {
   const example = body[type]!.example as JsonObject;
   if (type === "application/x-www-form-urlencoded") return { body: new URLSearchParams(example as Record<string, string>) };
   if (type !== "multipart/form-data") return { headers: { "Content-Type": type }, body: JSON.stringify(example) };

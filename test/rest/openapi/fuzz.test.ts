@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/model/field.js";
-import { OPERATIONS } from "../../../src/rest/openapi/document.js";
-import type { Operation } from "../../../src/rest/openapi/operation.js";
+import { OPERATIONS } from "../../../src/rest/contract/document.js";
+import type { ContractRow } from "../../../src/rest/contract/rows.js";
 import { bodyOf } from "../../support/bodies.js";
 import { followed, misfit } from "../../support/contract.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
@@ -30,7 +30,7 @@ const value: fc.Arbitrary<JsonValue> = fc.oneof(fc.jsonValue({ maxDepth: 2 }) as
 interface Sent { path: string; token: "none" | "good" | "bad"; headers: Record<string, string>; body?: string }
 
 /** Requests to one operation, made from its own description: parameters left out, odd or known; the body's example with members changed. */
-function requestsTo(operation: Operation): fc.Arbitrary<Sent> {
+function requestsTo(operation: ContractRow): fc.Arbitrary<Sent> {
   const parameters = (operation.parameters ?? []).map(followed) as { name: string; in: string; required?: boolean; example?: JsonValue; schema: JsonObject }[];
   const values = fc.record(Object.fromEntries(parameters.map(({ name, in: place, example, schema }) => [`${place} ${name}`, fc.option(
     fc.oneof(odd, fc.constant(String(example ?? "1")), ...(Array.isArray(schema["enum"]) ? [fc.constantFrom(...(schema["enum"] as string[]))] : [])), { nil: undefined },

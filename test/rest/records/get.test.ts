@@ -1,8 +1,8 @@
 import { Parser } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { arkKey } from "../../../src/identifiers/ark.js";
-import { KINDS } from "../../../src/model/kinds/index.js";
-import { stateOf } from "../../../src/use-cases/records/state.js";
+import { KINDS } from "../../../src/model/kinds.js";
+import { stateOf } from "../../../src/services/records/state.js";
 import { WRITABLE, bodyOf } from "../../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/model/field.js";
-import { KINDS } from "../../../src/model/kinds/index.js";
+import { KINDS } from "../../../src/model/kinds.js";
 import { WRITABLE, bodyOf, unnamed } from "../../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/field.js";
-import { runRevision } from "../../../src/use-cases/computations/results.js";
+import { runRevision } from "../../../src/services/computations/results.js";
 import { metadata } from "../../support/crates.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 

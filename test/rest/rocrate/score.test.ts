@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CATEGORIES, CATEGORY_NAMES, type AiReadyScore } from "../../../src/use-cases/scoring/index.js";
+import { CATEGORIES, CATEGORY_NAMES } from "../../../src/services/scoring/criteria.js";
+import type { AiReadyScore } from "../../../src/services/scoring/score.js";
 import { bodyOf } from "../../support/bodies.js";
 import { crate, type Entity } from "../../support/crates.js";
-import { startServer, type Answer, type Person, type TestServer } from "../../support/server.js";
+import { type Answer, type Person, startServer, type TestServer } from "../../support/server.js";
 
 let server: TestServer;
 let ada: Person;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CratePlan } from "../../../src/use-cases/crates/plan.js";
+import type { CratePlan } from "../../../src/services/crates/plan.js";
 import { crate, metadata, zip, type Entity } from "../../support/crates.js";
 import { startServer, type Answer, type Person, type TestServer } from "../../support/server.js";
 

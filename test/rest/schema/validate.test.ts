@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SchemaResolver } from "../../../src/resolvers/schema-resolver.js";
-import { contextOf } from "../../../src/resolvers/context.js";
-import type { TableCheckAnswer } from "../../../src/use-cases/schemas/check-table.js";
+import { SchemaResolver } from "../../../src/graphql/resolvers/validation-resolver.js";
+import { contextOf } from "../../../src/graphql/resolvers/context.js";
+import type { TableCheckAnswer } from "../../../src/services/schemas/check-table.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
 const EXAMPLE = "ark:99999/schema-example";

@@ -2,16 +2,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../../../src/config.js";
-import { BOOKKEEPING, OpenEndpoint, openEndpointEngine } from "../../../src/stores/queries/endpoint/index.js";
-import { OpenEngine } from "../../../src/stores/queries/oxigraph/index.js";
-import type { Deps } from "../../../src/use-cases/deps.js";
-import { QueryGuard } from "../../../src/use-cases/sparql/index.js";
+import { readConfig } from "../../../src/config/config.js";
+import type { Deps } from "../../../src/services/deps.js";
+import { QueryGuard } from "../../../src/services/sparql/guard/guard.js";
+import { BOOKKEEPING, OpenEndpoint, openEndpointEngine } from "../../../src/storage/graph/endpoint/index.js";
+import { OpenEngine } from "../../../src/storage/graph/oxigraph/index.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { MemoryLeases } from "../../support/memory-leases.js";
-import { OXIGRAPH } from "../../support/servers/oxigraph.js";
-import { sparqlServer } from "../../support/servers/installed.js";
 import { startServer, type TestServer } from "../../support/server.js";
+import { sparqlServer } from "../../support/servers/installed.js";
+import { OXIGRAPH } from "../../support/servers/oxigraph.js";
 
 /** The suite of w3c/rdf-tests as facts; it lies beside a checkout and is no part of the product. */
 const SUITE = fileURLToPath(new URL("../../../../shared/data/sparql11-protocol/", import.meta.url));

@@ -52,7 +52,7 @@ describe("the issuer", () => {
     }
   });
   it("is one for two nodes that begin an installation together", async () => {
-    const { installation } = await import("../../../src/use-cases/accounts/installation.js");
+    const { installation } = await import("../../../src/services/accounts/tokens.js");
     const { records } = here.deps;
     const fresh = Object.assign(Object.create(records) as typeof records, {
       setting: (name: string) => records.setting(`test ${name}`),

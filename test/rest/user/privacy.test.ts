@@ -47,8 +47,8 @@ describe("a user's e-mail address and account fields", () => {
     const quads = (await server.deps.records.quads(ada.id))!;
     expect(quads).toContain("Ada");
     for (const secret of [ada.email, PHONE, PASSWORD, "argon2"]) expect(quads).not.toContain(secret);
-    const { stateOf } = await import("../../../src/use-cases/records/state.js");
-    const { KINDS } = await import("../../../src/model/kinds/index.js");
+    const { stateOf } = await import("../../../src/services/records/state.js");
+    const { KINDS } = await import("../../../src/model/kinds.js");
     const { text, keywords } = await stateOf(server.deps, KINDS.user, ada.id, { "@id": ada.id, name: "Ada", email: ada.email, phone: PHONE, description: ada.email, keywords: [ada.email], author: ada.email });
     expect(JSON.stringify([text, keywords])).not.toContain(ada.email);
   });

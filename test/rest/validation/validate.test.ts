@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../../../src/model/examples.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import { KIND_NAMES } from "../../../src/model/kind.js";
-import type { ShapeReport } from "../../../src/use-cases/validation/report.js";
+import type { ShapeReport } from "../../../src/services/validation/report.js";
 import { startServer, type TestServer } from "../../support/server.js";
 import { crate, metadata } from "../../support/crates.js";
 

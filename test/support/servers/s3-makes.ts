@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "minio";
-import type { S3Location } from "../../../src/stores/objects/s3/location.js";
+import type { S3Location } from "../../../src/storage/objects/s3/location.js";
 import { garageMissing, startGarage } from "./garage.js";
 import { minioMissing, startMinio } from "./minio.js";
 import { startSwift, swiftMissing } from "./swift.js";

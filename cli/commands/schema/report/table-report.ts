@@ -1,8 +1,6 @@
 import type { ErrorKind, TableError, TableSummary } from "../../../../src/tabular/summary.js";
-import { displayWidth } from "../../../render/display-width.js";
-import { centred, TextTable } from "../../../render/table.js";
-import type { Output } from "./output.js";
-import { OrderedReport } from "./report.js";
+import { centred, displayWidth, TextTable, textTable } from "../../../render/table.js";
+import { OrderedReport, type Output } from "./report.js";
 
 const HEAD = ["row", "error_type", "failed_keyword", "message"];
 const RED = "\u001b[31m";
@@ -84,4 +82,14 @@ export class TableReport extends OrderedReport {
   private paint(colour: string, text: string): string {
     return this.coloured ? `${colour}${text}${PLAIN}` : text;
   }
+}
+
+/** Counts by property and keyword; to standard error where standard output is for programs. */
+export async function writeSummary(file: string, summary: TableSummary, format: string, several: boolean): Promise<void> {
+  const stream = format === "table" ? process.stdout : process.stderr;
+  const { rows, errors, rowsWithErrors } = summary;
+  const sorted = summary.counts.toSorted((a, b) => b.count - a.count);
+  const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+  const counted = `${several ? `${file}: ` : ""}${plural(rows, "row")}, ${plural(errors, "error")} in ${plural(rowsWithErrors, "row")}\n`;
+  stream.write(counted + (errors === 0 ? "" : textTable(["property", "keyword", "errors"], sorted.map(({ property, keyword, count }) => [property ?? "(row)", keyword ?? "None", String(count)]))));
 }

@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { fullFormats } from "ajv-formats/dist/formats.js";
+import { parseArk } from "../../../src/identifiers/ark.js";
+import { inferTable } from "../../../src/tabular/infer.js";
+import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
+import { inspectSchema } from "../../../src/tabular/schema/inspect-schema.js";
+import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
+import { newSchemaDocument, readSchema, unescapeSeparator } from "../../../src/tabular/schema/table-schema.js";
+import { validateTable } from "../../../src/tabular/validate.js";
+import { Failure } from "../../failure.js";
+import { openData, textOptions } from "./data-source.js";
+import { newSchemaArk } from "./edit.js";
+import { exists, inFile, loadSchema, type ResultOptions, writeResult } from "./schema-file.js";
+
+/** `schema check`: is the schema itself sound? Status 1 when it is not; warnings do not count. @throws Failure */
+export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
+  const document = await readDocument(path);
+  const columns = data === undefined ? undefined : await columnsOf(data, document);
+  const remarks = inspectSchema(document, columns, new Set(Object.keys(fullFormats)));
+  for (const { level, message } of remarks) process.stdout.write(`${level}: ${message}\n`);
+  if (remarks.some(({ level }) => level === "error")) process.exitCode = 1;
+  else process.stdout.write("Schema is sound\n");
+}
+
+async function readDocument(path: string): Promise<unknown> {
+  if (/^ark(?::|\d)/i.test(path) && !(await exists(path))) return (await loadSchema(path)).document;
+  const text = await inFile(path, () => readFile(path, "utf8"));
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (cause) {
+    throw new Failure(`${path}: the schema is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Columns of the first row of a data file. */
+async function columnsOf(data: string, document: unknown): Promise<number> {
+  const source = await openData(data);
+  return inFile(source.name, async () => {
+    const shell = readSchema({ ...(document as object), properties: { none: { type: "string", index: DEFAULT_LIMITS.maxColumns, description: "" } }, required: [], header: false });
+    // No row has that column, so the check ends at the first row.
+    return (await validateTable(source.bytes, shell, { maxErrors: 1 }).summary()).columns;
+  });
+}
+
+export interface InferOptions extends ResultOptions {
+  name?: string;
+  description?: string;
+  guid?: string;
+  separator?: string;
+  header?: boolean;
+  encoding?: string;
+}
+
+/** `schema infer`: writes a schema that the data conform to; what the types hide is said on standard error. @throws Failure */
+export async function inferSchema(data: string, options: InferOptions): Promise<void> {
+  if (options.separator === "") throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
+  if (options.guid !== undefined && !parseArk(options.guid)) throw new Failure(`--guid ${options.guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:59853/schema-example`);
+  const source = await openData(data);
+  const remark = (sentence: string): boolean => process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
+  const found = await inFile(source.name, () => inferTable(source.bytes, {
+    ...textOptions(options.encoding, remark),
+    ...(options.separator === undefined ? {} : { separator: unescapeSeparator(options.separator) }),
+    ...(options.header === undefined ? {} : { header: options.header }),
+  }));
+  const name = options.name ?? (data === "-" ? "table" : basename(data).replace(/(\.(csv|tsv|tab|txt|gz))+$/i, ""));
+  const document = newSchemaDocument({ id: options.guid ?? newSchemaArk(name), name, description: options.description ?? `Columns of ${name}`, separator: found.separator, header: found.header });
+  for (const note of found.notes) remark(note);
+  await writeResult({ ...document, properties: found.properties, required: Object.keys(found.properties) }, options, "Schema");
+}
+
+/** `schema list`: the packaged schemas, one a line. */
+export function listSchemas(): void {
+  const width = Math.max(...PACKAGED_SCHEMAS.map((schema) => schema["@id"].length));
+  process.stdout.write(PACKAGED_SCHEMAS.map((schema) => `${schema["@id"].padEnd(width)}  ${schema.name}\n`).join(""));
+}
+
+/** `schema show <ARK>`: a packaged schema as JSON. @throws Failure */
+export function showSchema(ark: string): void {
+  const schema = findPackagedSchema(ark);
+  if (!schema) throw new Failure(`${ark}: no schema with this identifier is packaged; arkgraph schema list shows those that are`);
+  process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+}

@@ -1,0 +1,91 @@
+import type { Command } from "commander";
+
+/** What may stand at one place of a command line. */
+interface Place {
+  /** Words of the command so far, e.g. `schema validate`; empty for the program itself. */
+  path: string;
+  /** Commands and options that may come next. */
+  words: string[];
+  /** Options that take a value, with the values they know; none known: a file may follow. */
+  values: { flags: string[]; choices: string[] }[];
+  /** Values that an argument knows. */
+  choices: string[];
+}
+
+/** Every place of a program, the program itself first. */
+export function placesOf(program: Command): Place[] {
+  const places: Place[] = [];
+  const visit = (command: Command, path: string): void => {
+    const help = command.createHelp();
+    const options = help.visibleOptions(command);
+    const commands = help.visibleCommands(command).filter((inner) => inner.name() !== "help");
+    const flagsOf = ({ short, long }: (typeof options)[number]): string[] => [short, long].filter((flag) => flag !== undefined);
+    places.push({
+      path,
+      words: [...commands.map((inner) => inner.name()), ...options.flatMap(flagsOf)],
+      values: options.filter(({ required, optional }) => required || optional).map((option) => ({ flags: flagsOf(option), choices: option.argChoices ?? [] })),
+      choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    });
+    for (const inner of commands) visit(inner, `${path} ${inner.name()}`.trim());
+  };
+  visit(program, "");
+  return places;
+}
+
+/** Every word is one of ours, but a quote in a value must not end the script's own. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A script that a shell reads to complete the command line of the program. */
+export function completionScript(program: Command, shell: "bash" | "zsh"): string {
+  const name = program.name();
+  return (shell === "bash" ? bash : zsh)(name, placesOf(program));
+}
+
+/** Lines of a `case` on `$place`: how far the commands typed so far lead. */
+const steps = (places: readonly Place[]): string => places.filter(({ path }) => path !== "").map(({ path }) => `      ${quoted(path)}) place=${quoted(path)} ;;`).join("\n");
+
+const valueCases = (places: readonly Place[], offer: (choices: readonly string[]) => string): string => places.flatMap(({ path, values }) =>
+  values.map(({ flags, choices }) => `    ${flags.map((flag) => quoted(`${path} ${flag}`.trim())).join("|")}) ${offer(choices)}; return ;;`)).join("\n");
+
+const wordCases = (places: readonly Place[], offer: (words: readonly string[]) => string): string => places.map(({ path, words, choices }) => `    ${quoted(path)}) ${offer([...choices, ...words])} ;;`).join("\n");
+
+/** Within the loop over the words before: where they lead. After it: what may stand there. Both shells read it the same. */
+const cases = (places: readonly Place[], offer: (words: readonly string[]) => string): string => `    case "$next" in
+${steps(places)}
+    esac
+  done
+  case "\${place:+$place }$before" in
+${valueCases(places, offer)}
+  esac
+  case "$place" in
+${wordCases(places, offer)}
+  esac`;
+
+function bash(name: string, places: readonly Place[]): string {
+  const offer = (words: readonly string[]): string => (words.length === 0 ? "COMPREPLY=()" : `COMPREPLY=($(compgen -W ${quoted(words.join(" "))} -- "$current"))`);
+  return `# Completes ${name} in bash. Read it at the start: source <(${name} completion bash)
+_${name}() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" place="" index next
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    next="\${place:+$place }\${COMP_WORDS[index]}"
+${cases(places, offer)}
+}
+complete -o default -F _${name} ${name}
+`;
+}
+
+function zsh(name: string, places: readonly Place[]): string {
+  const offer = (words: readonly string[]): string => (words.length === 0 ? "_files" : `compadd -- ${words.map(quoted).join(" ")}`);
+  return `#compdef ${name}
+# Completes ${name} in zsh. Read it at the start, after compinit: source <(${name} completion zsh)
+_${name}() {
+  local before="\${words[CURRENT-1]}" place="" next
+  local -i index
+  for ((index = 2; index < CURRENT; index++)); do
+    next="\${place:+$place }\${words[index]}"
+${cases(places, offer)}
+  [[ "\${words[CURRENT]}" == -* ]] || _files
+}
+compdef _${name} ${name}
+`;
+}

@@ -1,0 +1,90 @@
+import { Outage } from "../../errors.js";
+import type { TarFile } from "./tar.js";
+
+/** The engine cannot be reached or does not answer: work that was accepted waits for it. */
+export class EngineAway extends Outage {
+  override readonly name = "EngineAway";
+}
+
+/** The engine answered, and refused; its own words are in the message. */
+export class EngineRefusal extends Error {
+  override readonly name = "EngineRefusal";
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
+}
+
+/** Which attempt at which submission a container belongs to; containers and volumes carry it as labels. */
+export interface RunOwner { submission: string; attempt: number }
+
+/** An image that is present on the engine. */
+export interface EngineImage {
+  /** What the engine calls these very bytes: `sha256:…`. */
+  id: string;
+  /** `name@sha256:…` as a registry of images would know it, where it came from one. */
+  digest: string | null;
+}
+
+/** What one run may use; sizes in bytes. */
+export interface RunLimits { memory: number; cpus: number; pids: number; openFiles: number; /** Of `/tmp`, which counts as memory. */ temporary: number; /** Of one file that it writes. */ fileSize: number; /** Of what the engine keeps of its output. */ log: number }
+
+export interface RunSpec {
+  owner: RunOwner;
+  /** {@link EngineImage.id} */
+  image: string;
+  /** Takes the place of the image's entry point; absent: that stays. */
+  entrypoint?: readonly string[];
+  /** Absent: the image's own command. */
+  command?: readonly string[];
+  /** `user:group` as numbers, none of them 0. */
+  user: string;
+  limits: RunLimits;
+}
+
+/** Where a run finds what it is given, read-only. */
+export type InputPlace = "inputs" | "software";
+
+export type RunState =
+  | { running: true }
+  | { running: false; exitCode: number; outOfMemory: boolean; /** RFC 3339. */ startedAt: string; finishedAt: string };
+
+/** What a run left under `/outputs`, in any order; the content is read before the next one is asked for, or passed over. */
+export interface OutputEntry {
+  /** Below `/outputs`, with `/`; null when it is no text. */
+  path: string | null;
+  type: "file" | "folder" | "link" | "other";
+  size: number;
+  content(): AsyncIterable<Uint8Array>;
+}
+
+/** One container with its volumes. Whoever made it removes it, however it ended. */
+export interface ContainerRun {
+  /** The engine's identifier of the container. */
+  readonly id: string;
+  /** Puts files where the run finds them; before {@link start}. */
+  put(place: InputPlace, files: AsyncIterable<TarFile>): Promise<void>;
+  /** @throws EngineRefusal when the image cannot run that command */
+  start(): Promise<void>;
+  /** @throws EngineRefusal with status 404 when somebody removed it */
+  state(): Promise<RunState>;
+  /** Bytes under `/outputs` as of now; `undefined` where the engine does not count. */
+  outputSize(): Promise<number | undefined>;
+  /** The end of what it wrote to standard output and error, at most so many bytes of UTF-8. */
+  log(bytes: number): Promise<string>;
+  outputs(): AsyncGenerator<OutputEntry>;
+  /** Ends what runs, and removes container and volumes; again does no harm. */
+  remove(): Promise<void>;
+}
+
+/** Runs containers. Nothing is ever fetched from elsewhere: an image is there or it is not. Every call throws {@link EngineAway} when it gets no answer. */
+export interface ContainerEngine {
+  /** `undefined` when it is not present. */
+  image(reference: string): Promise<EngineImage | undefined>;
+  /** Makes container and volumes, not started. When it throws nothing stays behind. */
+  create(spec: RunSpec): Promise<ContainerRun>;
+  /** Whose containers and volumes of this registry are there. */
+  owners(): Promise<RunOwner[]>;
+  /** Removes those of one attempt. */
+  remove(owner: RunOwner): Promise<void>;
+  health(): Promise<void>;
+}

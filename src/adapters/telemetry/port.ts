@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { JobHandler } from "../../jobs/port.js";
+
+/** One call of a store. Its words come from fixed lists: what a user wrote never becomes a name or an attribute. */
+export interface StoreCall {
+  store: "records" | "graph" | "objects";
+  /** What the store is made of: `sqlite`, `postgresql`, `oxigraph`, `sparql`, `files`, `s3`. */
+  system: string;
+  operation: string;
+}
+
+/** Tells a collector what is done for whom, and how long it takes. There is none unless a setting asks for it. */
+export interface Tracing {
+  /**
+   * Handles a request in a span of its own, a child of the caller's where `traceparent` names one.
+   * @param routeOf asked at the end: the template of the path, of the contract
+   */
+  request(req: IncomingMessage, res: ServerResponse, routeOf: () => string | undefined, handle: () => void): void;
+  /** The span that is at work, as W3C Trace Context writes it: for work that goes on elsewhere. */
+  traceparent(): string | undefined;
+  /** Hands a submission to the queue in a span. */
+  queued<T>(submission: string, enqueue: () => Promise<T>): Promise<T>;
+  /**
+   * Each attempt at a submission in a span, a child of the request's that asked for it.
+   * @param statusOf what an attempt came to
+   */
+  job(handler: JobHandler, statusOf: (submission: string) => Promise<string | undefined>): JobHandler;
+  /** A call of a store in a span, where it is made for a request or a job that has one. */
+  store<T>(call: StoreCall, work: () => Promise<T>): Promise<T>;
+  /** Sends what is left, and waits for that a moment only. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What is told to whom. */
+export interface TracingOptions {
+  /** Base address of a collector that takes OTLP over HTTP. */
+  endpoint: string;
+  /** Sent along; they may hold a key. */
+  headers: Readonly<Record<string, string>>;
+  serviceName: string;
+  version: string;
+  /** Part of the traces that no caller has decided on: 0 to 1. */
+  ratio: number;
+  /** ms between two sendings. */
+  delay: number;
+  /** ms that one sending may take. */
+  timeout: number;
+  /** Most spans that wait; those beyond are dropped. */
+  queue: number;
+  /** How work is queued: `in_process` or `bullmq`. */
+  queueSystem: string;
+  /** Told of spans that could not be sent, at most once a minute. */
+  onLost: (reason: string) => void;
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from "node:crypto";
+import type { Embedder } from "../adapters/embeddings/port.js";
+import { ServiceError } from "../errors.js";
+import { sweepRuns } from "../services/computations/handler.js";
+import type { Deps } from "../services/deps.js";
+import { reportDamage } from "../services/health.js";
+import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
+import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";
+
+/** Name of the lease: nodes take turns, since one look at all objects is enough. */
+const SWEEP_LEASE = "sweep";
+
+/**
+ * Removes objects that nothing refers to, every SWEEP_INTERVAL, on one node at a time; and at the start as well what runs of
+ * computations left on this node's container engine.
+ */
+export class Sweeper {
+  readonly #node = randomUUID();
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(private readonly deps: Pick<Deps, "config" | "records" | "objects" | "containers" | "log">) {}
+
+  start(): void {
+    if (this.deps.containers) this.#begin(() => this.#sweepRuns());
+    this.#timer = setInterval(() => this.#begin(() => this.#sweep()), this.deps.config.SWEEP_INTERVAL).unref();
+  }
+
+  /** Begins no further one and ends the one that runs, between two objects. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #begin(work: () => Promise<void>): void {
+    this.#running ??= work().catch((err: unknown) => this.deps.log.error({ err }, "the sweep failed")).finally(() => (this.#running = undefined));
+  }
+
+  /** No lease: nodes may have engines of their own. */
+  async #sweepRuns(): Promise<void> {
+    const { containers } = this.deps;
+    if (containers) await sweepRuns(this.deps, containers).catch((err: unknown) => this.deps.log.warn({ err }, "the container engine could not be swept"));
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#sweepRuns();
+    const { config, records, objects, log } = this.deps;
+    if (!(await records.lease(SWEEP_LEASE, this.#node, config.SWEEP_INTERVAL))) return;
+    const { removed, stale } = await sweepObjects({ objects, records, intentLifetime: config.INTENT_LIFETIME, signal: this.#stopping.signal });
+    if (removed + stale > 0) log.info({ removed, stale }, "removed objects that nothing refers to");
+  }
+}
+
+/** Name of the lease: one node scrubs at a time, since all see the same objects. */
+const SCRUB_LEASE = "scrub";
+/** ms that the lease is held for; it is renewed at each object, or three times as often. */
+const HELD = 60_000;
+/** ms between two looks at whether there is something to do. */
+const LOOK = 60_000;
+/** ms between two notes of how far it has come: a restart goes on there. */
+const NOTED = 30_000;
+const SETTING = "scrub-position";
+
+/** How far the scrub is: behind `after` in the round that began at `began`; without `after` the round is done. */
+interface Position { began: number; after?: string }
+
+/** Reads all objects in the background, SCRUB_RATE bytes a second, one round every SCRUB_INTERVAL, to find those that are damaged. */
+export class Scrubber {
+  readonly #node = randomUUID();
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(private readonly deps: Pick<Deps, "config" | "records" | "objects" | "damage" | "log">) {}
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK).unref();
+  }
+
+  /** Learns what other nodes found, and goes on with the round where this node is the one to. Never rejects. */
+  look(): Promise<void> {
+    return (this.#running ??= this.#look().catch((err: unknown) => this.#failed(err)).finally(() => (this.#running = undefined)));
+  }
+
+  #failed(err: unknown): void {
+    reportDamage(this.deps.log, err);
+    if (err instanceof ServiceError && err.code === "STORE_DAMAGED") return;
+    this.deps.log.error({ err }, "the scrub of the objects failed");
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  async #look(): Promise<void> {
+    const { config, records, damage } = this.deps;
+    await damage.refresh();
+    if (config.SCRUB_RATE === 0 || config.ROLE === "api") return;
+    const last = parsed(await records.setting(SETTING));
+    const goesOn = last?.after !== undefined;
+    if (last && !goesOn && Date.now() - last.began < config.SCRUB_INTERVAL) return;
+    if (!(await this.#leased())) return;
+    const renewal = setInterval(() => void this.#leased().catch(() => {}), HELD / 3).unref();
+    try {
+      await this.#round(goesOn ? last : { began: Date.now() });
+    } finally {
+      clearInterval(renewal);
+      await records.releaseLease(SCRUB_LEASE, this.#node);
+    }
+  }
+
+  async #round(from: Position): Promise<void> {
+    const { config, records, objects, damage } = this.deps;
+    let position = from;
+    let noted = Date.now();
+    const note = () => records.setSetting(SETTING, JSON.stringify(position));
+    const ended = await scrubObjects({
+      objects, records, damage, rate: config.SCRUB_RATE, after: from.after, signal: this.#stopping.signal,
+      done: async (sha256) => {
+        position = { ...position, after: sha256 };
+        if (Date.now() - noted < NOTED) return true;
+        noted = Date.now();
+        await note();
+        // Another node may have taken over while this one was held up.
+        return this.#leased();
+      },
+    });
+    if (ended) position = { began: position.began };
+    await note();
+  }
+
+  async #leased(): Promise<boolean> {
+    return (await this.deps.records.lease(SCRUB_LEASE, this.#node, HELD)) !== undefined;
+  }
+}
+
+function parsed(text: string | undefined): Position | undefined {
+  return text === undefined ? undefined : JSON.parse(text) as Position;
+}
+
+/** After a submission failed, so many looks are left out: what a server refuses it mostly goes on refusing. */
+const LEFT_OUT = 30;
+
+/**
+ * Looks every VECTORS_INTERVAL whether records wait for their vectors, and queues the work: one submission for whatever changed
+ * meanwhile, instead of one for each commit. Every worker looks; the store makes one submission of it.
+ */
+export class VectorsKeeper {
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #asked: string | undefined;
+  #leftOut = 0;
+  #failing = false;
+
+  constructor(private readonly deps: Pick<Deps, "config" | "records" | "jobs" | "log">, private readonly embedder: Embedder) {}
+
+  start(): void {
+    const look = () => {
+      this.#looking ??= this.#look().then(() => { this.#failing = false; }, (err: unknown) => {
+        if (!this.#failing) this.deps.log.error({ err }, "it could not be looked whether records wait for vectors");
+        this.#failing = true;
+      }).finally(() => (this.#looking = undefined));
+    };
+    look();
+    this.#timer = setInterval(look, this.deps.config.VECTORS_INTERVAL).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#leftOut > 0) {
+      this.#leftOut--;
+      return;
+    }
+    const last = this.#asked === undefined ? undefined : await this.deps.records.submission(this.#asked);
+    if (last?.status === "queued" || last?.status === "running") return;
+    this.#asked = undefined;
+    if (last?.status === "failed") this.#leftOut = LEFT_OUT;
+    else if (await vectorsAreBehind(this.deps, this.embedder)) this.#asked = (await requestVectors(this.deps, this.embedder)).id;
+  }
+}

@@ -1,0 +1,20 @@
+import { Arg, Ctx, ID, Mutation, Resolver } from "type-graphql";
+import { executeComputation } from "../../services/computations/handler.js";
+import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
+import { type Context, countWrite, requestOf } from "./context.js";
+import { SubmissionType } from "./types/submission.js";
+
+/** Runs of computations. */
+@Resolver()
+export class ComputationResolver {
+  /** @throws as `executeComputation` */
+  async execute(id: string, context: Context): Promise<SubmissionView> {
+    await countWrite(context);
+    return viewNow(context.deps, await executeComputation(context.deps, id, context.caller, requestOf(context)));
+  }
+
+  @Mutation(() => SubmissionType, { description: "Runs the computation's container in the background; what it leaves in /outputs becomes a dataset and its files. While a run of yours waits or runs, that is answered." })
+  executeComputation(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
+    return this.execute(id, context);
+  }
+}

@@ -1,0 +1,117 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ServiceError } from "../errors.js";
+import type { GraphDigest, QueryEngine, TruthDigester } from "../storage/graph/port.js";
+import type { ObjectStore } from "../storage/objects/port.js";
+import type { NeededObject, TruthTransfer } from "../storage/records/transfer-port.js";
+
+/** How often the two sides are brought to one commit while others go on writing. */
+const MEETINGS = 8;
+/** ms between looks at an index that is loading, and for it to reach a commit. */
+const LOOK = 100;
+const REACH = 60_000;
+
+export interface CheckedIndex {
+  /** null: the two could not be compared at one commit, because writes did not pause long enough; check again. */
+  agree: boolean | null;
+  /** `leftOut`: lines of records that the index cannot hold; they stay in the records and are found by no query. */
+  truth: GraphDigest & { leftOut: number };
+  index: GraphDigest;
+}
+
+/**
+ * Compares the index with the truth, quad by quad through digests, as of one commit. Behind `arkgraph check`.
+ * A loading index is waited for.
+ *
+ * @throws {import("../errors.js").ServiceError} `STORE_UNAVAILABLE`, `INDEX_BEHIND`, `SHUTTING_DOWN`
+ */
+export async function checkIndex(deps: { openTruth: () => TruthDigester; queries: QueryEngine }): Promise<CheckedIndex> {
+  const { queries } = deps;
+  const digester = deps.openTruth();
+  try {
+    while (queries.state().state === "loading") {
+      // One that is away, or refuses what it is to hold, would be waited for in vain.
+      await queries.health();
+      await pause(LOOK);
+    }
+    for (let meeting = 1, seen = 0; ; meeting++) {
+      const truth = await digester.digest(seen);
+      await queries.reach(truth.sequence, REACH);
+      const index = await queries.digest();
+      const same = truth.digest === index.digest && truth.quads === index.quads;
+      if (same || truth.sequence === index.sequence) return { agree: same, truth, index };
+      if (meeting === MEETINGS) return { agree: null, truth, index };
+      seen = index.sequence;
+    }
+  } finally {
+    await digester.close();
+  }
+}
+
+/** Hashes that are asked for at a time. */
+const PAGE = 1000;
+/** Objects that are read at a time where the store does not say; disks are quick with a few. */
+const AT_ONCE = 2;
+/** Records that are named for one object. */
+const NAMED = 10;
+
+interface ObjectsCheck {
+  truth: Pick<TruthTransfer, "neededObjects" | "needing">;
+  objects: ObjectStore;
+  signal?: AbortSignal;
+  progress?(objects: number, bytes: number): void;
+  /** Called for each object that is not what it should be, with who needs it. */
+  wrong(object: { sha256: string; what: string; neededBy: string[] }): void;
+}
+
+/**
+ * Reads and hashes every object that records, archives and unfinished submissions need, in bounded memory.
+ * @throws ServiceError `STORE_UNAVAILABLE` when a store cannot be asked
+ */
+export async function checkObjects(check: ObjectsCheck): Promise<{ objects: number; bytes: number; wrong: number }> {
+  const { truth, objects, signal, progress } = check;
+  const figures = { objects: 0, bytes: 0, wrong: 0 };
+  const one = async (needed: NeededObject): Promise<void> => {
+    signal?.throwIfAborted();
+    const what = await read(objects, needed, signal, (bytes) => {
+      figures.bytes += bytes;
+      progress?.(figures.objects, figures.bytes);
+    });
+    figures.objects++;
+    progress?.(figures.objects, figures.bytes);
+    if (what === undefined) return;
+    figures.wrong++;
+    check.wrong({ sha256: needed.sha256, what, neededBy: await truth.needing(needed.sha256, NAMED) });
+  };
+  for (let after: string | undefined; ;) {
+    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({ limit: PAGE, ...(after !== undefined && { after }) });
+    const waiting = page.items.values();
+    const outcomes = await Promise.allSettled(Array.from({ length: Math.max(AT_ONCE, objects.parallel ?? 0) }, async () => {
+      for (const object of waiting) await one(object);
+    }));
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    if (page.next === undefined) return figures;
+    after = page.next;
+  }
+}
+
+/** What is wrong with an object; `undefined` for one that is whole. */
+async function read(objects: ObjectStore, { sha256, size }: NeededObject, signal: AbortSignal | undefined, told: (bytes: number) => void): Promise<string | undefined> {
+  try {
+    const stream = await objects.open(sha256, undefined, size === null ? {} : { size });
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        signal?.throwIfAborted();
+        told(chunk.byteLength);
+      }
+    } finally {
+      stream.destroy();
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    // Of an upload that was begun and not ended the bytes may never have come.
+    if (error.code === "NOT_FOUND") return size === null ? undefined : "it is missing";
+    if (error.code === "CONTENT_DAMAGED") return /is damaged: ([^.]*)\./.exec(error.message)?.[1] ?? error.message;
+    throw error;
+  }
+}

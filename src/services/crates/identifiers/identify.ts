@@ -1,0 +1,280 @@
+import { createHash } from "node:crypto";
+import { arkKey, looksLikeArk, mintArk, parseArk, slug } from "../../../identifiers/ark.js";
+import { isOperation } from "../../../identifiers/claimable.js";
+import { type Findings, quoted, referencesIn } from "../findings.js";
+import { bareId, type CrateDescription, type CrateEntity, describedCrate, DESCRIPTOR, descriptorArk, withoutLast } from "../layout.js";
+import type { RegisteredCrate } from "../run/protocol.js";
+import { invisibleIn, visible } from "../zip/member.js";
+
+/** What an `@id` of a crate stands for. */
+type EntityId =
+  /** Rule (a): an ARK, in its stored form. */
+  | { rule: "ark"; ark: string; naan: string }
+  /** Rule (b): a relative path; `path` is relative to the crate's folder, percent-encoded. */
+  | { rule: "path"; ark: string; path: string }
+  /** Rule (d): an http(s) URL, which stays the node's IRI. */
+  | { rule: "url"; ark: string; url: string }
+  /** Rule (c): a fragment, a blank node, another scheme. */
+  | { rule: "other"; ark: string; absolute: boolean }
+  | { rule: "refused"; reason: string };
+
+const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
+/** What a stored form cannot hold; see {@link parseArk}. */
+// eslint-disable-next-line no-control-regex
+const NOT_KEPT = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]?#\u2028\u2029\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+
+/** Gives every `@id` of one crate, its nested crates included, the identifier it has here. */
+export class EntityIds {
+  private readonly made = new Map<string, string>();
+  private readonly madeFor = new Map<string, string>();
+  private readonly others = new Map<string, string>();
+
+  /** @param crate ARK of the crate itself */
+  constructor(readonly crate: string) {}
+
+  /**
+   * @param id `@id` as written
+   * @param folder folder of the metadata file below the crate's folder: empty, or with `/` at the end
+   */
+  of(id: string, folder: string): EntityId {
+    const found = this.byRule(id, folder);
+    const other = found.rule === "refused" || found.rule === "ark" ? undefined : this.others.get(found.ark);
+    return other === undefined ? found : { ...(found as Extract<EntityId, { ark: string }>), ark: other };
+  }
+
+  /** Has `id` stand for `ark` wherever the crate refers to it. */
+  rename(id: string, folder: string, ark: string): void {
+    const found = this.byRule(id, folder);
+    if (found.rule !== "refused" && found.rule !== "ark" && found.ark !== ark && found.ark !== this.crate) this.others.set(found.ark, ark);
+  }
+
+  /** Identifier of a folder that is described beside the root of the crate in it, as another entity. */
+  ofFolder(folder: string): EntityId {
+    return { rule: "other", ark: this.make(`${folder}./`, "folder"), absolute: false };
+  }
+
+  private byRule(id: string, folder: string): EntityId {
+    if (looksLikeArk(id)) {
+      const ark = parseArk(id);
+      if (ark) return { rule: "ark", ark: ark.stored, naan: ark.naan };
+    }
+    if (/^https?:\/\//i.test(id)) return { rule: "url", ark: this.make(id, id.replace(/^https?:\/\/(?:www\.)?/i, "")), url: id };
+    if (SCHEME.test(id)) return { rule: "other", ark: this.make(id, id), absolute: true };
+    if (id.startsWith("_:") || id.includes("#")) return { rule: "other", ark: this.make(folder + id, id), absolute: false };
+    return this.path(id, folder);
+  }
+
+  private path(id: string, folder: string): EntityId {
+    const bare = bareId(id.replace(/^\/+/, ""));
+    const parts = bare.split("/").filter((part) => part !== "." && part !== "");
+    if (parts.includes("..")) return { rule: "refused", reason: "leads out of the crate (..)" };
+    const path = parts.join("/");
+    const kept = withoutLast(folder + path, "/").replace(/%2D/gi, "-").replace(NOT_KEPT, (character) => (character === "%" ? "%25" : encodeURIComponent(character)));
+    const undotted = withoutLast(kept, ".");
+    const encoded = undotted + "%2E".repeat(kept.length - undotted.length);
+    if (encoded === "") return { rule: "path", ark: this.crate, path };
+    const ark = parseArk(`${this.crate}/${unlikeOperation(encoded)}`)?.stored;
+    return ark === undefined ? { rule: "other", ark: this.make(folder + id, id), absolute: false } : { rule: "path", ark, path };
+  }
+
+  /** `<crate>/entity/<slug>-<8 characters of the hash>`; more of the hash where two would be equal. */
+  private make(identity: string, words: string): string {
+    const known = this.made.get(identity);
+    if (known !== undefined) return known;
+    const hash = createHash("sha256").update(identity).digest("hex");
+    const start = slug(words);
+    let ark = "";
+    for (let length = 8; ark === "" || (this.madeFor.has(ark) && length <= 64); length += 8) ark = `${this.crate}/entity/${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
+    this.made.set(identity, ark);
+    this.madeFor.set(ark, identity);
+    return ark;
+  }
+}
+
+/** A file called `download` would hide the operation of that name on what it lies in: the first letter of its name is percent-encoded. */
+function unlikeOperation(path: string): string {
+  const last = path.lastIndexOf("/") + 1;
+  return isOperation(path) && /[a-zA-Z]/.test(path[last]!) ? `${path.slice(0, last)}%${path.charCodeAt(last).toString(16).toUpperCase()}${path.slice(last + 1)}` : path;
+}
+
+/** What the `@id`s of one metadata file stand for. */
+export class IdScope {
+  private readonly described = new Set<string>();
+  /** The descriptor calls another entity the crate than its folder, and the folder is described too. */
+  private readonly isFolderApart: boolean;
+
+  /**
+   * @param folder the metadata file's folder below the crate's folder
+   * @param root identifier of this description's root, when it is not what the rules say
+   * @param home registered crate that the entities belong to, where it is not the crate that is ingested
+   */
+  constructor(readonly ids: EntityIds, readonly description: CrateDescription, readonly folder: string, private readonly root: EntityId | undefined, readonly home?: string) {
+    for (const { id } of description.entities) this.described.add(id).add(bareId(id));
+    this.isFolderApart = bareId(description.root.id) !== "" && this.described.has("");
+  }
+
+  /** Identifier of an entity of this description. */
+  of(id: string): EntityId {
+    if (this.root && (id === this.description.root.id || bareId(id) === bareId(this.description.root.id))) return this.root;
+    if (this.isFolderApart && bareId(id) === "") return this.ids.ofFolder(this.folder);
+    return this.ids.of(id, this.folder);
+  }
+
+  /**
+   * What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay, but for that of the
+   * crate itself.
+   */
+  reference(id: string): string {
+    const found = this.of(id);
+    if (found.rule === "url" && found.ark === this.ids.crate) return found.ark;
+    if (found.rule === "refused" || found.rule === "url") return id;
+    if (found.rule === "other" && found.absolute && !this.described.has(id)) return id;
+    return found.ark;
+  }
+
+  /** The same for a text in a field of references: only what is an ARK or names a described entity. */
+  textReference(text: string): string {
+    // The root's `./` without its dot and slash is nothing, and nothing is no reference.
+    if (text === "") return text;
+    if (looksLikeArk(text)) return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
+    return this.described.has(text) || this.described.has(bareId(text)) ? this.reference(text) : text;
+  }
+}
+
+export interface IdentifySettings {
+  /** Setting ARK_NAAN: authority of a minted crate. */
+  naan: string;
+  /** Setting ACCEPTED_NAANS; `*` accepts all. */
+  acceptedNaans: string;
+  /** ARK of the crate that the upload names, which it updates. */
+  crate?: string;
+  /** Crates within the crate that are registered apart from it. */
+  registered?: ReadonlyMap<string, RegisteredCrate>;
+}
+
+/** One statement about an entity. */
+export interface Part { scope: IdScope; entity: CrateEntity }
+/** An entity of the crate under the identifier it gets, with all that is said of it. */
+export interface IdentifiedEntity {
+  ark: string;
+  /** The URL that the crate knows it by, when its `@id` is one. */
+  url?: string;
+  /** Its `@id` is an ARK: no identifier was made for it. */
+  kept: boolean;
+  role: "root" | "nestedRoot" | "descriptor" | "member";
+  /** Deepest nested crate first. */
+  parts: Part[];
+}
+
+/**
+ * Gives every entity of a crate and its nested crates its identifier, and brings together what is said under
+ * one identifier.
+ * @param descriptions the crate's own first
+ */
+export function identify(descriptions: readonly CrateDescription[], settings: IdentifySettings, findings: Findings): IdentifiedEntity[] {
+  const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
+  const rootId = crateId(crate, settings);
+  const stated = parseArk(crate.root.id)?.stored;
+  if (settings.crate !== undefined && stated !== undefined && arkKey(stated) !== arkKey(settings.crate))
+    findings.error("CRATE_MISMATCH", `The crate's \`@id\` is ${quoted(stated)}, and the upload names ${settings.crate}; name the crate that it is, or leave the name out.`, { file: crate.file, pointer: crate.root.pointer });
+  const ids = new EntityIds(rootId.ark);
+  const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
+  const entities = new Map<string, IdentifiedEntity>();
+  const scopes = descriptions.map((description) => {
+    const base = bases.findLast((candidate) => description.folder.startsWith(candidate.folder))!;
+    const folder = description.folder.slice(base.folder.length);
+    return new IdScope(base.ids, description, folder, description === crate ? rootId : nestedRootId(base.ids, description, folder), base.home);
+  });
+  // Before any entity is looked up: a crate may refer to the descriptor of a crate inside it.
+  for (const scope of scopes) renameDescriptor(scope, ids, crate.folder);
+  for (const scope of scopes) {
+    const { description } = scope;
+    const own = new Map<string, CrateEntity>();
+    for (const entity of description.entities) {
+      const place = { file: description.file, pointer: entity.pointer };
+      const id = scope.of(entity.id);
+      if (id.rule === "refused") {
+        findings.error("INVALID_ID", `The \`@id\` ${id.reason}; name entities inside the crate.`, place);
+        continue;
+      }
+      const invisible = id.rule === "path" || id.rule === "ark" ? invisibleIn(entity.id) : undefined;
+      if (invisible !== undefined)
+        findings.error("INVALID_ID", `The \`@id\` ${JSON.stringify(visible(quoted(entity.id)))} holds the control or bidirectional character ${invisible}, which hides what it is; write the name without it.`, place);
+      if (id.rule === "ark" && !isAccepted(id.naan, settings.acceptedNaans))
+        findings.error("NAAN_NOT_ACCEPTED", `Identifiers of authority ${id.naan} are not accepted (ACCEPTED_NAANS=${settings.acceptedNaans}).`, place);
+      if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
+        findings.warn("ARK_MALFORMED", `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ${quoted(id.ark)}.`, place);
+      if (own.has(id.ark) && !entity.embedded)
+        findings.warn("DUPLICATE_ENTITY", `Another entity (${own.get(id.ark)!.pointer}) has the identifier ${quoted(id.ark)}; both are merged.`, place);
+      if (!own.has(id.ark)) own.set(id.ark, entity);
+      const known = entities.get(id.ark);
+      if (known) known.parts.push({ scope, entity });
+      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), kept: id.rule === "ark", role: "member", parts: [{ scope, entity }] });
+      if (entity.descriptor) entities.get(id.ark)!.role = "descriptor";
+    }
+    const root = scope.of(description.root.id);
+    const found = root.rule === "refused" ? undefined : entities.get(root.ark);
+    if (found && found.role !== "root") found.role = description === crate ? "root" : "nestedRoot";
+  }
+  findDescribedCrates(entities);
+  for (const { parts } of entities.values()) if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
+  return [...entities.values()];
+}
+
+/** Where the identifiers of relative paths begin: at the crate, or at a nested crate that has its own from an upload of its own. */
+interface Base { folder: string; ids: EntityIds; home?: string }
+
+/** Outermost first, as descriptions are. */
+function basesOf([, ...nested]: readonly CrateDescription[], crate: Base, { registered }: IdentifySettings): Base[] {
+  return [crate, ...nested.flatMap(({ root, folder }): Base[] => {
+    const home = parseArk(root.id)?.stored;
+    return home !== undefined && registered?.get(home)?.alone === true ? [{ folder, ids: new EntityIds(home), home }] : [];
+  })];
+}
+
+/** The crate's own identifier: what the upload names, or its root's `@id` when that is an ARK, else a new one. */
+function crateId({ root }: CrateDescription, { naan, crate }: IdentifySettings): Extract<EntityId, { ark: string }> {
+  const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
+  if (given && crate === undefined) return { rule: "ark", ark: given.stored, naan: given.naan };
+  const { name } = root.value;
+  const ark = crate ?? mintArk(naan, "rocrate", typeof name === "string" ? name : null);
+  if (given) return { rule: "ark", ark, naan: given.naan };
+  return /^https?:\/\//i.test(root.id) ? { rule: "url", ark, url: root.id } : { rule: "path", ark, path: "" };
+}
+
+/**
+ * The descriptor's identifier is made from that of its crate, whatever the descriptor is called and wherever its
+ * file lies.
+ */
+function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): void {
+  const { description: { descriptor, root, folder } } = scope;
+  const crate = scope.of(root.id);
+  if (!descriptor || crate.rule === "refused") return;
+  for (const id of new Set([DESCRIPTOR, descriptor.id])) {
+    scope.ids.rename(id, scope.folder, descriptorArk(crate.ark));
+    // The crate around a registered one knows it by other paths.
+    if (scope.ids !== ids) ids.rename(id, folder.slice(outermost.length), descriptorArk(crate.ark));
+  }
+}
+
+/**
+ * A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a crate that is
+ * exported without files.
+ */
+function findDescribedCrates(entities: ReadonlyMap<string, IdentifiedEntity>): void {
+  for (const { ark, role, parts } of entities.values()) {
+    const crate = role === "member" ? entities.get(describedCrate(ark) ?? "") : undefined;
+    if (crate?.role === "member" && parts.some(({ scope, entity: { value } }) => referencesIn(value["about"]).some((id) => arkOf(scope.of(id)) === crate.ark))) crate.role = "nestedRoot";
+  }
+}
+
+const arkOf = (id: EntityId): string | undefined => (id.rule === "refused" ? undefined : id.ark);
+
+/** A nested root with a relative `@id` is its folder, however it is spelt. */
+function nestedRootId(ids: EntityIds, { root }: CrateDescription, folder: string): EntityId | undefined {
+  const id = ids.of(root.id, folder);
+  return id.rule === "path" ? ids.of("./", folder) : undefined;
+}
+
+const isAccepted = (naan: string, accepted: string): boolean => accepted === "*" || accepted.split(",").includes(naan);
+const depthOf = ({ scope }: Part): number => scope.description.folder.split("/").length;

@@ -1,0 +1,193 @@
+import { parseArk } from "../../../identifiers/ark.js";
+import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { PROVENANCE } from "../../../model/provenance.js";
+import { type Findings, isObject, listOf, objectFrom, quoted } from "../findings.js";
+import { typeNames } from "../kinds.js";
+import type { CrateDescription } from "../layout.js";
+import type { RegisteredCrate } from "../run/protocol.js";
+import type { IdentifiedEntity, IdScope, Part } from "./identify.js";
+
+/** Local names of properties whose plain texts are references, as the older layout writes them. */
+const NAMES: ReadonlySet<string> = new Set([
+  ...Object.keys(PROVENANCE), "wasGeneratedBy", "wasDerivedFrom", "wasAssociatedWith", "wasAttributedTo", "wasInformedBy", "isBasedOn",
+  "object", "result", "instrument", "agent", "input", "output",
+  "usedByComputation", "usedByExperiment", "usedByDataset", "hasPart", "isPartOf", "about", "mainEntity", "mentions", "subjectOf",
+  "schema", "hasSchema", "distribution", "hasDistribution", "encodesCreativeWork", "exampleOfWork", "workExample",
+  "author", "creator", "contributor", "publisher", "sourceOrganization", "sourceProject", "memberOf", "member", "members", "owner",
+  "includedInDataCatalog", "hasEvidenceGraph", "localEvidenceGraph", "isVersionOf", "hasVersion",
+].map((name) => name.toLowerCase()));
+
+const localName = (key: string): string => key.slice(Math.max(key.lastIndexOf("#"), key.lastIndexOf("/"), key.lastIndexOf(":")) + 1);
+
+/**
+ * Tells whether texts of a property are references: by its name, or because the context says so
+ * (`"@type": "@id"`, JSON-LD 1.1 section 4.2.3).
+ */
+function referenceFields(context: JsonValue | undefined): (key: string) => boolean {
+  const coerced = coercedTerms(context);
+  return (key) => coerced.has(key) || isReferenceName(key);
+}
+
+/** Whether a property's name says that its texts are references. */
+export const isReferenceName = (key: string): boolean => NAMES.has(localName(key).toLowerCase());
+
+/** Terms whose texts the context makes references. */
+export function coercedTerms(context: JsonValue | undefined): ReadonlySet<string> {
+  const coerced = new Set<string>();
+  for (const part of listOf(context)) {
+    if (!isObject(part)) continue;
+    for (const [term, definition] of Object.entries(part)) if (isObject(definition) && definition["@type"] === "@id") coerced.add(term);
+  }
+  return coerced;
+}
+
+/** Rewrites the identifiers inside entities of one metadata file; everything else stays as sent. */
+export class Rewriter {
+  private readonly isReference: (key: string) => boolean;
+
+  constructor(private readonly scope: IdScope) {
+    this.isReference = referenceFields(scope.description.context);
+  }
+
+  /** The entity with identifier `ark`, and all its links rewritten. */
+  entity(value: JsonObject, ark: string): JsonObject {
+    const entries = Object.entries(value).map(([key, inner]): [string, JsonValue] => [key, key === "@id" ? ark : this.member(key, inner)]);
+    return objectFrom(Object.hasOwn(value, "@id") ? entries : [["@id", ark], ...entries]);
+  }
+
+  private member(key: string, value: JsonValue): JsonValue {
+    if (key === "@context" || key === "@type" || key === "@value" || key === "@language") return value;
+    return this.value(value, this.isReference(key));
+  }
+
+  private value(value: JsonValue, reference: boolean): JsonValue {
+    if (typeof value === "string") return reference ? this.scope.textReference(value) : value;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => this.value(item, reference));
+    if (Object.hasOwn(value, "@value")) return value;
+    return objectFrom(Object.entries(value).map(([key, inner]): [string, JsonValue] => {
+      if (key === "@id" && typeof inner === "string") return [key, this.scope.reference(inner)];
+      if (key === "@list" || key === "@set") return [key, this.value(inner, reference)];
+      return [key, this.member(key, inner)];
+    }));
+  }
+}
+
+/**
+ * One entity out of several statements with one identifier, as JSON-LD flattening does (JSON-LD 1.1 API,
+ * section 7.2): values of a property are united, equal ones kept once. The first statement's keys and values
+ * come first.
+ */
+export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObject {
+  if (rest.length === 0) return first!;
+  const merged = new Map(Object.entries(first!));
+  const united = new Map<string, United>();
+  // One pass: a hostile crate describes one entity a hundred thousand times.
+  for (const next of rest) {
+    for (const [key, value] of Object.entries(next)) {
+      if (key === "@id" || key === "@context") continue;
+      const before = merged.get(key);
+      if (before === undefined || before === null) merged.set(key, value);
+      else {
+        let values = united.get(key);
+        if (!values) united.set(key, (values = new United(before)));
+        values.add(value);
+      }
+    }
+  }
+  for (const [key, values] of united) merged.set(key, values.value());
+  return objectFrom(merged);
+}
+
+/** The values of a property, each once. */
+class United {
+  private readonly values: JsonValue[];
+  private readonly seen: Set<string>;
+  private grew = false;
+
+  constructor(private readonly first: JsonValue) {
+    this.values = [...listOf(first)];
+    this.seen = new Set(this.values.map((value) => JSON.stringify(value)));
+  }
+
+  add(more: JsonValue): void {
+    for (const value of listOf(more)) {
+      const text = JSON.stringify(value);
+      if (this.seen.has(text)) continue;
+      this.seen.add(text);
+      this.values.push(value);
+      this.grew = true;
+    }
+  }
+
+  /** As it was written where nothing came to it. */
+  value(): JsonValue {
+    return this.grew ? this.values : this.first;
+  }
+}
+
+/** An entity with what of its statements is stored; see {@link withOwnStatement}. */
+export interface LinkedEntity extends IdentifiedEntity { linked?: "described" | "named" }
+
+/** Most properties that a warning names. */
+const MOST_NAMED = 5;
+
+/** ARKs that may be crates by themselves: the roots of nested crates, and what is called a dataset or a crate. */
+export function crateCandidates([crate, ...nested]: readonly CrateDescription[]): string[] {
+  const candidates = new Set<string>();
+  for (const { context, entities, root } of [crate!, ...nested]) {
+    for (const entity of entities) {
+      const isNestedRoot = entity === root && root !== crate!.root;
+      const types = isNestedRoot ? [] : typeNames(entity.value, context, entity.value["@context"]);
+      if (!isNestedRoot && !types.includes("ROCrate") && !types.includes("Dataset")) continue;
+      const ark = parseArk(entity.id)?.stored;
+      if (ark !== undefined) candidates.add(ark);
+    }
+  }
+  return [...candidates];
+}
+
+/**
+ * A crate that is registered already is what its own metadata file says, in an archive that contains it too: what the
+ * crate around it says of it, or of what it describes, is a summary that goes out of date. The other statements stay
+ * in the metadata file, and a warning names what differs. A crate that is only named is linked as it is.
+ */
+export function withOwnStatement(entity: IdentifiedEntity, registered: ReadonlyMap<string, RegisteredCrate>, findings: Findings): LinkedEntity {
+  if (registered.size === 0) return entity;
+  const isOwn = ({ scope: { description: { root } } }: Part): boolean => registered.has(parseArk(root.id)?.stored ?? "");
+  const description = entity.parts.find(isOwn)?.scope.description;
+  const isCrate = registered.has(entity.ark);
+  if (!description) return isCrate ? named(entity, findings) : entity;
+  const parts = entity.parts.filter(({ scope }) => scope.description === description);
+  const differing = differingIn(parts, entity.parts.filter((part) => !parts.includes(part)));
+  if (differing.length > 0) {
+    const names = differing.slice(0, MOST_NAMED).map((name) => quoted(name)).join(", ");
+    const more = differing.length > MOST_NAMED ? ` and ${differing.length - MOST_NAMED} more` : "";
+    findings.warn("CRATE_LINKED", `${quoted(entity.ark)} is described by a crate that is registered already; what this crate says otherwise of it (${names}${more}) is not stored.`, placeOf(entity));
+  }
+  return { ...entity, parts, ...(isCrate ? { linked: "described" } : {}) };
+}
+
+function named(entity: IdentifiedEntity, findings: Findings): LinkedEntity {
+  findings.warn("CRATE_LINKED", `The crate ${quoted(entity.ark)} is registered already and is linked; what this crate says of it is not stored.`, placeOf(entity));
+  return { ...entity, linked: "named" };
+}
+
+/** Properties that the others state and these do not, or not so. */
+function differingIn(own: readonly Part[], others: readonly Part[]): string[] {
+  const differing = new Set<string>();
+  for (const { entity: { value } } of others) {
+    for (const [name, stated] of Object.entries(value)) {
+      if (name === "@id" || name === "@context") continue;
+      const text = JSON.stringify(stated);
+      if (!own.some((part) => JSON.stringify(part.entity.value[name]) === text)) differing.add(name);
+    }
+  }
+  return [...differing];
+}
+
+/** Where the crate around it speaks of it, the shallowest metadata file. */
+function placeOf({ parts }: IdentifiedEntity): { file: string; pointer: string } {
+  const { scope, entity } = parts.at(-1)!;
+  return { file: scope.description.file, pointer: entity.pointer };
+}

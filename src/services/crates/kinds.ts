@@ -1,0 +1,63 @@
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import { isObject, listOf } from "./findings.js";
+
+const SCHEMA_ORG = /^https?:\/\/(?:www\.)?schema\.org\/(.*)$/;
+const EVI = /^https?:\/\/w3id\.org\/evi#(.*)$/i;
+const BIOSCHEMAS = /^https?:\/\/bioschemas\.org\/(?:terms\/|types\/)?(.*)$/;
+/** Prefixes that mean the same whether a context declares them or not. */
+const PREFIXES = /^(?:evi|schema|sdo|schemaorg|bioschemas|bs):(.*)$/i;
+
+/** Kinds by the types that make them, in order of precedence; the first that fits is the record's kind. */
+const BY_TYPE: readonly [KindName, RegExp][] = [
+  ["rocrate", /^ROCrate$/],
+  ["computation", /^(?:Computation|Experiment|\w*Action)$/],
+  ["schema", /^Schema$/],
+  ["software", /^(?:Software|SoftwareSourceCode|SoftwareApplication|ComputationalWorkflow)$/],
+  ["datadownload", /^(?:File|MediaObject|DataDownload)$/],
+  ["dataset", /^Dataset$/],
+];
+
+/** Kind of an entity by its types alone. */
+export function kindOfTypes(types: readonly string[]): KindName {
+  return BY_TYPE.find(([, pattern]) => types.some((type) => pattern.test(type)))?.[0] ?? "entity";
+}
+
+/**
+ * Plain names of an entity's types, `metadataType` among them. Prefixes, full IRIs, http or https and the case
+ * of EVI do not matter; a type of another vocabulary is left out.
+ * @param contexts what may declare a prefix or a term: the crate's context, the entity's own
+ */
+export function typeNames(entity: JsonObject, ...contexts: (JsonValue | undefined)[]): string[] {
+  const stated = [...listOf(entity["@type"]), ...["metadataType", "evi:metadataType", "EVI:metadataType"].flatMap((key) => listOf(entity[key]))];
+  return stated.flatMap((type) => {
+    const name = typeof type === "string" ? plainName(type, contexts) : undefined;
+    return name === undefined ? [] : [name];
+  });
+}
+
+function plainName(type: string, contexts: (JsonValue | undefined)[]): string | undefined {
+  const iri = expand(type, contexts) ?? type;
+  const known = SCHEMA_ORG.exec(iri) ?? EVI.exec(iri) ?? BIOSCHEMAS.exec(iri) ?? PREFIXES.exec(iri);
+  if (known) return known[1];
+  return iri.includes(":") ? undefined : iri;
+}
+
+/** A term or prefix that an inline context declares. Remote contexts map the names that matter to the vocabularies known here. */
+function expand(type: string, contexts: (JsonValue | undefined)[]): string | undefined {
+  for (const context of contexts.flatMap((value) => listOf(value)).toReversed()) {
+    if (!isObject(context)) continue;
+    const whole = iriOf(context, type);
+    if (whole !== undefined) return whole;
+    const colon = type.indexOf(":");
+    const namespace = colon > 0 ? iriOf(context, type.slice(0, colon)) : undefined;
+    if (namespace !== undefined && !type.startsWith("//", colon + 1)) return namespace + type.slice(colon + 1);
+  }
+  return undefined;
+}
+
+function iriOf(context: JsonObject, term: string): string | undefined {
+  const value = Object.hasOwn(context, term) ? context[term] : undefined;
+  const iri = isObject(value) ? value["@id"] : value;
+  return typeof iri === "string" && iri.includes(":") ? iri : undefined;
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { type JsonObject, PREFIXES } from "../../../model/field.js";
+import { PROVENANCE } from "../../../model/provenance.js";
+import type { StoredRecord } from "../../../storage/records/port.js";
+import type { Deps } from "../../deps.js";
+import { evidenceGraph } from "../evidence-graph.js";
+import type { AssertedBy, Direction } from "../types.js";
+
+/** The most nodes that one answer may have; what lies beyond is counted in `hidden`. */
+const MOST = 100_000;
+
+/** Values are strings, as everywhere in records of the contract. */
+const CONTEXT: JsonObject = {
+  "@vocab": PREFIXES.schema, evi: PREFIXES.evi, prov: PREFIXES.prov,
+  ...Object.fromEntries(Object.entries(PROVENANCE).map(([name, { evi }]) => [name, evi])), outputs: "evi:outputs",
+};
+
+const SAYS = { upstream: "What supports", downstream: "What rests on", both: "What supports, and what rests on," } as const;
+
+/** The members of a stored graph's document that its inputs decide. */
+export async function builtMembers(deps: Pick<Deps, "config" | "records" | "queries">, question: Question, wait: number): Promise<JsonObject> {
+  const { records, queries, config } = deps;
+  const asked = question.assertedBy === "owner" ? { assertedBy: question.assertedBy } : {};
+  const { "@context": _context, "@id": about, ...graph } = await evidenceGraph(
+    { ark: question.ark, direction: question.direction, limit: MOST, ...(question.depth === null ? {} : { depth: question.depth }), ...asked },
+    { records, queries, wait, timeout: config.QUERY_TIMEOUT },
+  );
+  const { cursor: _cursor, direction, ...rest } = graph;
+  return { about, direction, depth: question.depth, ...asked, ...rest } as unknown as JsonObject;
+}
+
+/** A new document around them. The owner may change its name and description later: they stay. */
+export function documentAround(ark: string, members: JsonObject, { question, owner }: { question: Question; owner: string }): JsonObject {
+  const within = question.depth === null ? "" : `, within ${question.depth} ${question.depth === 1 ? "step" : "steps"}`;
+  return {
+    "@context": CONTEXT, "@id": ark, "@type": "evi:EvidenceGraph",
+    // Not by its name, which would be found here when the record is deleted.
+    name: [...`Evidence graph of ${question.ark}`].slice(0, 200).join(""), description: `${SAYS[question.direction]} ${question.ark}${within}${question.assertedBy === "owner" ? ", by the word of owners" : ""}.`, owner, ...members,
+  };
+}
+
+/** What a stored evidence graph answers. */
+export interface Question {
+  /** Stored form of the record's ARK. */
+  ark: string;
+  direction: Direction;
+  /** null: without limit. */
+  depth: number | null;
+  /** Absent: anyone. */
+  assertedBy?: AssertedBy;
+}
+
+/** One identifier for a record, direction, depth, whose word counts, and owner: building again renews the graph that is there. */
+export function identifierOf(naan: string, { ark, direction, depth, assertedBy }: Question, owner: string): string {
+  const hash = createHash("sha256").update(JSON.stringify([ark, direction, depth, owner, ...(assertedBy === "owner" ? [assertedBy] : [])])).digest("hex").slice(0, 20);
+  return `ark:${naan}/evidence-graph-${hash}`;
+}
+
+/** What a record answers when it was built here; `undefined` for evidence graphs that clients wrote themselves. */
+export function questionOf(record: StoredRecord, document: JsonObject): Question | undefined {
+  const { about, direction, depth = null, assertedBy } = document;
+  if (record.kind !== "evidencegraph" || record.owner === null || typeof about !== "string" || (depth !== null && typeof depth !== "number")) return undefined;
+  if (direction !== "upstream" && direction !== "downstream" && direction !== "both") return undefined;
+  const question: Question = { ark: about, direction, depth, ...(assertedBy === "owner" && { assertedBy }) };
+  const naan = /^ark:([^/]+)\//.exec(record.ark)![1]!;
+  return identifierOf(naan, question, record.owner) === record.ark ? question : undefined;
+}

@@ -1,0 +1,281 @@
+import { expandCurie } from "../../model/field.js";
+import { PROVENANCE, type ProvenanceName, SUPPORTED_BY } from "../../model/provenance.js";
+import type { QueryEngine } from "../../storage/graph/port.js";
+import { eachCell, iriIn, iriTerm, rowsIn, tsvRows } from "../../storage/graph/terms.js";
+import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { describedCrate } from "../crates/layout.js";
+import { type Assertions, nearEnd } from "./assertions.js";
+import { type Asking, textsOf } from "./descriptions.js";
+import { type Edge, Net, type OneWay } from "./net.js";
+import { type Direction, IRIS } from "./types.js";
+
+/** Property IRI that a statement is told by. `evi:directlySupportedBy` is inferred as well, so PROV-O's twin speaks for it. */
+const statedAs = (name: ProvenanceName): string => expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
+
+/** Property IRI as the graph states it → name. */
+export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map((Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [statedAs(name), name]));
+
+const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName[] }>();
+
+/** Asks of each property whether anything states it: a look into an index each. */
+const QUESTION = `SELECT ?p { ${(Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => `{ SELECT (${iriTerm(statedAs(name))} AS ?p) { ?s ${iriTerm(statedAs(name))} ?o } LIMIT 1 }`).join(" UNION ")} }`;
+
+/** The provenance that anybody states at all: few of the names there are, and each that is asked for takes its time. Kept until the next commit. */
+async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
+  const before = known.get(ask.engine);
+  if (before && before.sequence === ask.engine.state().sequence) {
+    ask.note(before.sequence);
+    return before.names;
+  }
+  const { rows, sequence } = await ask.answer(QUESTION);
+  const names = rows.map((row) => NAME_OF_IRI.get(row.p!.value)!);
+  known.set(ask.engine, { sequence, names });
+  return names;
+}
+
+const SUPPORT = iriTerm(SUPPORTED_BY);
+/** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
+const FEW = 2;
+const FAR = 16;
+
+/** With no more edges than that, all are read in one query, which finds the nodes by itself; some megabytes of text. */
+const AT_ONCE = 25_000;
+
+/** `texts`: what records among the nodes say of themselves, asked for while the edges were read. */
+interface Discovered { texts?: Promise<string> }
+interface Discovery {
+  /** Steps from the seeds. */
+  depth: number;
+  /** Nodes at which to stop, with all that is as near as the first of them. */
+  until?: ReadonlySet<string>;
+  /** With no more edges than that the descriptions of all nodes will be wanted. */
+  describe?: number;
+}
+
+/**
+ * Every edge on the way from the seeds in one direction, and those that lead out of what the depth allows. Cycles
+ * end by themselves: no node is asked about twice.
+ */
+export async function discover(ask: Asking, net: Net, seeds: readonly string[], way: OneWay, { depth, until, describe = 0 }: Discovery): Promise<Discovered> {
+  const seen = new Set(seeds);
+  let frontier = [...seen];
+  for (let step = 0; step <= depth && frontier.length > 0; step++) {
+    if (frontier.length <= FEW && depth - step > FAR) {
+      if (frontier.length === 1 && step === 0) return beyond(ask, net, frontier[0]!, way, describe);
+      for (const start of frontier) await beyond(ask, net, start, way, 0);
+      return {};
+    }
+    const next: string[] = [];
+    await readEdges(ask, net, frontier, way, (node) => {
+      if (seen.has(node)) return;
+      seen.add(node);
+      next.push(node);
+    });
+    frontier = next;
+    if (until && frontier.some((node) => until.has(node))) break;
+  }
+  return {};
+}
+
+/** Adds every edge from one node on, however far. */
+async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describe: number): Promise<Discovered> {
+  const nodes = closure(start, way);
+  if (await isLone(ask, start, way)) return {};
+  const arms = await armsOf(ask, way);
+  if (arms.length === 0) return {};
+  const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
+  const rows = rowsIn(tsv);
+  if (rows === 0) return {};
+  if (rows < AT_ONCE) {
+    // Asked before the edges are read, so that the engine works meanwhile.
+    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
+    texts?.catch(() => {});
+    addEdges(net, tsv, arms);
+    return texts ? { texts } : {};
+  }
+  const found: string[] = [];
+  for (const [cell] of tsvRows(await ask.table(nodes))) found.push(net.know(iriIn(cell)!));
+  await readEdges(ask, net, found, way);
+  return {};
+}
+
+/**
+ * Whether a node has no edge in one direction. Every edge has its inferred one, but those of a node to itself. A fifth
+ * of the time of the question for the edges, and many records are asked about that rest on nothing.
+ */
+async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean> {
+  const node = iriTerm(start);
+  const edge = way === "upstream" ? `${node} ${SUPPORT} ?o` : `?o ${SUPPORT} ${node}`;
+  return rowsIn(await ask.table(`SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`)) === 0;
+}
+
+/** A node and all that lies beyond it, however far. One end of the path is always bound. */
+const closure = (start: string, way: OneWay): string =>
+  `SELECT DISTINCT ?n { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`} }`;
+
+/** One way to state that a node rests on another, or another on it; `forward`: as the subject. */
+interface Arm { name: ProvenanceName; forward: boolean }
+
+const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
+  (await namesInUse(ask)).map((name) => ({ name, forward: (PROVENANCE[name].support === "object") === (way === "upstream") }));
+
+/** With the record that states each edge, and a column for each property: its IRI in every row would cost as much as the rest of the row. */
+function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
+  const union = arms.map(({ name, forward }, index) => (forward ? `{ GRAPH ?g { ?n ${iriTerm(statedAs(name))} ?o${index} } }` : `{ GRAPH ?g { ?o${index} ${iriTerm(statedAs(name))} ?n } }`));
+  return `SELECT ?n ?g ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} { ${union.join(" UNION ")} } }`;
+}
+
+function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: string) => void): void {
+  let last = "";
+  let from: string | undefined;
+  let lastGraph = "";
+  let graph = "";
+  eachCell(tsv, 2, (key, second, arm, cell) => {
+    if (key !== last) [last, from] = [key, iriIn(key)];
+    if (second !== lastGraph) [lastGraph, graph] = [second, iriIn(second)!];
+    // Text where an identifier belongs is no edge.
+    const to = iriIn(cell);
+    if (from === undefined || to === undefined) return;
+    const { name, forward } = arms[arm]!;
+    if (forward) net.add(from, name, to, graph);
+    else net.add(to, name, from, graph);
+    each?.(to);
+  });
+}
+
+/**
+ * Adds what was stated, in any record, to make nodes rest on others (`upstream`) or others on them.
+ * @param each told of every node that one of them leads to
+ */
+async function readEdges(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, each?: (node: string) => void): Promise<void> {
+  const arms = await armsOf(ask, way);
+  if (arms.length === 0) return;
+  for await (const tsv of ask.tables(nodes, (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms))) addEdges(net, tsv, arms, each);
+}
+
+interface Walk {
+  /** Steps from the asked-for record, which itself is not among them; a crate's parts are at 0. */
+  near: Map<string, number>;
+  /** Every edge among them and the asked-for record. */
+  net: Net;
+  /** What records among them say of themselves, and perhaps others too; asked for on the way where that was quicker. */
+  texts?: Promise<string>;
+  /** Nodes one step beyond the depth. */
+  beyond: number;
+  /** Edges of third parties that were left out, of nodes that were reached. */
+  thirdParty: number;
+}
+
+interface Going {
+  direction: Direction;
+  depth: number;
+  /** With it edges of third parties are left out, and what only they lead to. */
+  only?: Assertions;
+  describe?: number;
+}
+
+/**
+ * All nodes within the depth, in one direction or in both.
+ * @param going describe: with no more edges than that the descriptions of all nodes will be wanted
+ */
+export async function walk(ask: Asking, seeds: Seeds, { direction, depth, only, describe = 0 }: Going): Promise<Walk> {
+  const starts = [...seeds.self, ...seeds.parts];
+  const net = new Net();
+  let near: Map<string, number> | undefined;
+  const beyond = new Set<string>();
+  const dropped: Edge[] = [];
+  const across = new Net();
+  let texts: Promise<string> | undefined;
+  const nearOf = nearEnd(direction, (node) => near?.get(node) ?? Infinity);
+  const whole = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
+    ({ texts } = await discover(ask, net, starts, way, { depth, describe: direction === "both" ? 0 : describe }));
+    return net.distances(starts, way, depth);
+  };
+  // Nodes that are nearest by the edges of third parties may be further away without them.
+  const filtered = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
+    const own = new Net();
+    ({ texts } = await discover(ask, own, starts, way, { depth, describe: direction === "both" ? 0 : describe }));
+    for (const edge of await only!.dropThirdParties(own, nearEnd(way, () => 0))) dropped.push(edge);
+    addTo(net, own);
+    return own.distances(starts, way, depth);
+  };
+  const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
+  for (const way of ways) {
+    // What the other way added are supports as well: no step in this direction leads along them that was not found in it.
+    const found = only ? await filtered(way) : await whole(way);
+    if (near) for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
+    else near = found.near;
+    for (const node of found.beyond) beyond.add(node);
+    // What rests on the record may rest on something upstream of it by a way of its own.
+    if (way === "downstream" && direction === "both") await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
+  }
+  const reached = near!;
+  if (only && direction === "both") {
+    across.keep((node) => reached.has(node));
+    for (const edge of await only.dropThirdParties(across, nearOf)) dropped.push(edge);
+    addTo(net, across);
+  }
+  net.keep((node) => reached.has(node));
+  const thirdParty = dropped.length === 0 ? 0 : leftOut(net, dropped.filter((edge) => reached.has(nearOf(edge))));
+  // Parts that neither rest on anything nor support anything are no evidence.
+  if (seeds.parts.length > 0) {
+    const linked = net.linked();
+    for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
+  }
+  if (beyond.size > 0) for (const node of reached.keys()) beyond.delete(node);
+  reached.delete(seeds.root);
+  return { near: reached, net, beyond: beyond.size, thirdParty, ...(texts && { texts }) };
+}
+
+function addTo(net: Net, other: Net): void {
+  for (const { subject, name, object, graph } of other.edges()) net.add(subject, name, object, graph);
+}
+
+/** How many relations there are among these that nobody else states. */
+function leftOut(net: Net, dropped: readonly Edge[]): number {
+  const keyOf = ({ subject, name, object }: Edge): string => `${subject} ${name} ${object}`;
+  const left = new Set(dropped.map(keyOf));
+  for (const edge of net.edges()) left.delete(keyOf(edge));
+  return left.size;
+}
+
+/** Where the walk begins. */
+export interface Seeds {
+  root: string;
+  /** IRIs that stand for the record itself: its ARK, and the URL that a crate knew it by. */
+  self: string[];
+  /** Of a crate: all its parts, those of crates within it too, and all that came in its archive. They are where its evidence is. */
+  parts: string[];
+}
+
+/** Members read at a time: some megabytes of documents. */
+const MEMBERS = 1000;
+
+export async function seedsOf(ask: Asking, record: StoredRecord, records: Pick<RecordStore, "list">): Promise<Seeds> {
+  const root = record.ark;
+  const self = [root];
+  const parts = new Set<string>();
+  if (record.crate !== null) {
+    const node = iriTerm(root);
+    const rows = await ask.rows(`SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u ${iriTerm(IRIS.type)} ?t } }`);
+    for (const row of rows) self.push(row.u!.value);
+  }
+  if (record.kind === "rocrate") {
+    for (const row of await ask.rows(`SELECT ?n { ${iriTerm(root)} ${iriTerm(IRIS.hasPart)}+ ?n FILTER(ISIRI(?n)) }`)) {
+      parts.add(row.n!.value);
+    }
+    // Older crates name no parts, and actions are seldom among them.
+    for await (const member of membersOf(root, records)) parts.add(member);
+  }
+  parts.delete(root);
+  return { root, self, parts: [...parts] };
+}
+
+async function* membersOf(crate: string, records: Pick<RecordStore, "list">): AsyncGenerator<string> {
+  let after: string | undefined;
+  do {
+    const page: Awaited<ReturnType<RecordStore["list"]>> = await records.list({ crate, limit: MEMBERS, ...(after === undefined ? {} : { after }) });
+    for (const { ark } of page.items) if (describedCrate(ark) === undefined) yield ark;
+    after = page.next;
+  } while (after !== undefined);
+}

@@ -1,0 +1,85 @@
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../errors.js";
+import type { KindName } from "../../model/kind.js";
+import { contentDamaged } from "../../storage/objects/hashing.js";
+import type { ContentHeaders } from "../../storage/objects/port.js";
+import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
+import { assertMayReadArchive, assertMayReadContent, type Caller, withoutHidden } from "../access/rules.js";
+import { findUndescribed, type UndescribedFile, undescribedInstead } from "../crates/undescribed.js";
+import type { Deps } from "../deps.js";
+import { findLive } from "../records/find.js";
+
+/** Stored bytes of a record, not yet opened. */
+export interface Content {
+  record: StoredRecord;
+  object: ObjectReference;
+  /** `start` to `end`, inclusive. */
+  open(range?: { start: number; end: number }): Promise<Readable>;
+  /** Where the client may read the bytes itself; `undefined` where it reads them here. */
+  address(headers: ContentHeaders): Promise<string | undefined>;
+}
+
+/**
+ * The content of a record: its file, or a crate's archive. A file that no entity of its crate describes is found by
+ * the crate's identifier and its path.
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `CONTENT_DELETED`, `CONTENT_DAMAGED`, `NOT_AUTHENTICATED`, `FORBIDDEN`
+ */
+export async function contentOf(deps: Deps, id: string, caller: Caller | null, options: { kind?: KindName; role?: ObjectReference["role"] } = {}): Promise<Content> {
+  const found = await recordOrFile(deps, id, options.kind);
+  const record = "object" in found ? found.crate : found;
+  await assertMayReadContent(deps.records, caller, record);
+  if ("object" in found) return { record, ...(await stored(deps, found.object)) };
+  const role = options.role ?? (record.kind === "rocrate" ? "archive" : "content");
+  const [object] = await deps.records.objectsOf(record.ark, { role });
+  if (object && role === "archive") await assertMayReadArchive(deps.records, caller, record);
+  if (!object) {
+    if (role === "archive" && (await deps.records.contentWasDeleted(record.ark, role))) {
+      throw new ServiceError("CONTENT_DELETED", `The archive of ${record.ark} as it was uploaded is no longer stored, because something in it was deleted. GET ${withoutHidden(record.ark)} answers the crate as it is now.`);
+    }
+    if (await deps.records.contentWasDeleted(record.ark)) throw new ServiceError("CONTENT_DELETED", `The stored content of ${record.ark} was deleted; its metadata is kept.`);
+    throw new ServiceError("NOT_FOUND", `No content is stored for ${record.ark}; see contentUrl in its metadata.`);
+  }
+  return { record, ...(await stored(deps, object)) };
+}
+
+/** What an address means: a record, or a file that its crate does not describe, which goes before records in its place. */
+async function recordOrFile(deps: Deps, id: string, kind: KindName | undefined): Promise<StoredRecord | UndescribedFile> {
+  try {
+    const record = await findLive(deps, id, kind);
+    return (kind === "rocrate" ? undefined : await undescribedInstead(deps, record)) ?? record;
+  } catch (error) {
+    const file = error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE") && kind === undefined ? await findUndescribed(deps, id) : undefined;
+    if (!file) throw error;
+    return file;
+  }
+}
+
+/**
+ * The content in place of a record that is asked for by its identifier alone.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`
+ */
+export async function contentInstead(deps: Deps, record: StoredRecord, caller: Caller | null): Promise<Content | undefined> {
+  const file = await undescribedInstead(deps, record);
+  if (!file) return undefined;
+  await assertMayReadContent(deps.records, caller, file.crate);
+  return { record: file.crate, ...(await stored(deps, file.object)) };
+}
+
+/** @throws ServiceError `CONTENT_DAMAGED` */
+async function stored({ objects, damage, config }: Deps, object: ObjectReference): Promise<Omit<Content, "record">> {
+  const { sha256, size } = object;
+  await damage.assertIntact(sha256);
+  return {
+    object,
+    open: async (range) => {
+      const opened = objects.open(sha256, range, { size, hash: config.VERIFY_DOWNLOADS === "yes" }).catch((error: unknown) => {
+        // A record refers to it, so it should be there.
+        throw error instanceof ServiceError && error.code === "NOT_FOUND" ? contentDamaged(sha256, "it is missing in the object store") : error;
+      });
+      const found = (error: unknown): void => void damage.found(sha256, error).catch(() => {});
+      opened.then((stream) => stream.once("error", found), found);
+      return opened;
+    },
+    address: async (headers) => objects.address?.(sha256, headers),
+  };
+}

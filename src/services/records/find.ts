@@ -1,0 +1,62 @@
+import { ServiceError } from "../../errors.js";
+import { lookupArk } from "../../identifiers/ark.js";
+import { type KindName, withArticle } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
+import type { StoredRecord } from "../../storage/records/port.js";
+import { type Caller, mayChange } from "../access/rules.js";
+import type { Deps } from "../deps.js";
+
+/**
+ * The record of an identifier in any accepted spelling; tombstones included.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`
+ */
+export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> {
+  const ark = lookupArk(id);
+  if (ark === undefined) throw new ServiceError("NOT_FOUND", `${quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five digits or more.`);
+  const found = await deps.records.find(ark);
+  if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${quote(ark)}.`);
+  if ("ambiguous" in found) {
+    throw new ServiceError("AMBIGUOUS", `Several identifiers differ from ${quote(ark)} in hyphens only: ask for one of ${found.ambiguous.join(", ")}.`, { candidates: found.ambiguous });
+  }
+  return found.record;
+}
+
+/** The same, alive and, when asked for, of one kind. @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path */
+export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
+  const record = await findRecord(deps, id);
+  assertKind(record, kind);
+  if (record.tombstone) throw gone(record);
+  return record;
+}
+
+/** The same with all it ever was: a deleted one only for those who may change it, who may look back. @throws as {@link findLive} */
+export async function findPast(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<StoredRecord> {
+  const record = await findRecord(deps, id);
+  assertKind(record, kind);
+  if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
+  return record;
+}
+
+/** @throws ServiceError `NOT_FOUND` naming the right path */
+export function assertKind(record: StoredRecord, kind: KindName | undefined): void {
+  if (kind !== undefined && record.kind !== kind) throw new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
+}
+
+export function describe(kind: KindName): string {
+  return withArticle(KINDS[kind].typeName);
+}
+
+/** Where a record is served by its kind. */
+export function pathOf(record: { kind: KindName; ark: string }): string {
+  const { path } = KINDS[record.kind];
+  return path === null ? `/${record.ark}` : `/${path}/${record.ark}`;
+}
+
+export function gone(record: StoredRecord): ServiceError {
+  const { at, by, reason, successor } = record.tombstone!;
+  const when = new Date(at).toISOString();
+  const sentence = `${record.ark} was deleted on ${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.${successor ? ` Its successor is ${successor}.` : ""}`;
+  return new ServiceError("GONE", sentence, { deletedAt: when, deletedBy: by, ...(reason ? { reason } : {}), ...(successor ? { successor } : {}) });
+}
+
+const quote = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

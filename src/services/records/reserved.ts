@@ -1,0 +1,145 @@
+import { invalid, ValidationError } from "../../errors.js";
+import { arkKey } from "../../identifiers/ark.js";
+import { expandCurie, type JsonObject, type JsonValue } from "../../model/field.js";
+import { type Kind, type KindName, type Link, publicView } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
+import { eachUnknownContext, UnknownContext } from "../../rdf/contexts.js";
+import { graphOf } from "../../rdf/graph.js";
+import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
+import { unpackQuads } from "../../storage/records/codecs.js";
+import type { RecordState, SearchText } from "../../storage/records/port.js";
+
+/** A state that a document comes to, with the lines of its quads that are for the registry alone to state. */
+export interface ClaimedState { state: RecordState; reserved: readonly string[] }
+
+/** Names of the fields of a kind that only the registry fills in. */
+export const reservedFields = (kind: Kind): string[] => Object.keys(kind.fields).filter((name) => kind.fields[name]!.reserved);
+
+const TERMS = [...new Set(Object.values(KINDS).flatMap((kind) => reservedFields(kind).map((name) => expandCurie(kind.fields[name]!.term))))];
+const PROPERTY = /^(?:<[^>]*>|_:\S+) <([^>]*)> /;
+
+/** Statements of such fields, whatever a document calls them. */
+export function reservedIn(quads: string): string[] {
+  if (!TERMS.some((term) => quads.includes(term))) return [];
+  return quads.split("\n").filter((line) => TERMS.includes(PROPERTY.exec(line)?.[1] ?? ""));
+}
+
+/** The quads without these lines. */
+export function withoutLines(quads: string, lines: readonly string[]): string;
+export function withoutLines(quads: RecordState["quads"], lines: readonly string[]): RecordState["quads"];
+export function withoutLines(quads: RecordState["quads"], lines: readonly string[]): RecordState["quads"] {
+  if (lines.length === 0) return quads;
+  const dropped = new Set(lines);
+  return reservedTextOf(quads).split("\n").filter((line) => !dropped.has(line)).join("\n");
+}
+
+/** As text; those of large documents come packed. */
+export const reservedTextOf = (quads: RecordState["quads"]): string => (typeof quads === "string" ? quads : unpackQuads(quads));
+
+const refused = (name: string, stored: boolean): Error => invalid(
+  ["body", name], `Value error, only a run of the computation in this registry fills containerDigest in: ${stored ? "send back what is stored, or " : ""}leave it out`,
+);
+
+/** The state that a client's document comes to is about to replace this one. */
+interface Before { document: JsonObject; quads: string; fromCrate: boolean }
+
+/**
+ * Refuses what a client states of fields that only the registry fills in. What is stored may be sent back; a value that
+ * a crate brought stays in the document, and is no statement.
+ * @throws ValidationError
+ */
+export function withoutReserved(kind: Kind, document: JsonObject, { state, reserved }: ClaimedState, before?: Before): RecordState {
+  for (const name of reservedFields(kind)) {
+    if (Object.hasOwn(document, name) && document[name] !== before?.document[name]) throw refused(name, before !== undefined);
+  }
+  const stored = new Set(before ? reservedIn(before.quads) : []);
+  const added = reserved.filter((line) => !stored.has(line));
+  if (added.length === 0) return state;
+  if (!before?.fromCrate) throw refused(Object.keys(document).find((name) => /[:#]containerDigest$/.test(name)) ?? "@context", before !== undefined);
+  return { ...state, quads: withoutLines(state.quads, added) };
+}
+
+const OWNER = "schema:owner";
+
+/**
+ * Links of a record with that to its owner. The document of an uploaded crate does not name the uploader: without the
+ * link the crate would be missing from the `rocrates` of the user.
+ */
+export function withOwner(kind: KindName, links: readonly Link[], owner: string | null | undefined): Link[] {
+  if (kind !== "rocrate" || !owner) return [...links];
+  const targetKey = arkKey(owner);
+  const isStated = links.some((link) => link.predicate === OWNER && link.targetKey === targetKey);
+  return isStated ? [...links] : [...links, { predicate: OWNER, target: owner, targetKey }];
+}
+
+/** Characters of each text that search sees: more adds no hits that anyone looks for, and each word has to be stemmed. */
+export const MOST_TEXT = 20_000;
+
+/** What a document states, ready to be stored, and which of its lines are for the registry alone to state. */
+export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & { reserved: string[] };
+
+/** A document, and who owns the record where the document need not say so. */
+export type StatedInput = GraphInput & { owner?: string | null };
+
+/**
+ * What a document states, and what search sees of it.
+ * @throws ValidationError when the document is no valid JSON-LD
+ */
+export async function stated(input: StatedInput): Promise<Stated> {
+  const { quads, links } = await statementsOf(input);
+  const shown = publicView(KINDS[input.kind], input.document);
+  return { quads, links: withOwner(input.kind, links, input.owner), text: searchText(shown), keywords: keywordsOf(shown), reserved: reservedIn(quads) };
+}
+
+/** What the document states. @throws as {@link stated} */
+export async function statementsOf(input: GraphInput): Promise<RecordGraph> {
+  return graphOf(input).catch((error: Error) => {
+    if (error.name !== "JsonLdError") throw error;
+    throw refusedContext(error.message);
+  });
+}
+
+/**
+ * Refuses remote contexts that a client's document names and that are not bundled: whoever writes one record can write
+ * its terms instead. Those that the record names already came with a crate, and may be sent back.
+ * @param stored the record's document as it is
+ * @throws ValidationError naming the first
+ */
+export function refuseUnknownContexts(kind: Kind, document: JsonObject, stored?: () => JsonObject): void {
+  let known: Set<string> | undefined;
+  const knownBefore = (): Set<string> => {
+    const found = new Set<string>();
+    if (stored) eachUnknownContext(stored(), (url) => found.add(url));
+    return found;
+  };
+  for (const [name, value] of Object.entries(document)) {
+    // Fields of any JSON are no JSON-LD inside.
+    const json = name === "@context" ? undefined : kind.fields[name]?.json;
+    if (json === "object" || json === "list") continue;
+    eachUnknownContext({ [name]: value }, (url) => {
+      known ??= knownBefore();
+      if (!known.has(url)) throw refusedContext(new UnknownContext(url).message);
+    });
+  }
+}
+
+const refusedContext = (message: string): ValidationError =>
+  new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${message}`, type: "value_error" }]);
+
+/** What keyword search sees of a document. */
+function searchText(document: JsonObject): SearchText {
+  const other = withoutArks(textOf(document["author"]) ?? "");
+  const searched = (text: string | null) => (text ?? "").slice(0, MOST_TEXT);
+  return { name: searched(textOf(document["name"])), description: searched(textOf(document["description"])), keywords: searched(keywordsOf(document).join(" ")), other: searched(other) };
+}
+
+/** Text without the ARKs in it: words in an identifier say where a record is, not what it is about. */
+export const withoutArks = (text: string): string => text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();
+
+export function keywordsOf(document: JsonObject): string[] {
+  const { keywords } = document;
+  if (typeof keywords === "string") return keywords.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  return Array.isArray(keywords) ? keywords.filter((word): word is string => typeof word === "string" && word !== "") : [];
+}
+
+export const textOf = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);

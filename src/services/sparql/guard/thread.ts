@@ -1,0 +1,19 @@
+/** Parses queries of strangers, one at a time: what takes too long, or breaks the parser, costs this thread only. */
+import { parentPort, workerData } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { check } from "./check.js";
+import type { GuardData, GuardReply, GuardRequest } from "./rewrite.js";
+
+const port = parentPort!;
+const { hidden, ...limits } = workerData as GuardData;
+
+port.on("message", ({ text, base }: GuardRequest) => {
+  let reply: GuardReply;
+  try {
+    reply = { checked: check(text, base, limits, hidden) };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    reply = { refusal: { code: error.code, message: error.message, extra: { ...error.extra } } };
+  }
+  port.postMessage(reply);
+});

@@ -1,0 +1,54 @@
+import type { Embedder } from "../../adapters/embeddings/port.js";
+import { isOutage, ServiceError } from "../../errors.js";
+import type { SearchPage, SearchQuery } from "../../storage/records/port.js";
+import type { Log } from "../deps.js";
+
+/** After the server failed, searches go by words alone for so long, ms: none of them waits in vain. */
+const REST = 5_000;
+
+/** Lets searches go by the nearness of vectors, as long as the embeddings server and the memory for vectors allow it; by words alone otherwise. */
+export class Nearness {
+  #restsUntil = 0;
+  #failing = false;
+
+  constructor(private readonly embedder: Embedder, private readonly log: Log) {}
+
+  /** @param search does it: with what is near, or without @throws what `search` throws; the signal's reason */
+  async search(text: string, search: (near?: SearchQuery["near"]) => Promise<SearchPage>, signal: AbortSignal): Promise<SearchPage> {
+    const near = Date.now() < this.#restsUntil ? undefined : await this.#of(text, signal);
+    if (!near) return search();
+    try {
+      const page = await search(near);
+      this.#works();
+      return page;
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === "QUERY_MEMORY")) throw error;
+      this.#fails(error);
+      return search();
+    }
+  }
+
+  async #of(text: string, signal: AbortSignal): Promise<SearchQuery["near"]> {
+    try {
+      return { model: this.embedder.model, vector: await this.embedder.query(text, signal) };
+    } catch (error) {
+      signal.throwIfAborted();
+      // One query that is refused must not take vectors from all others; a server that refuses everything fails the job that makes them, which tells.
+      if (isOutage(error)) this.#fails(error);
+      else this.log.debug({ err: error }, "a search goes by words alone");
+      return undefined;
+    }
+  }
+
+  /** Tells once that searches go by words alone, and why. */
+  #fails(err: unknown): void {
+    this.#restsUntil = Date.now() + REST;
+    if (!this.#failing) this.log.warn({ err }, "searches go by words alone: no nearness of vectors");
+    this.#failing = true;
+  }
+
+  #works(): void {
+    if (this.#failing) this.log.info({}, "searches go by the nearness of vectors again");
+    this.#failing = false;
+  }
+}

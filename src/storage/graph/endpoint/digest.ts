@@ -1,0 +1,121 @@
+import { Worker } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { threadModule } from "../../../package-root.js";
+import type { GraphDigest, GraphFormat, Row, Term } from "../port.js";
+import { jsonRows } from "./answers.js";
+import type { SparqlHttp } from "./http-client.js";
+import { POSITION_GRAPH } from "./options.js";
+
+export type ScratchRequest = { id: number } & ScratchQuestion;
+type ScratchQuestion =
+  | { op: "spell"; ntriples: string; format: GraphFormat }
+  /** Whole graphs of N-Quads for the digest that `digest` asks for. */
+  | { op: "add"; nquads: string }
+  | { op: "digest" };
+export interface ScratchReply { id: number; error?: string; text?: string; digest?: string; quads?: number; leftOut?: number }
+
+/** The scratch thread from outside: started when it is asked, ended when nobody has asked for a while. */
+export class Scratch {
+  #worker: Worker | undefined;
+  #clock: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  readonly #asked = new Map<number, { resolve(reply: ScratchReply): void; reject(error: Error): void }>();
+
+  /** @param idle ms after which the thread is ended, and what was added with it; `null`: it stays until it is closed */
+  constructor(private readonly idle: number | null) {}
+
+  /** @throws ServiceError `QUERY_MEMORY` when the thread cannot hold it; Error with what it said */
+  ask(question: ScratchQuestion): Promise<ScratchReply> {
+    clearTimeout(this.#clock);
+    const id = ++this.#lastId;
+    return new Promise<ScratchReply>((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      (this.#worker ??= this.#start()).postMessage({ id, ...question } satisfies ScratchRequest);
+    });
+  }
+
+  /** Ends the thread; who asks afterwards gets another one. */
+  async close(): Promise<void> {
+    clearTimeout(this.#clock);
+    const worker = this.#worker;
+    this.#lost();
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(threadModule("src/storage/graph/endpoint/scratch-thread"), { name: "graph-scratch", env: {} });
+    worker.on("message", (reply: ScratchReply) => {
+      const asked = this.#asked.get(reply.id);
+      this.#asked.delete(reply.id);
+      if (reply.error === undefined) asked?.resolve(reply);
+      else asked?.reject(new Error(reply.error));
+      if (this.#asked.size === 0 && this.idle !== null && this.#worker === worker) this.#clock = setTimeout(() => void this.close(), this.idle).unref();
+    });
+    worker.on("error", () => {});
+    worker.once("exit", () => {
+      // One that was closed has a successor, perhaps, which knows what is asked now.
+      if (this.#worker === worker) this.#lost();
+    });
+    return worker;
+  }
+
+  #lost(): void {
+    this.#worker = undefined;
+    for (const { reject } of this.#asked.values()) reject(new ServiceError("QUERY_MEMORY", "The graph is more than can be written in this form; ask for less, or for application/n-triples."));
+    this.#asked.clear();
+  }
+}
+
+const QUADS = `SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITION_GRAPH}>) }`;
+/** Quads after which a lot ends with its graph, and those after which it ends wherever it is. */
+const LOT = 20_000;
+const LARGEST_LOT = 500_000;
+/** ms in which even a very large endpoint is read to its end. */
+const PATIENCE = 3_600_000;
+
+/**
+ * Digest of all graphs of an endpoint, read in one stream. Servers rewrite literals, each in its own way: both sides
+ * are digested as the engine in the house writes them.
+ */
+export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>): Promise<GraphDigest> {
+  // However long the endpoint takes for a lot: those before it are in the thread.
+  const scratch = new Scratch(null);
+  try {
+    const { value, sequence } = await asOf(async () => {
+      let lines: string[] = [];
+      let adding: Promise<unknown> = scratch.ask({ op: "digest" });
+      let graph = "";
+      const flush = async (): Promise<void> => {
+        await adding;
+        adding = scratch.ask({ op: "add", nquads: lines.join("") });
+        adding.catch(() => {});
+        lines = [];
+      };
+      for await (const rows of jsonRows(http.query(QUADS, { accept: "application/sparql-results+json", timeout: PATIENCE }))) {
+        for (const row of rows) {
+          if ((row.g!.value !== graph && lines.length >= LOT) || lines.length >= LARGEST_LOT) await flush();
+          graph = row.g!.value;
+          lines.push(lineOf(row));
+        }
+      }
+      await flush();
+      await adding;
+      return scratch.ask({ op: "digest" });
+    });
+    return { digest: value.digest!, quads: value.quads!, sequence };
+  } finally {
+    await scratch.close();
+  }
+}
+
+const lineOf = ({ g, s, p, o }: Row): string => `${termOf(s!)} ${termOf(p!)} ${termOf(o!)} ${termOf(g!)} .\n`;
+
+const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r" };
+
+function termOf(term: Term): string {
+  if (term.type === "uri") return `<${term.value}>`;
+  if (term.type === "bnode") return `_:${term.value}`;
+  const text = `"${term.value.replaceAll(/["\\\n\r]/g, (character) => ESCAPES[character]!)}"`;
+  if (term["xml:lang"] !== undefined) return `${text}@${term["xml:lang"]}`;
+  return term.datatype === undefined ? text : `${text}^^<${term.datatype}>`;
+}

@@ -1,0 +1,187 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ServiceError } from "../../../errors.js";
+import type { PoolLoads } from "../../pool-load.js";
+import { type GraphDigest, type IndexState, type QueryEngine, type QueryOptions, type Row, silent } from "../port.js";
+import { Arrivals } from "../waiting.js";
+import { digestEndpoint } from "./digest.js";
+import { away, EndpointRefusal, SparqlHttp } from "./http-client.js";
+import { DEFAULTS, type EndpointOptions, type Position, samePosition, type WholeOptions } from "./options.js";
+import { Projection } from "./projector/projection.js";
+import { rebuildUpdate } from "./projector/updates.js";
+import { Watch } from "./watch.js";
+
+/** Times a query is asked again because the graphs moved under it. */
+const TRIES = 3;
+/** ms after which a look is too old to build on, and between looks for those who wait. */
+const FRESH = 1_000;
+const STEP = 20;
+
+/** {@link QueryEngine} on a SPARQL 1.1 endpoint, kept up by one node at a time. */
+export class EndpointEngine implements QueryEngine {
+  readonly #options: WholeOptions;
+  readonly #http: SparqlHttp;
+  readonly #watch: Watch;
+  readonly #arrivals: Arrivals;
+  readonly #projection: Projection;
+  #clock: NodeJS.Timeout | undefined;
+  #told: string | undefined;
+  #closed = false;
+
+  constructor(options: EndpointOptions) {
+    this.#options = { ...DEFAULTS, log: silent, ...options };
+    this.#http = new SparqlHttp(options, this.#options.pool);
+    this.#arrivals = new Arrivals(() => (this.#watch.error && !this.#closed ? { state: "loading", sequence: 0 } : this.state()));
+    this.#watch = new Watch(this.#http, this.#options.queryTimeout, () => this.#seen());
+    this.#projection = new Projection(this.#options, this.#watch);
+  }
+
+  /** Begins to look at the endpoint, and to project when no other node does. */
+  start(): void {
+    void this.#look();
+    void this.#projection.start();
+  }
+
+  pools(): PoolLoads {
+    return { sparql: this.#http.load() };
+  }
+
+  async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {
+    const { text, sequence } = await this.text(query, "application/sparql-results+json", options);
+    return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };
+  }
+
+  async table(query: string, options: QueryOptions = {}): Promise<{ tsv: string; sequence: number }> {
+    const { text: tsv, sequence } = await this.text(query, "text/tab-separated-values", options);
+    return { tsv, sequence };
+  }
+
+  /** Any query, answered as text of a media type. */
+  async text(query: string, accept: string, { timeout = this.#options.queryTimeout }: QueryOptions = {}): Promise<{ text: string; sequence: number }> {
+    try {
+      const { value: text, sequence } = await this.asOf(() => this.#http.text(query, { accept, timeout }));
+      return { text, sequence };
+    } catch (error) {
+      if (error instanceof EndpointRefusal) throw new ServiceError("BAD_REQUEST", `The query was refused: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /**
+   * Asks the endpoint and says as of when it answered: where it stands the same before and after. While commits come
+   * faster than answers, it is the commit that the answer holds for certain.
+   * @param most times it is asked at the most
+   */
+  async asOf<T>(ask: () => Promise<T>, most = TRIES): Promise<{ value: T; sequence: number }> {
+    for (let tries = 1; ; tries++) {
+      const before = await this.#readable();
+      const value = await ask();
+      await this.#watch.look();
+      this.#mayBeRead();
+      const after = this.#watch.position!;
+      if ((before.part === 0 && samePosition(before, after)) || tries >= most) return { value, sequence: Math.min(before.sequence, after.sequence) };
+    }
+  }
+
+  digest(): Promise<GraphDigest> {
+    return digestEndpoint(this.#http, (ask) => this.asOf(ask));
+  }
+
+  advance(sequence: number): void {
+    this.#projection.advance(sequence);
+  }
+
+  async reach(sequence: number, wait: number): Promise<void> {
+    if (this.#closed) throw stopping();
+    if (this.#reached() >= sequence && !this.#watch.error) return;
+    this.advance(sequence);
+    const arrived = this.#arrivals.wait(sequence, wait, () => this.#unavailable());
+    let waiting = true;
+    void (async () => {
+      // On the node that projects it is known at once; elsewhere it is looked for, once for all who wait.
+      while (waiting && !this.#closed) {
+        await this.#watch.look();
+        await pause(STEP);
+      }
+    })();
+    try {
+      await arrived;
+    } finally {
+      waiting = false;
+    }
+  }
+
+  state(): IndexState {
+    if (this.#closed) return { state: "stopped", sequence: 0 };
+    if (this.#watch.filled) return { state: "ready", sequence: this.#watch.position!.sequence };
+    return { state: "loading", sequence: 0, ...this.#projection.progress };
+  }
+
+  async health(): Promise<void> {
+    if (this.#closed) throw stopping();
+    await this.#watch.look();
+    if (this.#watch.error) throw this.#watch.error;
+  }
+
+  /** Empties the endpoint, whatever it holds, and fills it from the truth; resolves when that has begun. */
+  async rebuild(): Promise<void> {
+    const truth = await this.#options.truth();
+    await this.#http.update(rebuildUpdate(truth), { timeout: this.#options.timeout });
+    await this.#watch.look();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#clock);
+    this.#arrivals.close(stopping());
+    await this.#projection.close();
+    this.#http.close();
+  }
+
+  #reached(): number {
+    return this.#watch.filled ? this.#watch.position!.sequence : -1;
+  }
+
+  #seen(): void {
+    const { error } = this.#watch;
+    if (error?.message !== this.#told) {
+      if (error) this.#options.log.error({ reason: error.message }, "the SPARQL endpoint cannot be used; records are served without it");
+      else this.#options.log.info({}, "the SPARQL endpoint answers");
+      this.#told = error?.message;
+    }
+    if (!error && this.#watch.filled) this.#arrivals.arrived(this.#watch.position!.sequence);
+  }
+
+  /** Looks now and then, so that what is said of the endpoint's state is not far from the truth. */
+  async #look(): Promise<void> {
+    if (this.#watch.age > FRESH / 2 || this.#watch.error) await this.#watch.look();
+    if (!this.#closed) this.#clock = setTimeout(() => void this.#look(), FRESH / 2).unref();
+  }
+
+  /** Where the endpoint stands, once it may be read and, if that is soon, no commit is half there. */
+  async #readable(): Promise<Position> {
+    const until = performance.now() + this.#options.indexWait;
+    if (this.#watch.age > FRESH || this.#watch.error || !this.#watch.filled) await this.#watch.look();
+    this.#mayBeRead();
+    while (this.#watch.position!.part > 0 && performance.now() < until) {
+      await pause(STEP);
+      await this.#watch.look();
+      this.#mayBeRead();
+    }
+    return this.#watch.position!;
+  }
+
+  #mayBeRead(): void {
+    if (this.#closed || this.#watch.error || !this.#watch.filled) throw this.#unavailable();
+  }
+
+  #unavailable(): ServiceError {
+    if (this.#closed) return stopping();
+    if (this.#watch.error) return this.#watch.error;
+    if (this.#watch.filled) return away("it is behind");
+    const { done, total } = this.#projection.progress;
+    return new ServiceError("INDEX_LOADING", `The SPARQL endpoint is being filled (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
+  }
+}
+
+const stopping = (): ServiceError => new ServiceError("SHUTTING_DOWN", "The graph index is stopping; ask again when the service is back.", {}, { "Retry-After": "5" });

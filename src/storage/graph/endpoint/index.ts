@@ -1,0 +1,14 @@
+import { EndpointEngine } from "./engine.js";
+import type { EndpointOptions } from "./options.js";
+
+export { EndpointEngine } from "./engine.js";
+export { OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
+export { BOOKKEEPING } from "./options.js";
+export type { EndpointAddress, EndpointOptions } from "./options.js";
+
+/** Opens an engine on an endpoint; it looks at it, and fills it where need be, in the background. */
+export async function openEndpointEngine(options: EndpointOptions): Promise<EndpointEngine> {
+  const engine = new EndpointEngine(options);
+  engine.start();
+  return engine;
+}

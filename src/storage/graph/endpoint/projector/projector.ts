@@ -1,0 +1,186 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { FeedAnswer, FeedGraph } from "../../../records/port.js";
+import type { FeedReader } from "../../feed-reader.js";
+import type { EngineLog } from "../../port.js";
+import type { SparqlHttp } from "../http-client.js";
+import { type Position, type ProjectionOptions, samePosition } from "../options.js";
+import { holdsAnything, someGraphs } from "../watch.js";
+import { beginUpdate, Displaced, type Held, LAST_WAIT, resetUpdate, Steps } from "./updates.js";
+
+/** Graphs read at a time to fill an endpoint: few, so that an update is neither much too large nor too small. */
+const FILLED_AT_ONCE = 100;
+/** Graphs emptied in one update when the endpoint is cleared. */
+const CLEARED_AT_ONCE = 200;
+/** Times the change log is asked again that has not reached what was announced, and ms between. */
+const IMPATIENCE = 8;
+const IMPATIENCE_WAIT = 25;
+
+export interface ProjectorEvents {
+  /** The endpoint was seen there. */
+  onPosition(position: Position): void;
+  onProgress(done: number, total: number): void;
+  /** Why the endpoint cannot be used as it is; `undefined` once it can. */
+  onProblem(problem: string | undefined): void;
+}
+
+/**
+ * Keeps the graphs of an endpoint at the state of the truth. However often it is ended, paused or doubled, each step
+ * begins at the position that the endpoint itself holds ({@link Position}).
+ */
+export class Projector {
+  #steps!: Steps;
+  #target = 0;
+  #wake: () => void = () => {};
+
+  constructor(
+    private readonly http: SparqlHttp, private readonly feed: FeedReader, private readonly truth: string,
+    private readonly options: ProjectionOptions, private readonly events: ProjectorEvents, private readonly log: EngineLog,
+  ) {}
+
+  /** The truth has reached this sequence. */
+  advance(sequence: number): void {
+    this.#target = Math.max(this.#target, sequence);
+    this.#wake();
+  }
+
+  /** Projects for as long as the lease is held. @throws Displaced; Error when the feed is closed */
+  async run(held: Held): Promise<never> {
+    this.#steps = new Steps(this.http, held, this.options, (position) => this.events.onPosition(position), this.log);
+    await this.#enter();
+    for (;;) {
+      const { phase } = this.#steps.at;
+      if (phase === "clear") await this.#clear();
+      else if (phase === "fill") await this.#fill();
+      else await this.#follow();
+    }
+  }
+
+  /** Finds out where the projection is, and makes it this lease's; waits while the endpoint is not fit to be filled. */
+  async #enter(): Promise<void> {
+    for (let told: string | undefined; ;) {
+      const problem = await this.#arrive();
+      this.events.onProblem(problem);
+      if (problem === undefined) return;
+      if (problem !== told) this.log.error({ problem }, "the SPARQL endpoint is not filled");
+      told = problem;
+      await pause(LAST_WAIT);
+    }
+  }
+
+  /** Answers why the endpoint is left alone, where it is. */
+  async #arrive(): Promise<string | undefined> {
+    const { fence } = this.#steps.held;
+    const start: Position = { truth: this.truth, fence, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 };
+    const clear: Position = { ...start, phase: "clear" };
+    const { positions: [found, another] } = await this.#steps.look();
+    if (!found) {
+      if (await this.#steps.asked(() => holdsAnything(this.http, this.options.timeout))) return "it holds graphs that are not of this registry's making; give it a dataset of its own, or empty this one by arkgraph rebuild-index";
+      this.log.info({}, "the SPARQL endpoint is empty; filling it");
+      await this.#steps.step(start, [], beginUpdate(start));
+    } else if (another) {
+      this.log.error({}, "two nodes wrote to the SPARQL endpoint at one moment; it is cleared and filled again");
+      await this.#steps.step(clear, [], resetUpdate(clear));
+    } else if (found.truth !== this.truth) {
+      return "it is filled from another registry; give it a dataset of its own, or empty this one by arkgraph rebuild-index";
+    } else {
+      this.#steps.seen = found;
+      // Half of a commit that the records have not, or not any more, is ahead of them too.
+      const half = found.part > 0 && found.phase !== "fill" && found.sequence === start.sequence;
+      if (found.phase !== "clear" && (found.sequence > start.sequence || half)) {
+        this.log.warn({ sequence: start.sequence, endpoint: found.sequence }, "the records are older than the SPARQL endpoint, as after a restored backup; it is cleared and filled again");
+        await this.#steps.step(clear, []);
+      } else if (found.fence !== fence) {
+        await this.#steps.step({ ...found, fence }, []);
+      }
+      this.events.onPosition(this.#steps.at);
+    }
+    return undefined;
+  }
+
+  async #clear(): Promise<void> {
+    for (;;) {
+      const graphs = await this.#steps.asked(() => someGraphs(this.http, CLEARED_AT_ONCE, this.options.timeout));
+      if (graphs.length === 0) break;
+      await this.#steps.step({ ...this.#steps.at, part: this.#steps.at.part + 1 }, [{ ark: "", emptied: graphs, statements: [] }]);
+    }
+    await this.#steps.step({ ...this.#steps.at, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 }, []);
+  }
+
+  /** Every graph of the truth, page by page; an endpoint that was left in the middle goes on there. */
+  async #fill(): Promise<void> {
+    // What a page brought may be there already when its end was not reached.
+    let fresh = this.#steps.at.part === 0;
+    let done = 0;
+    let next = this.#page(this.#steps.at.after);
+    for (;;) {
+      const { graphs, next: after, total = 0 } = await next;
+      if (after !== undefined) {
+        // The store reads the next ones while these are sent.
+        next = this.#page(after);
+        next.catch(() => {});
+      }
+      await this.#steps.apply(graphs, { ...this.#steps.at, part: 0, ...(after === undefined ? { phase: "catch", after: 0 } : { after }) }, fresh);
+      fresh = true;
+      done += graphs.length;
+      this.events.onProgress(done, Math.max(total, done));
+      if (after === undefined) return;
+    }
+  }
+
+  /** As many graphs as make one update: their quads are longer than what is sent. */
+  async #page(after: number): Promise<FeedAnswer> {
+    const { pageSize, batch } = this.options;
+    const graphs: FeedGraph[] = [];
+    let size = 0;
+    for (let from = after; ; ) {
+      const page = await this.feed.ask({ all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) } });
+      for (const graph of page.graphs) {
+        graphs.push(graph);
+        size += graph.nquads?.length ?? 0;
+      }
+      if (page.next === undefined || size >= batch) return { ...page, graphs };
+      from = page.next;
+    }
+  }
+
+  /** What was changed since the position, and then whatever comes. */
+  async #follow(): Promise<void> {
+    for (let tries = 1; ; ) {
+      const page: FeedAnswer = await this.feed.ask({ since: { sequence: this.#steps.at.sequence, limit: this.options.pageSize } });
+      const to: Position = { ...this.#steps.at, phase: page.more ? this.#steps.at.phase : "done", sequence: Math.max(page.sequence, this.#steps.at.sequence), after: 0, part: 0 };
+      if (!samePosition(to, this.#steps.at)) {
+        await this.#steps.apply(page.graphs, to, false);
+        tries = 1;
+      } else if (this.#steps.at.sequence < this.#target && tries <= IMPATIENCE) {
+        await pause(IMPATIENCE_WAIT * tries++);
+      } else {
+        // Announced, but never to be: not asked for again until the next announcement.
+        this.#target = Math.min(this.#target, this.#steps.at.sequence);
+        await this.#idle();
+        tries = 1;
+      }
+    }
+  }
+
+  /** Nothing to do: looks whether the endpoint is still what it was. */
+  async #idle(): Promise<void> {
+    await this.#rest(this.options.poll);
+    const { positions } = await this.#steps.look();
+    if (positions.length !== 1 || !samePosition(positions[0], this.#steps.at)) throw new Displaced("the endpoint is at another position");
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const clock = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(clock);
+        resolve();
+      };
+    });
+  }
+
+  /** The last sequence of the truth. */
+  async #newest(): Promise<number> {
+    return (await this.feed.ask({ all: { after: Number.MAX_SAFE_INTEGER, limit: 1 } })).sequence;
+  }
+}

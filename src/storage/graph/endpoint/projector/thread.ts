@@ -1,0 +1,68 @@
+/** The thread that projects: reading the truth and writing updates never holds up the serving thread. */
+import { setTimeout as pause } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { FeedReader } from "../../feed-reader.js";
+import type { EngineLog } from "../../port.js";
+import { SparqlHttp } from "../http-client.js";
+import { clock, type ProjectorData, type ProjectorReply, type ProjectorRequest } from "./projection.js";
+import { Projector } from "./projector.js";
+import { Displaced } from "./updates.js";
+
+/** ms before a projection that failed is begun again. */
+const AGAIN = 1_000;
+
+const main = parentPort!;
+const { feed: port, address, truth, options } = workerData as ProjectorData;
+const reply = (message: ProjectorReply): void => main.postMessage(message);
+const say = (level: "info" | "warn" | "error") => (fields: object, message: string): void => reply({ op: "log", level, message, fields });
+const log: EngineLog = { info: say("info"), warn: say("warn"), error: say("error") };
+
+const feed = new FeedReader(port, (reason) => log.warn({ reason }, "the record store did not answer the projection; asking again"));
+const http = new SparqlHttp(address, 2);
+const projector = new Projector(http, feed, truth, options, {
+  onPosition: (position) => reply({ op: "position", position }),
+  onProgress: (done, total) => reply({ op: "progress", done, total }),
+  onProblem: (problem) => reply({ op: "problem", problem }),
+}, log);
+
+let lease: { fence: number; until: number } | undefined;
+let told: () => void = () => {};
+
+main.on("message", (request: ProjectorRequest) => {
+  if (request.op === "advance") return projector.advance(request.sequence);
+  lease = request.op === "lead" ? request : undefined;
+  told();
+});
+
+/** The lease, once there is one. */
+async function held(): Promise<{ fence: number }> {
+  while (!lease || lease.until <= clock()) await new Promise<void>((resolve) => (told = resolve));
+  return lease;
+}
+
+async function project(): Promise<never> {
+  for (;;) {
+    const { fence } = await held();
+    try {
+      await projector.run({
+        fence,
+        check() {
+          if (!lease || lease.fence !== fence || lease.until <= clock()) throw new Displaced("the lease of the projection ran out");
+        },
+      });
+    } catch (error) {
+      if (error instanceof Displaced) {
+        log.info({ reason: error.message }, "the projection begins again by looking where it is");
+        // Not before the truth has said that the lease is still this node's.
+        lease = undefined;
+        reply({ op: "confirm" });
+      } else {
+        if (feed.closed) throw error;
+        log.error({ reason: (error as Error).message }, "the projection failed; it begins again after a pause");
+        await pause(AGAIN);
+      }
+    }
+  }
+}
+
+void project();

@@ -1,0 +1,302 @@
+import { ServiceError } from "../../../errors.js";
+import { type GraphDigest, type IndexState, type QueryEngine, type QueryOptions, type Row, silent } from "../port.js";
+import { Arrivals } from "../waiting.js";
+import { DEFAULTS, type Job, type Loss, type OxigraphOptions, type ThreadEvents, ThreadHandle, WASTE_PER_REWRITE } from "./thread-handle.js";
+
+/** ms between two: under a stream of commits they are read in lots. */
+const EACH = 40;
+
+/** Tells of the newest commit: at once when it is the first for a while or when somebody waits for it, else soon. */
+export class Announcements {
+  latest = 0;
+  #at = Number.NEGATIVE_INFINITY;
+  #next: NodeJS.Timeout | undefined;
+
+  constructor(private readonly tell: (sequence: number) => void) {}
+
+  soon(sequence: number): void {
+    this.latest = Math.max(this.latest, sequence);
+    if (this.#next) return;
+    const wait = this.#at + EACH - performance.now();
+    if (wait > 0) this.#next = setTimeout(() => this.#tell(), wait).unref();
+    else this.#tell();
+  }
+
+  now(sequence: number): void {
+    this.latest = Math.max(this.latest, sequence);
+    this.#tell();
+  }
+
+  close(): void {
+    clearTimeout(this.#next);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#next);
+    this.#next = undefined;
+    this.#at = performance.now();
+    this.tell(this.latest);
+  }
+}
+
+/** ms before a thread that was lost while loading is started again; doubled up to the last. */
+const FIRST_BACKOFF = 200;
+const LAST_BACKOFF = 30_000;
+/** Lost threads that a query survives; the next one ends it too. */
+const MAX_ATTEMPTS = 2;
+
+/** The thread that answers, the one that may be loading to take its place, and the queries that wait for either. */
+class Threads {
+  everLoaded = false;
+  #current: ThreadHandle | undefined;
+  #successor: ThreadHandle | undefined;
+  /** The last one replaced; it may still be answering. */
+  #retired: ThreadHandle | undefined;
+  /** Highest sequence that anybody was told by a thread that was replaced or lost. */
+  #told = 0;
+  #rebuildAt: number;
+  #backoff = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+  readonly #waiting = new Map<Job, NodeJS.Timeout>();
+  /** Of commits that the truth has. */
+  readonly commits = new Announcements((sequence) => {
+    this.#current?.advance(sequence);
+    this.#successor?.advance(sequence);
+  });
+  readonly #events: ThreadEvents = {
+    onProgress: () => {},
+    onReached: (handle) => this.#reached(handle),
+    onLost: (handle, loss) => this.#lost(handle, loss),
+  };
+
+  constructor(private readonly options: Required<OxigraphOptions>, private readonly onSequence: (sequence: number) => void) {
+    this.#rebuildAt = options.rebuildAfter;
+  }
+
+  /** Starts the first thread. Until then the index is as one that is loading. */
+  start(): void {
+    if (!this.#closed && !this.#current) this.#startCurrent();
+  }
+
+  run(job: Job): void {
+    if (this.#closed) return job.reject(this.unavailable());
+    if (this.#current?.loaded && !this.#isBehind(this.#current)) return this.#current.send(job);
+    if (!this.everLoaded) return job.reject(this.unavailable());
+    // It is coming back, or a commit behind: most loads are shorter than a caller's patience.
+    this.#waiting.set(job, setTimeout(() => {
+      this.#waiting.delete(job);
+      job.reject(this.unavailable());
+    }, this.options.indexWait));
+  }
+
+  state(): IndexState {
+    if (this.#closed) return { state: "stopped", sequence: 0 };
+    const handle = this.#current;
+    if (handle?.loaded) return { state: "ready", sequence: handle.sequence };
+    return { state: "loading", sequence: 0, done: handle?.done ?? 0, total: handle?.total ?? 0 };
+  }
+
+  /** Why nothing can be asked now. */
+  unavailable(): ServiceError {
+    const { state, done = 0, total = 0 } = this.state();
+    if (state === "stopped") return new ServiceError("SHUTTING_DOWN", "The graph index is stopping; ask again when the service is back.", {}, { "Retry-After": "5" });
+    return new ServiceError("INDEX_LOADING", `The graph index is being loaded (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
+  }
+
+  /** Bytes that the graph takes in an engine, as far as it has been loaded: without the waste of rewrites, and of queries. */
+  held(): number {
+    const handle = this.#current;
+    return handle ? handle.held - handle.rewrites * WASTE_PER_REWRITE : 0;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    this.commits.close();
+    const stopping = this.unavailable();
+    for (const [job, clock] of this.#waiting) {
+      clearTimeout(clock);
+      job.reject(stopping);
+    }
+    this.#waiting.clear();
+    const left = await Promise.all([this.#current?.end(), this.#successor?.end(), this.#retired?.end()]);
+    for (const job of left.flat()) job?.reject(stopping);
+  }
+
+  #startCurrent(): void {
+    try {
+      this.#current = this.#start();
+    } catch (error) {
+      this.#restartLater((error as Error).message);
+    }
+  }
+
+  #start(): ThreadHandle {
+    const handle = new ThreadHandle(this.options.openFeed(), this.options.pageSize, this.#events, this.options.log);
+    if (this.commits.latest > 0) handle.advance(this.commits.latest);
+    return handle;
+  }
+
+  #reached(handle: ThreadHandle): void {
+    if (handle === this.#successor && handle.sequence >= (this.#current?.told ?? 0)) this.#takeOver(handle);
+    if (handle !== this.#current) return;
+    this.#backoff = 0;
+    if (!this.everLoaded) this.options.log.info({ records: handle.done, sequence: handle.sequence }, "graph index loaded");
+    this.everLoaded = true;
+    if (!this.#isBehind(handle)) {
+      for (const [job, clock] of this.#waiting) {
+        clearTimeout(clock);
+        handle.send(job);
+      }
+      this.#waiting.clear();
+    }
+    this.onSequence(handle.sequence);
+    if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
+  }
+
+  /** What was asked of the thread before may be answered by it after another took its place; nobody is to be told less afterwards. */
+  #isBehind(handle: ThreadHandle): boolean {
+    this.#told = Math.max(this.#told, this.#retired?.told ?? 0);
+    if (handle.told >= this.#told) return false;
+    handle.advance(this.#told);
+    return true;
+  }
+
+  #rebuild(worn: ThreadHandle): void {
+    this.options.log.info({ rewrites: worn.rewrites }, "graph index is being rebuilt to give memory back");
+    this.#rebuildAt = worn.rewrites + this.options.rebuildAfter;
+    try {
+      this.#successor = this.#start();
+    } catch (error) {
+      this.options.log.warn({ reason: (error as Error).message }, "graph index could not be rebuilt; the old one goes on");
+    }
+  }
+
+  /** The old thread answers what it was asked, then ends: no query notices. */
+  #takeOver(handle: ThreadHandle): void {
+    const old = this.#current;
+    this.#current = handle;
+    this.#successor = undefined;
+    this.#rebuildAt = this.options.rebuildAfter;
+    this.#retired = old;
+    old?.retire();
+  }
+
+  #lost(handle: ThreadHandle, { reason, timedOut, guilty, innocent }: Loss): void {
+    if (this.#closed) {
+      for (const job of [guilty, ...innocent]) job?.reject(this.unavailable());
+      return;
+    }
+    if (handle === this.#current) {
+      this.#told = Math.max(this.#told, handle.told);
+      // A successor that is loading already is further than a new thread would be.
+      this.#current = this.#successor;
+      this.#successor = undefined;
+      this.#rebuildAt = this.options.rebuildAfter;
+      if (this.#current) {
+        this.options.log.warn({ reason }, "graph index thread was lost; its successor takes over when it is loaded");
+      } else if (timedOut) {
+        this.options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
+        this.#startCurrent();
+      } else {
+        this.#restartLater(reason);
+      }
+    } else if (handle === this.#successor) {
+      this.#successor = undefined;
+      this.options.log.warn({ reason }, "graph index could not be rebuilt; the old one goes on");
+    }
+    if (!timedOut) guilty?.reject(new ServiceError("STORE_UNAVAILABLE", "The query ended the graph engine, which is starting anew; ask for less at a time.", {}, { "Retry-After": "2" }));
+    for (const job of innocent) {
+      if (++job.attempts < MAX_ATTEMPTS) this.run(job);
+      else job.reject(this.unavailable());
+    }
+  }
+
+  #restartLater(reason: string): void {
+    this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
+    this.options.log.error({ reason, again: this.#backoff }, "graph index thread was lost; a new one starts after a pause");
+    this.#restart = setTimeout(() => this.#startCurrent(), this.#backoff);
+  }
+}
+
+/** {@link QueryEngine} on Oxigraph in a thread of its own, which comes back by itself after whatever ends it. */
+export class OxigraphEngine implements QueryEngine {
+  readonly #options: Required<OxigraphOptions>;
+  readonly #threads: Threads;
+  readonly #arrivals: Arrivals;
+
+  constructor(options: OxigraphOptions) {
+    this.#options = { ...DEFAULTS, log: silent, ...options };
+    this.#arrivals = new Arrivals(() => this.state());
+    this.#threads = new Threads(this.#options, (sequence) => this.#arrivals.arrived(sequence));
+  }
+
+  /** Begins to load; until this is called every question is refused as while loading. */
+  start(): void {
+    this.#threads.start();
+  }
+
+  async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {
+    const { text, sequence } = await this.text(query, "json", options);
+    return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };
+  }
+
+  async table(query: string, options: QueryOptions = {}): Promise<{ tsv: string; sequence: number }> {
+    const { text: tsv, sequence } = await this.text(query, "tsv", options);
+    return { tsv, sequence };
+  }
+
+  /**
+   * Any query, answered as text.
+   * @param format `json`, `xml`, `csv`, `tsv` for SELECT and ASK; `nt`, `ttl` … for CONSTRUCT and DESCRIBE
+   */
+  async text(query: string, format: string, options: QueryOptions = {}): Promise<{ text: string; sequence: number }> {
+    const reply = await this.#run({ op: "query", query, format }, options.timeout ?? this.#options.queryTimeout);
+    return reply as Extract<typeof reply, { op: "answer" }>;
+  }
+
+  async digest(): Promise<GraphDigest> {
+    const reply = await this.#run({ op: "digest" });
+    const { digest, quads, sequence } = reply as Extract<typeof reply, { op: "digested" }>;
+    return { digest, quads, sequence };
+  }
+
+  advance(sequence: number): void {
+    this.#threads.commits.soon(sequence);
+  }
+
+  async reach(sequence: number, wait: number): Promise<void> {
+    const { state, sequence: reached } = this.state();
+    if (state === "ready" && reached >= sequence) return;
+    if (state === "stopped") throw this.#threads.unavailable();
+    // A small registry has loaded well within the wait: nobody is sent away for that.
+    this.#threads.commits.now(sequence);
+    await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
+  }
+
+  state(): IndexState {
+    return this.#threads.state();
+  }
+
+  /** Bytes that the graph takes in an engine, as far as it has been loaded: what another engine needs at the least. */
+  held(): number {
+    return this.#threads.held();
+  }
+
+  async health(): Promise<void> {
+    const { state } = this.state();
+    // A loading index is healthy: records are served meanwhile.
+    if (state === "stopped") throw this.#threads.unavailable();
+    if (state === "ready") await this.text("ASK {}", "json");
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close();
+    this.#arrivals.close(this.#threads.unavailable());
+  }
+
+  #run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
+    return new Promise((resolve, reject) => this.#threads.run({ ask, ...(timeout !== undefined && { timeout }), attempts: 0, resolve, reject }));
+  }
+}

@@ -1,0 +1,267 @@
+import type { MessagePort } from "node:worker_threads";
+import { ServiceError } from "../../../../errors.js";
+import { type Asker, type EngineLog, type OpenAnswer, type OpenQueries, type OpenQuestion, silent } from "../../port.js";
+import { Arrivals, FairLine } from "../../waiting.js";
+import { type Loss, REBUILD_AFTER_REWRITES, ThreadHandle } from "../thread-handle.js";
+
+/** Why a lane is no more, for those who come after. */
+interface LaneLoss { reason: string; timedOut: boolean; outOfMemory: boolean; loaded: boolean }
+
+interface LaneEvents {
+  /** It has loaded, or has answered: it can take a query. */
+  onFree(lane: Lane): void;
+  onLost(lane: Lane, loss: LaneLoss): void;
+}
+
+const FAILED = "The query engine failed while it answered the query, and is starting anew. If it fails again, write the query differently, and report it to the operator.";
+
+/** One thread for strangers' queries: it takes one at a time, so that whatever ends it ends no other query. */
+class Lane {
+  busy = false;
+  readonly #handle: ThreadHandle;
+  readonly #arrivals: Arrivals;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: Required<OpenOptions>, private readonly events: LaneEvents, log: EngineLog) {
+    this.#arrivals = new Arrivals(() => ({ state: this.loaded ? "ready" : "loading", sequence: this.#handle.sequence }));
+    this.#handle = new ThreadHandle(options.openFeed(), options.pageSize, {
+      onProgress: () => {},
+      onReached: () => this.#reached(),
+      onLost: (_handle, loss) => this.#lost(loss),
+    }, log, options.memory);
+  }
+
+  get loaded(): boolean {
+    return this.#handle.loaded;
+  }
+
+  get free(): boolean {
+    return this.loaded && !this.busy;
+  }
+
+  get progress(): { done: number; total: number } {
+    return { done: this.#handle.done, total: this.#handle.total };
+  }
+
+  /** Rewritten so often that its memory is mostly waste. */
+  get worn(): boolean {
+    return this.#handle.rewrites >= this.options.rebuildAfter;
+  }
+
+  advance(sequence: number): void {
+    // A thread in the middle of a query would only pile them up.
+    if (this.free) this.#handle.advance(sequence);
+  }
+
+  /** @throws as {@link import("../../port.js").OpenQueries.ask} */
+  async ask({ sequence, ...question }: OpenQuestion): Promise<OpenAnswer> {
+    this.busy = true;
+    clearTimeout(this.#idle);
+    try {
+      if (this.#handle.sequence < sequence) {
+        this.#handle.advance(sequence);
+        await this.#arrivals.wait(sequence, this.options.indexWait, () => new ServiceError("INDEX_LOADING", "The graph is being loaded; try again shortly."));
+      }
+      return await new Promise<OpenAnswer>((resolve, reject) => this.#handle.send({
+        ask: { op: "ask", question, maxRows: this.options.maxRows, maxBytes: this.options.maxBytes },
+        timeout: this.options.timeout, setting: "SPARQL_TIMEOUT", attempts: 0, reject, resolve: (reply) => resolve(reply as OpenAnswer),
+      }));
+    } finally {
+      this.busy = false;
+      this.#rest();
+    }
+  }
+
+  /** Ends the query that runs, with the thread; false while none runs. */
+  stop(error: Error): boolean {
+    return this.#handle.stop(error);
+  }
+
+  async end(reason?: ServiceError): Promise<void> {
+    clearTimeout(this.#idle);
+    if (reason) this.#arrivals.close(reason);
+    for (const job of await this.#handle.end()) if (reason) job.reject(reason);
+  }
+
+  #tooMuch(): ServiceError {
+    const message = `The query needed more memory than its thread has (SPARQL_MEMORY=${this.options.memory} bytes) and was ended; ask for less at a time.`;
+    return new ServiceError("QUERY_MEMORY", message, {}, { "Retry-After": "5" });
+  }
+
+  #reached(): void {
+    this.#arrivals.arrived(this.#handle.sequence);
+    if (this.busy) return;
+    this.#rest();
+    this.events.onFree(this);
+  }
+
+  #rest(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      void this.end();
+      this.events.onLost(this, { reason: "idle", timedOut: false, outOfMemory: false, loaded: true });
+    }, this.options.idle).unref();
+  }
+
+  #lost({ reason, timedOut, outOfMemory, guilty }: Loss): void {
+    clearTimeout(this.#idle);
+    const { loaded } = this;
+    this.events.onLost(this, { reason, timedOut, outOfMemory, loaded });
+    guilty?.reject(outOfMemory ? this.#tooMuch() : new ServiceError("QUERY_FAILED", FAILED, {}, { "Retry-After": "5" }));
+    this.#arrivals.close(new ServiceError("INDEX_LOADING", "The graph is being loaded anew; try again shortly.", {}, { "Retry-After": "2" }));
+  }
+}
+
+/** ms before a graph that did not fit is tried again, and before one whose truth could not be read. */
+const OUTGROWN_FOR = 300_000;
+const UNREADABLE_FOR = 2_000;
+
+/**
+ * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free, ended when idle.
+ * Who waits, waits here and not in a thread, and loses nothing but time by what ends one.
+ */
+export class OpenEngine implements OpenQueries {
+  readonly #options: Required<OpenOptions>;
+  readonly #lanes = new Set<Lane>();
+  readonly #line: FairLine;
+  #sequence = 0;
+  #closed = false;
+  #barred: { until: number; error: ServiceError } | undefined;
+
+  constructor(options: OpenOptions) {
+    this.#options = { log: silent, needs: () => 0, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
+    this.#line = new FairLine({ ...options, slots: options.threads }, "thread", () => this.#late(), () => this.#relieve());
+  }
+
+  ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
+    const refused = this.#refuses();
+    return refused ? Promise.reject(refused) : this.#line.join(question, asker, () => this.#serve());
+  }
+
+  advance(sequence: number): void {
+    this.#sequence = Math.max(this.#sequence, sequence);
+    for (const lane of this.#lanes) lane.advance(this.#sequence);
+  }
+
+  state(): { threads: number; waiting: number } {
+    return { threads: this.#lanes.size, waiting: this.#line.length };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const stopping = new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    this.#line.dismiss(stopping);
+    await Promise.all([...this.#lanes].map((lane) => lane.end(stopping)));
+    this.#lanes.clear();
+  }
+
+  #refuses(): ServiceError | undefined {
+    if (this.#closed) return new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
+    // A thread that takes a query has the graph, whatever is reckoned.
+    if (this.#options.needs() > this.#options.memory && ![...this.#lanes].some(({ loaded }) => loaded)) return this.#outgrown();
+    return undefined;
+  }
+
+  #outgrown(): ServiceError {
+    const message = `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this registry needs a SPARQL endpoint of its own, or a higher setting.`;
+    return new ServiceError("SPARQL_NEEDS_ENDPOINT", message, {}, { "Retry-After": "300" });
+  }
+
+  #late(): ServiceError {
+    const wait = `SPARQL_QUEUE_WAIT=${this.#options.queueWait} ms`;
+    const loading = [...this.#lanes].find((lane) => !lane.loaded);
+    if (!loading) return new ServiceError("SPARQL_BUSY", `All threads for queries were busy for ${wait}; try again shortly.`, {}, { "Retry-After": "5" });
+    const { done, total } = loading.progress;
+    return new ServiceError("INDEX_LOADING", `The graph is being loaded (${done} of ${total} records) and was not ready within ${wait}; try again shortly.`, { done, total }, { "Retry-After": "5" });
+  }
+
+  /** Gives waiting queries to free threads, and starts one when none can take them. */
+  #serve(): void {
+    if (this.#closed) return;
+    for (;;) {
+      const lane = [...this.#lanes].find(({ free }) => free);
+      const waiting = lane && this.#line.next();
+      if (!waiting) break;
+      waiting.runs((error) => lane.stop(error));
+      lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => {
+        waiting.finish();
+        this.#freed(lane);
+      });
+    }
+    const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
+    if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
+  }
+
+  /** Makes room for who waits, unless a thread is about to be ready. */
+  #relieve(): void {
+    if ([...this.#lanes].every(({ loaded }) => loaded)) this.#line.relieve();
+  }
+
+  #start(): void {
+    try {
+      this.#lanes.add(new Lane(this.#options, { onFree: () => this.#serve(), onLost: (lane, loss) => this.#lost(lane, loss) }, this.#options.log));
+    } catch (error) {
+      this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), (error as Error).message);
+    }
+  }
+
+  #freed(lane: Lane): void {
+    if (this.#lanes.has(lane) && lane.worn) {
+      this.#lanes.delete(lane);
+      void lane.end();
+    } else {
+      lane.advance(this.#sequence);
+    }
+    this.#serve();
+  }
+
+  #lost(lane: Lane, { reason, timedOut, outOfMemory, loaded }: LaneLoss): void {
+    if (!this.#lanes.delete(lane) || reason === "idle") return;
+    if (loaded) {
+      this.#options.log.warn({ reason }, `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`);
+    } else if (!outOfMemory) {
+      this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), reason);
+    } else {
+      this.#bar(OUTGROWN_FOR, this.#outgrown(), reason);
+    }
+    this.#serve();
+  }
+
+  /** Nothing can be answered for a while: those who wait are told now. */
+  #bar(time: number, error: ServiceError, reason: string): void {
+    this.#options.log.error({ reason }, "open queries cannot be answered");
+    this.#barred = { until: Date.now() + time, error };
+    this.#line.dismiss(error);
+  }
+}
+
+export interface OpenOptions {
+  /** Opens a feed of the truth; called for every thread that is started. */
+  openFeed: () => MessagePort;
+  /** SPARQL_TIMEOUT, ms. */
+  timeout: number;
+  /** SPARQL_MAX_ROWS and SPARQL_MAX_BYTES. */
+  maxRows: number;
+  maxBytes: number;
+  /** SPARQL_MEMORY, bytes a thread. */
+  memory: number;
+  /** Bytes that the graph is known to take at the least; above SPARQL_MEMORY no thread is started. */
+  needs?: () => number;
+  /** SPARQL_THREADS. */
+  threads: number;
+  /** SPARQL_IDLE, ms. */
+  idle: number;
+  /** SPARQL_QUEUE, SPARQL_CALLER_QUEUE and SPARQL_QUEUE_WAIT, ms. */
+  queue: number;
+  callerQueue: number;
+  queueWait: number;
+  /** SPARQL_SLICE, ms. */
+  slice: number;
+  /** INDEX_WAIT, ms. */
+  indexWait: number;
+  log?: EngineLog;
+  /** Graphs rewritten before a thread is replaced, and graphs read at a time. */
+  rebuildAfter?: number;
+  pageSize?: number;
+}

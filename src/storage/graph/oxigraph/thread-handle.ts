@@ -1,0 +1,220 @@
+import { type MessagePort, Worker } from "node:worker_threads";
+import { type ErrorCode, ServiceError } from "../../../errors.js";
+import { threadModule } from "../../../package-root.js";
+import type { EngineLog, OpenAnswer, OpenQuestion } from "../port.js";
+import { isLackOfMemory } from "./graph-store.js";
+
+/** A query or a digest on its way through a thread. */
+export interface Job {
+  ask: { op: "query"; query: string; format: string } | { op: "digest" } | ({ op: "ask" } & AskRequest);
+  /** ms it may run once it is its turn; a digest is taken in slices between others and has no turn. */
+  timeout?: number;
+  /** Name of the setting that `timeout` comes from, for who is told of it. */
+  setting?: string;
+  /** Threads that were lost while it waited in them. */
+  attempts: number;
+  resolve(reply: Extract<ThreadReply, { op: "answer" | "digested" | "asked" }>): void;
+  reject(error: Error): void;
+}
+
+/** Why a thread is no more. `guilty`: the query that was running; it was answered already when it timed out. */
+export interface Loss {
+  reason: string;
+  timedOut: boolean;
+  /** It ended because its engine, or the thread, needed more memory than there was. */
+  outOfMemory: boolean;
+  guilty: Job | undefined;
+  /** All the rest, in order. */
+  innocent: Job[];
+}
+
+export interface ThreadEvents {
+  onProgress(handle: ThreadHandle): void;
+  onReached(handle: ThreadHandle): void;
+  /** Once; not called after {@link ThreadHandle.end}. */
+  onLost(handle: ThreadHandle, loss: Loss): void;
+}
+
+/**
+ * One thread with an Oxigraph store, seen from outside. It answers queries in the order asked, so the first
+ * without an answer is the one that runs, and the clock runs for that one only.
+ */
+export class ThreadHandle {
+  loaded = false;
+  sequence = 0;
+  /** Highest sequence that somebody was told by this thread: answers may be ahead of the news that it was reached. */
+  told = 0;
+  rewrites = 0;
+  /** Bytes that its engine grew by when graphs came. */
+  held = 0;
+  done = 0;
+  total = 0;
+  #lastId = 0;
+  #announced = 0;
+  #gone = false;
+  #retiring = false;
+  #clock: NodeJS.Timeout | undefined;
+  #running: Job | undefined;
+  readonly #jobs = new Map<number, Job>();
+  readonly #worker: Worker;
+
+  /** @param memory bytes that its engine may hold */
+  constructor(feed: MessagePort, pageSize: number, private readonly events: ThreadEvents, private readonly log: EngineLog, memory?: number) {
+    this.#worker = new Worker(threadModule(`src/storage/graph/oxigraph/${memory === undefined ? "thread" : "open/thread"}`), {
+      workerData: { feed, pageSize, ...(memory !== undefined && { memory }) } satisfies ThreadData, transferList: [feed],
+      ...(memory !== undefined && { name: "sparql", env: {}, resourceLimits: { stackSizeMb: 8 } }),
+    });
+    this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
+    this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
+    this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
+  }
+
+  send(job: Job): void {
+    const id = ++this.#lastId;
+    this.#jobs.set(id, job);
+    this.#worker.postMessage({ id, ...job.ask } satisfies ThreadRequest);
+    if (job.timeout !== undefined && !this.#running) this.#wind(job);
+  }
+
+  advance(sequence: number): void {
+    if (sequence <= this.#announced && sequence <= this.sequence) return;
+    this.#announced = sequence;
+    this.#worker.postMessage({ op: "advance", sequence } satisfies ThreadRequest);
+  }
+
+  /** Ends the query that runs, and the thread with it: nothing else stops the engine. False when none runs. */
+  stop(error: Error): boolean {
+    if (this.#gone || !this.#running) return false;
+    this.#running.reject(error);
+    this.#lose(error.message, true);
+    return true;
+  }
+
+  /** Answers what it was asked, then ends. */
+  retire(): void {
+    this.#retiring = true;
+    if (this.#jobs.size === 0) void this.end();
+  }
+
+  /** Ends the thread; what is asked of it stays unanswered and is handed back. */
+  async end(): Promise<Job[]> {
+    this.#gone = true;
+    clearTimeout(this.#clock);
+    const left = [...this.#jobs.values()];
+    this.#jobs.clear();
+    await this.#worker.terminate();
+    return left;
+  }
+
+  #receive(reply: ThreadReply): void {
+    if (this.#gone) return;
+    if (reply.op === "log") {
+      this.log[reply.level](reply.fields, reply.message);
+    } else if (reply.op === "progress") {
+      this.done = reply.done;
+      this.total = reply.total;
+      this.held = reply.held;
+      this.events.onProgress(this);
+    } else if (reply.op === "reached") {
+      this.loaded = true;
+      this.sequence = reply.sequence;
+      this.told = Math.max(this.told, reply.sequence);
+      this.rewrites = reply.rewrites;
+      this.held = reply.held;
+      this.events.onReached(this);
+    } else {
+      this.#answer(reply);
+    }
+  }
+
+  #answer(reply: Extract<ThreadReply, { id: number }>): void {
+    const job = this.#jobs.get(reply.id);
+    if (!job) return;
+    this.#jobs.delete(reply.id);
+    if (job === this.#running) {
+      clearTimeout(this.#clock);
+      this.#running = undefined;
+      for (const next of this.#jobs.values()) {
+        if (next.timeout === undefined) continue;
+        this.#wind(next);
+        break;
+      }
+    }
+    if (this.#retiring && this.#jobs.size === 0) void this.end();
+    if (reply.op !== "refused") this.told = Math.max(this.told, reply.sequence);
+    if (reply.op === "refused") job.reject(new ServiceError(reply.code ?? "BAD_REQUEST", reply.code ? reply.message : `The query was refused: ${reply.message}`, reply.extra));
+    else job.resolve(reply);
+  }
+
+  #wind(job: Job): void {
+    this.#running = job;
+    this.#clock = setTimeout(() => {
+      job.reject(new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${job.timeout} ms${job.setting ? ` (${job.setting})` : ""} and was ended; ask for less at a time.`, {}, { "Retry-After": "1" }));
+      this.#lose(`a query ran longer than ${job.timeout} ms`, true);
+    }, job.timeout);
+    this.#clock.unref();
+  }
+
+  #lose(reason: string, timedOut: boolean, outOfMemory = false): void {
+    if (this.#gone) return;
+    const guilty = this.#running;
+    const innocent = [...this.#jobs.values()].filter((job) => job !== guilty);
+    void this.end();
+    this.events.onLost(this, { reason, timedOut, outOfMemory, guilty, innocent });
+  }
+}
+
+export interface OxigraphOptions {
+  /** Opens a feed of the truth; called for every thread that is started. */
+  openFeed: () => MessagePort;
+  /** ms that a query waits for a thread that is coming back (INDEX_WAIT). */
+  indexWait?: number;
+  /** ms a query may run unless it says otherwise (QUERY_TIMEOUT). */
+  queryTimeout?: number;
+  log?: EngineLog;
+  /** Graphs rewritten before a fresh thread takes over. */
+  rebuildAfter?: number;
+  /** Graphs read from the feed at a time. */
+  pageSize?: number;
+}
+
+/** Bytes that a rewrite leaves behind, about, and that WASM never gives back. */
+export const WASTE_PER_REWRITE = 4_600;
+/** The point where half a gigabyte is gone. */
+export const REBUILD_AFTER_REWRITES = 100_000;
+
+export const DEFAULTS = { indexWait: 2_000, queryTimeout: 30_000, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500 };
+
+/** What the thread is started with; the port is moved to it. */
+export interface ThreadData {
+  feed: MessagePort;
+  /** Graphs asked for at a time. */
+  pageSize: number;
+  /** Bytes that the engine may hold; without it as much as WASM can. */
+  memory?: number;
+}
+
+/** A question of a stranger, and how much may be answered. */
+export interface AskRequest { question: Omit<OpenQuestion, "sequence">; maxRows: number; maxBytes: number }
+
+/** Asked of the thread; `id` comes back with the reply. */
+export type ThreadRequest =
+  | { op: "query"; id: number; query: string; format: string }
+  | ({ op: "ask"; id: number } & AskRequest)
+  | { op: "digest"; id: number }
+  | { op: "advance"; sequence: number };
+
+export type ThreadReply =
+  /** `held`: bytes that the engine grew by when graphs came. */
+  | { op: "progress"; done: number; total: number; held: number }
+  /** Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread began. */
+  | { op: "reached"; sequence: number; rewrites: number; held: number }
+  | { op: "answer"; id: number; text: string; sequence: number }
+  | ({ op: "asked"; id: number } & OpenAnswer)
+  | { op: "digested"; id: number; digest: string; quads: number; sequence: number }
+  | { op: "refused"; id: number; message: string; code?: ErrorCode; extra?: Record<string, unknown> }
+  | { op: "log"; level: "info" | "warn" | "error"; message: string; fields: Record<string, unknown> };
+
+/** Asked of the thread that digests the truth: a digest as of a commit not before `atLeast`. */
+export interface TruthRequest { atLeast: number }
+export interface TruthReply { digest: string; quads: number; sequence: number; leftOut: number }

@@ -1,0 +1,34 @@
+import { once } from "node:events";
+import { type MessagePort, Worker } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { threadModule } from "../../../package-root.js";
+import type { TruthDigester } from "../port.js";
+import { DEFAULTS, type ThreadData, type TruthReply, type TruthRequest } from "./thread-handle.js";
+
+/**
+ * {@link TruthDigester} for the Oxigraph index. Its thread reads the feed from the beginning; the serving thread
+ * is left alone. One question at a time.
+ */
+export function openTruthDigester(openFeed: () => MessagePort, pageSize: number = DEFAULTS.pageSize): TruthDigester {
+  const feed = openFeed();
+  const worker = new Worker(threadModule("src/storage/graph/oxigraph/truth-thread"), {
+    workerData: { feed, pageSize } satisfies ThreadData, transferList: [feed],
+  });
+  let lost: Error | undefined;
+  worker.on("error", (error) => (lost = error));
+  return {
+    async digest(atLeast) {
+      if (lost) throw unread(lost);
+      const answer = once(worker, "message");
+      worker.postMessage({ atLeast } satisfies TruthRequest);
+      try {
+        return ((await answer) as [TruthReply])[0];
+      } catch (error) {
+        throw unread(error as Error);
+      }
+    },
+    close: async () => void (await worker.terminate()),
+  };
+}
+
+const unread = (error: Error): ServiceError => new ServiceError("STORE_UNAVAILABLE", `The records could not be read to the end: ${error.message}`);

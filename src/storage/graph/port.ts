@@ -1,0 +1,127 @@
+import type { PoolLoads } from "../pool-load.js";
+
+/** One row of a SELECT: variable → term in SPARQL 1.1 JSON results form. */
+export type Term = { type: "uri"; value: string } | { type: "bnode"; value: string } | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
+export type Row = Record<string, Term>;
+
+export interface IndexState {
+  state: "loading" | "ready" | "stopped";
+  /** The index holds every commit up to this one. */
+  sequence: number;
+  /** While loading: graphs done and in all. */
+  done?: number;
+  total?: number;
+}
+
+/**
+ * The projection: one named graph per record (its IRI is the record's ARK) and its inferred graph. It reads
+ * changes itself from the feed it was opened with; everything in it can be rebuilt from the truth.
+ *
+ * @throws {import("../../errors.js").ServiceError} `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`,
+ * `STORE_UNAVAILABLE`.
+ */
+export interface QueryEngine {
+  /**
+   * SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they are as of.
+   * A statement that two graphs hold may come twice: say DISTINCT where that matters.
+   */
+  select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
+  /** The same as text in SPARQL 1.1 TSV: for thousands of rows, which {@link import("./terms.js").tsvRows} reads one by one. */
+  table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
+  /** Tells that the truth has reached this sequence; cheap, returns at once. */
+  advance(sequence: number): void;
+  /** Resolves when the index has loaded and reached the sequence. @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms */
+  reach(sequence: number, wait: number): Promise<void>;
+  state(): IndexState;
+  /** Digest of every stored quad, independent of order; compare with that of the truth. */
+  digest(): Promise<GraphDigest>;
+  /** How its connections are used; absent where it has none. */
+  pools?(): PoolLoads;
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
+export interface QueryOptions {
+  /** ms after which the query is ended for certain; the engine comes back by itself. */
+  timeout?: number;
+}
+
+/** What a set of quads comes down to: 64 hexadecimal digits that do not depend on order. */
+export interface GraphDigest {
+  digest: string;
+  quads: number;
+  /** Commit it is as of. */
+  sequence: number;
+}
+
+/** Digests the truth as an engine would keep it (engines rewrite some literals), for comparison with {@link QueryEngine.digest}. */
+export interface TruthDigester {
+  /** As of a commit not before `atLeast`. `leftOut`: lines of the truth that the engine cannot hold. */
+  digest(atLeast: number): Promise<GraphDigest & { leftOut: number }>;
+  close(): Promise<void>;
+}
+
+/** Results of SELECT and ASK, and graphs of CONSTRUCT and DESCRIBE. */
+export type ResultFormat = "json" | "xml" | "csv" | "tsv";
+export type GraphFormat = "nt" | "ttl" | "jsonld" | "rdfxml";
+
+/** A query of a stranger, checked. */
+export interface OpenQuestion {
+  query: string;
+  format: ResultFormat | GraphFormat;
+  /** True for CONSTRUCT and DESCRIBE. */
+  graph: boolean;
+  /** IRI that relative ones are resolved against. */
+  base: string;
+  /** The dataset asked for; without it the default graph is the union of all. */
+  dataset?: { default: readonly string[]; named: readonly string[] };
+  /** Commit that the answer must not be older than. */
+  sequence: number;
+}
+
+/** The side of who asks. */
+export interface Asker {
+  /** Whose query it is: who was served last is served again after others. */
+  caller?: string;
+  /** Others may ask under the same name: it is that of a proxy, say. */
+  shared?: boolean;
+  /** Asked when it is the query's turn; what it throws is the answer then. */
+  admit?(): void;
+  /** Drops the query while it waits; one that runs goes on to its end or its time-out. */
+  signal?: AbortSignal;
+}
+
+export interface OpenAnswer {
+  bytes: Uint8Array;
+  /** The setting that cut the answer. */
+  truncated: "SPARQL_MAX_ROWS" | "SPARQL_MAX_BYTES" | null;
+  /** Commit that it is as of. */
+  sequence: number;
+}
+
+/**
+ * Answers queries of strangers, apart from the {@link QueryEngine} that the service itself asks:
+ * nothing a query does to it is felt there.
+ */
+export interface OpenQueries {
+  /**
+   * @throws {import("../../errors.js").ServiceError} `QUERY_SYNTAX`, `QUERY_REFUSED`, `QUERY_TIMEOUT`, `QUERY_MEMORY`, `QUERY_FAILED`, `SPARQL_BUSY`,
+   * `INDEX_LOADING`, `INDEX_BEHIND`, `SPARQL_NEEDS_ENDPOINT`, `SHUTTING_DOWN`
+   */
+  ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;
+  /** Tells that the truth has reached this sequence; cheap, returns at once. */
+  advance(sequence: number): void;
+  /** Threads that are up, and queries that wait. */
+  state(): { threads: number; waiting: number };
+  /** How its connections are used; absent where it has none. */
+  pools?(): PoolLoads;
+  close(): Promise<void>;
+}
+
+/** What an engine tells; pino's loggers fit. */
+export interface EngineLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silent: EngineLog = { info() {}, warn() {}, error() {} };

@@ -1,0 +1,236 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, opendir, readdir, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../../errors.js";
+import { assertSize, giveUp, receive, type StageOptions, verified } from "../hashing.js";
+import type { ObjectReader, ObjectStore, OpenOptions, StagedObject } from "../port.js";
+
+/** Folder of temporary names; on the same filesystem as the objects, so that a rename is atomic. */
+const STAGING = "staging";
+const isKey = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
+
+/** Two levels of 256 folders each keep folders small up to many millions of objects. */
+function fanOut(folder: string, sha256: string): { outer: string; inner: string; file: string } {
+  const outer = join(folder, sha256.slice(0, 2));
+  const inner = join(outer, sha256.slice(2, 4));
+  return { outer, inner, file: join(inner, sha256) };
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | null)?.code;
+
+/** What the disk says when it is full, gone or closed to us; worth trying again once somebody has seen to it. */
+const UNAVAILABLE = new Set(["ENOENT", "ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EMFILE", "ENFILE", "ENOTDIR"]);
+
+/** A fault of the disk as the error every store gives; anything else as it is. */
+function asStoreError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === undefined || !UNAVAILABLE.has(code)) return error;
+  return new ServiceError("STORE_UNAVAILABLE", `The object store cannot be used (${code}); look at the disk and the permissions of DATA_DIR, then try again.`);
+}
+
+/** Streams a source into a temporary file while hashing; durable when it resolves. */
+async function stageFile(folder: string, source: Readable | AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedObject> {
+  const place = randomUUID();
+  const path = join(folder, STAGING, place);
+  let file: FileHandle | undefined;
+  try {
+    const made = (file = await open(path, "wx", 0o600).catch((error: unknown) => {
+      throw asStoreError(error);
+    }));
+    const { sha256, size, digests } = await receive(source, options, async (bytes) => {
+      for (let done = 0; done < bytes.byteLength; ) done += (await made.write(bytes, done)).bytesWritten;
+    });
+    await file.sync();
+    await file.close();
+    return {
+      sha256, size, digests, place,
+      publish: () => publish(folder, path, sha256),
+      discard: () => removeFile(path),
+    };
+  } catch (error) {
+    giveUp(source);
+    await file?.close().catch(() => {});
+    await removeFile(path);
+    throw asStoreError(error);
+  }
+}
+
+async function publish(folder: string, path: string, sha256: string): Promise<void> {
+  const { outer, inner, file } = fanOut(folder, sha256);
+  try {
+    // Over an equal object: same bytes, and a damaged one is healed.
+    await rename(path, file).catch(async (error: unknown) => {
+      if (codeOf(error) !== "ENOENT") throw error;
+      await mkdir(inner, { recursive: true, mode: 0o700 });
+      await syncFolder(folder);
+      await syncFolder(outer);
+      await rename(path, file);
+    });
+    await syncFolder(inner);
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}
+
+/** Makes names in a folder durable; where a folder cannot be opened for that (Windows) the system does it. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw asStoreError(error);
+  });
+}
+
+/**
+ * Objects as files under their SHA-256. Bytes are written under a temporary name and made durable, then
+ * renamed into place and the folder made durable: a reader sees a whole object or none, also after a loss
+ * of power.
+ * @param folder is made when it does not exist
+ */
+export async function openFileObjects(folder: string): Promise<ObjectStore> {
+  await mkdir(join(folder, STAGING), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw asStoreError(error);
+  });
+  return new FileObjects(folder);
+}
+
+class FileObjects implements ObjectStore {
+  constructor(private readonly folder: string) {}
+
+  stage(source: Readable | AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1] = {}): Promise<StagedObject> {
+    return stageFile(this.folder, source, options);
+  }
+
+  async size(sha256: string): Promise<number | undefined> {
+    if (!isKey(sha256)) return undefined;
+    try {
+      return (await stat(fanOut(this.folder, sha256).file)).size;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw asStoreError(error);
+    }
+  }
+
+  async version(sha256: string): Promise<string | undefined> {
+    if (!isKey(sha256)) return undefined;
+    try {
+      const { size, mtimeNs, ino } = await stat(fanOut(this.folder, sha256).file, { bigint: true });
+      return `${size}-${mtimeNs}-${ino}`;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw asStoreError(error);
+    }
+  }
+
+  async open(sha256: string, range?: { start: number; end: number }, { size: expected, hash = true }: OpenOptions = {}): Promise<Readable> {
+    const file = await this.file(sha256);
+    const { size } = await file.stat();
+    try {
+      assertSize(sha256, size, expected);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    if (range && (range.start >= size || range.start > range.end || range.start < 0)) {
+      await file.close();
+      throw new ServiceError("RANGE_NOT_SATISFIABLE", `The content has ${size} bytes; ask for a range inside it.`, { size });
+    }
+    if (!range) return verified(file.createReadStream(), sha256, { length: size, sha256: hash ? sha256 : undefined });
+    const end = Math.min(range.end, size - 1);
+    return verified(file.createReadStream({ start: range.start, end }), sha256, { length: end - range.start + 1 });
+  }
+
+  async reader(sha256: string): Promise<ObjectReader> {
+    return readerOf(await this.file(sha256));
+  }
+
+  async readStaged(place: string): Promise<ObjectReader> {
+    return readerOf(await this.opened(/^[0-9a-f-]{36}$/.test(place) ? join(this.folder, STAGING, place) : undefined, place));
+  }
+
+  async remove(sha256: string): Promise<void> {
+    if (!isKey(sha256)) return;
+    await unlink(fanOut(this.folder, sha256).file).catch((error: unknown) => {
+      if (codeOf(error) !== "ENOENT") throw asStoreError(error);
+    });
+  }
+
+  async *list(): AsyncIterable<string> {
+    for (const outer of await foldersOf(this.folder)) {
+      for (const inner of await foldersOf(join(this.folder, outer))) {
+        for await (const entry of await opendir(join(this.folder, outer, inner))) if (isKey(entry.name)) yield entry.name;
+      }
+    }
+  }
+
+  async removeStale(age: number): Promise<number> {
+    const before = Date.now() - age;
+    let removed = 0;
+    for (const name of await readdir(join(this.folder, STAGING))) {
+      const path = join(this.folder, STAGING, name);
+      try {
+        // Written to less than `age` ago means that somebody is still at it.
+        if ((await stat(path)).mtimeMs > before) continue;
+        await unlink(path);
+        removed++;
+      } catch (error) {
+        if (codeOf(error) !== "ENOENT") throw asStoreError(error);
+      }
+    }
+    return removed;
+  }
+
+  async health(): Promise<void> {
+    const path = join(this.folder, STAGING, `health-${randomUUID()}`);
+    try {
+      await writeFile(path, "ok", { flag: "wx", mode: 0o600 });
+    } catch (error) {
+      throw asStoreError(error);
+    } finally {
+      await unlink(path).catch(() => {});
+    }
+  }
+
+  private file(sha256: string): Promise<FileHandle> {
+    return this.opened(isKey(sha256) ? fanOut(this.folder, sha256).file : undefined, sha256);
+  }
+
+  private async opened(path: string | undefined, name: string): Promise<FileHandle> {
+    try {
+      if (path !== undefined) return await open(path, "r");
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw asStoreError(error);
+    }
+    throw new ServiceError("NOT_FOUND", `No object ${name.slice(0, 64)} is stored.`);
+  }
+}
+
+async function readerOf(file: FileHandle): Promise<ObjectReader> {
+  const { size } = await file.stat();
+  return {
+    size,
+    async read(buffer, position) {
+      let done = 0;
+      while (done < buffer.byteLength) {
+        const { bytesRead } = await file.read(buffer, done, buffer.byteLength - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return done;
+    },
+    close: () => file.close(),
+  };
+}
+
+async function foldersOf(path: string): Promise<string[]> {
+  return (await readdir(path)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+}

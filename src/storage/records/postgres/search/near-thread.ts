@@ -1,0 +1,34 @@
+/** Looks at all vectors beside the serving thread, which holds none of them. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { AskedThreadAnswer, AskedThreadMessage } from "../../threads.js";
+import type { SearchQuery } from "../../port.js";
+import { asSent } from "../../refusals.js";
+import type { Near } from "../../vectors/matrix.js";
+import { Database, type DatabaseOptions } from "../statement.js";
+import { asStoreError } from "../statement-error.js";
+import { NearReads } from "./near-reads.js";
+
+/** What is near, among records of a kind where one is named. */
+export interface NearQuestion { near: NonNullable<SearchQuery["near"]>; kind: string | undefined }
+
+const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool" | "log"> & { vectorsMemory: number };
+/** One connection: one question is asked at a time. */
+const database = new Database({ ...options, pool: 1, log: () => {} });
+const reads = new NearReads(database, vectorsMemory);
+
+async function answered({ near, kind }: NearQuestion): Promise<AskedThreadAnswer<Near[]>> {
+  try {
+    return { answer: await reads.nearest(near, kind) };
+  } catch (error) {
+    return { error: asSent(error, asStoreError) };
+  }
+}
+
+parentPort!.on("message", (message: AskedThreadMessage<NearQuestion>) => {
+  if ("close" in message) {
+    parentPort!.close();
+    void database.close();
+    return;
+  }
+  void answered(message.ask).then((answer) => parentPort!.postMessage(answer));
+});

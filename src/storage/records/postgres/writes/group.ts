@@ -1,0 +1,223 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ServiceError } from "../../../../errors.js";
+import type { Commit, RecordWrite } from "../../port.js";
+import { FenceLost } from "../../refusals.js";
+import { forgetScores } from "../derived.js";
+import { assertKnown, NEEDS } from "../schema.js";
+import { asStoreError, isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
+import { type Database, type Session, statement } from "../statement.js";
+import { applyCommit } from "./apply.js";
+import { type Ledger, load, LOCK } from "./ledger.js";
+import { type Operation, Operations } from "./operations.js";
+import { checkCommit, type Preparation, type Prepared, project } from "./prepare.js";
+import { Sending } from "./sending.js";
+import { endUses, replaceUses, SAVE, type Terms, writeEndings, writeLinks, writeLog, writeObjects, writeRecords, writeStates } from "./write-rows.js";
+
+export type Task = { commit: Commit } | { call: Operation; args: unknown[] };
+type Answer = { result: unknown } | { error: unknown };
+
+/** Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be broken off. */
+const SHARE = 3 / 4;
+/** How often a transaction that met another one is tried (one whose connection was lost, twice), and ms before the second time; each further one doubles them. */
+const ATTEMPTS = 6;
+const FIRST_PAUSE = 10;
+
+/** What a group needs of its store. */
+interface Means { database: Database; preparation: Preparation; terms: Terms; mark: Mark; skew(): number }
+
+/**
+ * Does tasks in one transaction. Commits are decided one after the other in memory, so that one that is refused leaves
+ * the others alone; what they come to is written in a dozen statements however many they are.
+ */
+export class Group {
+  /** Numbers of pairs of kind and predicate that are stored for good. */
+  readonly #vias = new Map<string, number>();
+  #sequence = 0;
+
+  constructor(private readonly means: Means) {}
+
+  /** Number of the last commit of a group of this one that changed records. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Answers each task. What is answered with a result is durable; what with an error changed nothing. */
+  async run(tasks: readonly Task[]): Promise<Answer[]> {
+    const answers = new Map<Task, Answer>();
+    for (const task of tasks) {
+      try {
+        if ("commit" in task) checkCommit(task.commit);
+      } catch (error) {
+        answers.set(task, { error });
+      }
+    }
+    const able = tasks.filter((task) => !answers.has(task));
+    try {
+      if (able.length > 0) for (const [index, answer] of (await this.#tryOften(able)).entries()) answers.set(able[index]!, answer);
+    } catch (failed) {
+      const error = await this.#reasonOf(failed);
+      // Of a statement that the database refuses nobody knows whose it is: each is done by itself.
+      if (isOutage(error) || error instanceof ServiceError || able.length === 1) for (const task of able) answers.set(task, { error: asStoreError(error) });
+      else for (const task of able) answers.set(task, (await this.run([task]))[0]!);
+    }
+    return tasks.map((task) => answers.get(task)!);
+  }
+
+  /** A statement that the database refuses may be one of before a change of the schema. */
+  async #reasonOf(error: unknown): Promise<unknown> {
+    if (!(error instanceof StatementError) || isOutage(error)) return error;
+    return this.means.database.query(NEEDS).then(([schema]) => assertKnown(schema!)).then(() => error, (reason: unknown) => reason);
+  }
+
+  async #tryOften(tasks: readonly Task[]): Promise<Answer[]> {
+    const { preparation, terms } = this.means;
+    const prepared = await preparation.of(tasks.flatMap((task) => ("commit" in task ? [task.commit] : [])));
+    await terms.add([...prepared.values()].flatMap(({ stems }) => stems));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#once(tasks, prepared);
+      } catch (error) {
+        // Either way it is known that nothing was stored. A connection may have been lost long before it was used.
+        const isWorthwhile = isCollision(error) ? attempt < ATTEMPTS : isLost(error) && attempt === 1;
+        if (!isWorthwhile) throw error;
+        await pause(FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  async #once(tasks: readonly Task[], prepared: ReadonlyMap<RecordWrite, Prepared>): Promise<Answer[]> {
+    const { database, mark } = this.means;
+    const session = await database.session();
+    let broken = true;
+    try {
+      const { answers, ledger } = await this.#inTransaction(session, tasks, prepared);
+      broken = false;
+      if (answers.every((answer) => "error" in answer)) {
+        await session.exec("ROLLBACK");
+        return answers;
+      }
+      broken = true;
+      await mark.commit(session);
+      broken = false;
+      for (const [name, via] of ledger.vias) this.#vias.set(name, via);
+      if (ledger.log.length > 0) this.#sequence = ledger.counters.sequence;
+      return answers;
+    } finally {
+      // Closing the connection ends a transaction that is still open.
+      session.release(broken);
+    }
+  }
+
+  async #inTransaction(session: Session, tasks: readonly Task[], prepared: ReadonlyMap<RecordWrite, Prepared>): Promise<{ answers: Answer[]; ledger: Ledger }> {
+    const commits = tasks.flatMap((task) => ("commit" in task ? [task.commit] : []));
+    const within = Math.min(...commits.map(({ within: limit = Infinity }) => limit));
+    let deadline = Infinity;
+    const isLate = (): boolean => performance.now() > deadline;
+    const sending = new Sending(session, isLate);
+    const begun = session.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
+    begun.catch(() => {});
+    await writeStates(sending, prepared.values());
+    const locked = sending.send(LOCK);
+    // A statement of its own: that of the lock sees the schema as it was before it waited.
+    const needs = sending.send(NEEDS);
+    await begun;
+    const row = (await locked)[0];
+    if (!row) throw new StatementError("XX000", "the row of counter is missing; restore a backup");
+    // From here on others wait.
+    deadline = performance.now() + within * SHARE;
+    assertKnown((await needs)[0]!);
+    const [sequence, record, object, submission] = row;
+    const counters = { sequence, record, object, submission };
+    const ledger = await load(sending, counters, commits, this.#vias);
+    const answers: Answer[] = [];
+    const done: Commit[] = [];
+    for (const task of tasks) {
+      const answer = "commit" in task ? await decide(() => ledger.attempt(() => applyCommit(ledger, task.commit, prepared, isLate))) : { result: undefined };
+      answers.push(answer);
+      if ("commit" in task && !("error" in answer)) done.push(task.commit);
+    }
+    if (answers.every((answer) => "error" in answer)) return { answers, ledger };
+    await this.#write(sending, ledger, done, [...prepared.values()]);
+    const operations = new Operations(session, counters, this.means.mark.writer, this.means.skew());
+    for (const [index, task] of tasks.entries()) {
+      if ("call" in task) answers[index] = { result: await (operations[task.call] as (...args: unknown[]) => Promise<unknown>)(...task.args) };
+    }
+    void sending.send(SAVE, [counters.sequence, counters.record, counters.object, counters.submission]);
+    await sending.settle();
+    return { answers, ledger };
+  }
+
+  async #write(sending: Sending, ledger: Ledger, done: readonly Commit[], prepared: readonly Prepared[]): Promise<void> {
+    await writeRecords(sending, ledger, prepared);
+    await writeLinks(sending, ledger);
+    await writeObjects(sending, ledger);
+    await writeEndings(sending, ledger);
+    await endUses(sending, ledger.deleted);
+    await forgetScores(sending, ledger.deleted);
+    for (const { uses } of done) if (uses) await replaceUses(sending, uses);
+    await project(sending, ledger);
+    await writeLog(sending, ledger);
+    await sending.settle();
+  }
+}
+
+/** What a commit is refused with is its answer; anything else ends the whole group. */
+async function decide(work: () => Promise<unknown>): Promise<Answer> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof FenceLost) return { error };
+    throw error;
+  }
+}
+
+const PUT = statement("INSERT INTO writer (id, number, seen_at) VALUES ($1, $2, now()) ON CONFLICT (id) DO UPDATE SET number = excluded.number, seen_at = excluded.seen_at");
+/** Waits for a transaction that holds the row, however it ends. */
+const LAST = statement<[number: number]>("SELECT number FROM writer WHERE id = $1 FOR UPDATE");
+
+/** ms between two questions to a database that is away. */
+const PAUSE = 200;
+
+/**
+ * Ends transactions so that it is known how they ended: each writes its number into this writer's row. When a COMMIT
+ * is not answered, the row says whether it was done.
+ */
+export class Mark {
+  #number = 0;
+
+  /**
+   * @param writer this writer's name, used by no other
+   * @param patience ms for which an outcome is asked for
+   * @param away told each time the database cannot say
+   */
+  constructor(private readonly database: Database, readonly writer: string, private readonly patience: number, private readonly away: (error: unknown) => void) {}
+
+  /** Commits. @throws StatementError when nothing was stored; ServiceError `STORE_UNAVAILABLE` when the database did not come back to tell */
+  async commit(session: Session): Promise<void> {
+    const number = ++this.#number;
+    await session.query(PUT, [this.writer, number]);
+    try {
+      const done = await session.exec("COMMIT");
+      if (done !== "COMMIT") throw new StatementError("25P02", "the transaction had failed before its COMMIT");
+    } catch (error) {
+      if (error instanceof StatementError && error.code === "25P02") throw error;
+      if (!(await this.#wasDone(number))) throw error;
+    }
+  }
+
+  async #wasDone(number: number): Promise<boolean> {
+    const until = performance.now() + this.patience;
+    for (;;) {
+      try {
+        return ((await this.database.query(LAST, [this.writer]))[0]?.[0] ?? 0) >= number;
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        if (performance.now() > until) {
+          throw new ServiceError("STORE_UNAVAILABLE", "The database was lost while a change was made durable, and did not come back to tell whether it was stored. Read what was to be changed before you repeat it.");
+        }
+        this.away(error);
+        await pause(PAUSE);
+      }
+    }
+  }
+}

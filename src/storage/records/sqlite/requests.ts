@@ -1,0 +1,45 @@
+import type { Committed, LeaseStore, ObjectBookkeeping, RecordStore, RecordWrite, ScoreStore, VectorStore } from "../port.js";
+import { asSent, type SentError } from "../refusals.js";
+import type { Submission, SubmissionStore } from "../submissions-port.js";
+import type { PackedVector } from "../vectors/matrix.js";
+import type { PreparedCommit } from "./prepared-write.js";
+import { asStoreError } from "./statement-error.js";
+
+/** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
+export interface WriterCalls {
+  commit: { args: [PreparedCommit]; result: Committed };
+  setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
+  lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
+  releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
+  keepScore: { args: Parameters<ScoreStore["keepScore"]>; result: void };
+  keepVectors: { args: [model: string, step: { after: string; to: string; vectors: readonly PackedVector[] }]; result: boolean };
+  forgetVectors: { args: Parameters<VectorStore["forgetVectors"]>; result: number };
+  submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
+  beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
+  yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
+  setStage: { args: Parameters<SubmissionStore["setStage"]>; result: boolean };
+  closeSubmission: { args: Parameters<SubmissionStore["closeSubmission"]>; result: boolean };
+  cancelSubmission: { args: Parameters<SubmissionStore["cancelSubmission"]>; result: Submission | undefined };
+  intend: { args: Parameters<ObjectBookkeeping["intend"]>; result: { removing: string[] } };
+  release: { args: Parameters<ObjectBookkeeping["release"]>; result: void };
+  claimUnreferenced: { args: Parameters<ObjectBookkeeping["claimUnreferenced"]>; result: string[] };
+  removed: { args: Parameters<ObjectBookkeeping["removed"]>; result: void };
+}
+export type WriterCall = keyof WriterCalls;
+
+/**
+ * What the writer is posted. `part`: records of a large commit that follows under the same id; preparing and
+ * copying all of them into one message would hold up the serving thread.
+ */
+export type WriterRequest = { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };
+export interface WriterTask { id: number; call: WriterCall; args: unknown[] }
+/** What it answers: once when ready, then one message for each group, after its COMMIT. */
+export type WriterMessage =
+  | { ready: true; sequence: number }
+  | { failed: SentError }
+  | { answers: WriterAnswer[]; sequence: number }
+  | { closed: true };
+export type WriterAnswer = { id: number; result: unknown } | { id: number; error: SentError };
+
+/** An error as another thread is told of it. */
+export const sendError = (error: unknown): SentError => asSent(error, asStoreError);

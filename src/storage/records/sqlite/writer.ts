@@ -1,0 +1,161 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { threadModule } from "../../../package-root.js";
+import type { Commit, Committed, RecordWrite } from "../port.js";
+import { receiveError, unavailable } from "../refusals.js";
+import { prepareCommit, rawWrite } from "./prepared-write.js";
+import type { WriterCall, WriterCalls, WriterMessage, WriterRequest, WriterTask } from "./requests.js";
+
+/** Records of one message; copying them takes a few ms. */
+const PART = 250;
+/** Records of a commit that are prepared by the serving thread, which has more time than the writer while they are few. */
+const FEW = 8;
+/** Requests that are sent without waiting for more: the thread works on them while this one makes the next. */
+const LOT = 8;
+
+/** Bytes of a document that this thread prepares itself: folding its words and packing its quads takes longer for more. */
+const SMALL = 64 * 2 ** 10;
+const isSmall = (write: RecordWrite): boolean => !("document" in write) || (write.document.length <= SMALL && !(write.links instanceof Uint8Array));
+
+type Waiting = { task: WriterTask; resolve: (result: never) => void; reject: (error: Error) => void };
+
+/** The serving thread's side of the writer thread. */
+export class Writer {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners: ((sequence: number) => void)[] = [];
+  readonly #ended: Promise<void>;
+  /** Asked for in this turn of the event loop; they go to the thread in few messages, which wake it seldom. */
+  #asked: Waiting[] = [];
+  #next = 1;
+  #sequence = 0;
+  #dead: Error | undefined;
+  #closing = false;
+
+  private constructor(file: string, thread: URL, ready: (error?: Error) => void) {
+    this.#worker = new Worker(thread, { workerData: { file }, name: "records-writer" });
+    this.#worker.on("message", (message: WriterMessage) => {
+      if ("ready" in message) {
+        this.#sequence = message.sequence;
+        ready();
+      } else if ("failed" in message) ready(receiveError(message.failed));
+      else if ("answers" in message) this.#answered(message);
+    });
+    this.#worker.on("error", (error) => this.#died(error.message));
+    this.#ended = new Promise((resolve) => this.#worker.once("exit", (code) => {
+      this.#died(this.#closing ? "it is closed" : `its writer thread ended with ${code}`);
+      ready(this.#dead);
+      resolve();
+    }));
+  }
+
+  /** @throws ServiceError when the file cannot be opened */
+  static async open(file: string, thread = threadModule("src/storage/records/sqlite/writer-thread")): Promise<Writer> {
+    let writer!: Writer;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        writer = new Writer(file, thread, (error) => (error ? reject(error) : resolve()));
+      });
+    } catch (error) {
+      await writer.#ended;
+      throw error;
+    }
+    return writer;
+  }
+
+  /** Number of the last commit that changed records and was answered. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Resolves once the disk has it. @throws what the writer refused with; `STORE_UNAVAILABLE` */
+  call<Call extends WriterCall>(call: Call, ...args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
+    return this.#post(this.#next++, call, args);
+  }
+
+  /** A large commit is sent in parts, between which the serving thread does other work. */
+  async commit(commit: Commit): Promise<Committed> {
+    const id = this.#next++;
+    const { records } = commit;
+    if (records.length <= FEW && records.every(isSmall)) return this.#post(id, "commit", [prepareCommit(commit)]);
+    for (let sent = 0; sent < records.length; sent += PART) {
+      if (sent > 0) await turn();
+      this.#mustRun();
+      this.#worker.postMessage({ id, part: records.slice(sent, sent + PART).map(rawWrite) } satisfies WriterRequest);
+    }
+    return this.#post(id, "commit", [{ ...commit, records: [] }]);
+  }
+
+  #post<Call extends WriterCall>(id: number, call: Call, args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
+    return new Promise((resolve, reject) => {
+      this.#mustRun();
+      if (this.#asked.length === 0) setImmediate(() => this.#send());
+      this.#asked.push({ task: { id, call, args }, resolve, reject } as Waiting);
+      if (this.#asked.length >= LOT) this.#send();
+    });
+  }
+
+  #send(): void {
+    const asked = this.#asked;
+    this.#asked = [];
+    try {
+      this.#sendTogether(asked);
+    } catch (error) {
+      if (asked.length === 1) asked[0]!.reject(error as Error);
+      // One of them cannot be copied: the others do not suffer for it.
+      else for (const one of asked) {
+        this.#asked = [one];
+        this.#send();
+      }
+    }
+  }
+
+  #sendTogether(asked: readonly Waiting[]): void {
+    if (this.#dead) for (const { reject } of asked) reject(this.#dead);
+    else if (asked.length > 0) {
+      this.#worker.postMessage({ tasks: asked.map(({ task }) => task) } satisfies WriterRequest);
+      for (const one of asked) this.#waiting.set(one.task.id, one);
+    }
+  }
+
+  #mustRun(): void {
+    if (this.#dead || this.#closing) throw this.#dead ?? unavailable("it is closed");
+  }
+
+  onCommit(listener: (sequence: number) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** @throws ServiceError `STORE_UNAVAILABLE` once the thread has died */
+  health(): void {
+    if (this.#dead) throw this.#dead;
+  }
+
+  /** Writes what was asked for before, then ends the thread. */
+  async close(): Promise<void> {
+    if (!this.#closing && !this.#dead) {
+      this.#send();
+      this.#worker.postMessage({ close: true } satisfies WriterRequest);
+    }
+    this.#closing = true;
+    await this.#ended;
+  }
+
+  #answered({ answers, sequence }: Extract<WriterMessage, { answers: unknown }>): void {
+    const risen = sequence > this.#sequence;
+    this.#sequence = sequence;
+    for (const answer of answers) {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ("error" in answer) waiting?.reject(receiveError(answer.error));
+      else waiting?.resolve(answer.result as never);
+    }
+    if (risen) for (const listener of this.#listeners) listener(sequence);
+  }
+
+  #died(reason: string): void {
+    this.#dead ??= unavailable(reason);
+    for (const { reject } of this.#waiting.values()) reject(this.#dead);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,198 @@
+import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ObjectStore } from "../../../src/storage/objects/port.js";
+import type { S3Location } from "../../../src/storage/objects/s3/location.js";
+import { openS3Objects, prepareBucket } from "../../../src/storage/objects/s3/store.js";
+import { Archive } from "../../../src/services/crates/zip/archive.js";
+import { LIMITS, zip } from "../../support/crates.js";
+import { FaultProxy, type Seen } from "../../support/fault-proxy.js";
+import { keysOf, newBucket, S3_MAKES, sayMissing } from "../../support/servers/s3-makes.js";
+import type { S3Server } from "../../support/servers/s3-server.js";
+
+const MIB = 2 ** 20;
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const bytesOf = async (stream: Readable) => Buffer.concat((await stream.toArray()) as Buffer[]);
+const any = () => true;
+const puts = ({ method }: Seen) => method === "PUT";
+const objects = ({ method, path }: Seen) => method === "GET" && path.includes("/objects/");
+sayMissing();
+const make = S3_MAKES.find(({ missing }) => missing === undefined) ?? S3_MAKES[0]!;
+
+describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
+  let server: S3Server;
+  let proxy: FaultProxy;
+  let location: S3Location;
+  let store: ObjectStore;
+  beforeAll(async () => {
+    server = await make.start();
+    proxy = await FaultProxy.start(server.endpoint);
+    location = { ...(await newBucket(server)), endpoint: proxy.url, timeout: 1000, retries: 3 };
+    store = openS3Objects(location);
+  });
+  afterAll(async () => {
+    await proxy?.goAway();
+    await server?.stop();
+  });
+  afterEach(() => {
+    proxy.fault = () => undefined;
+    proxy.seen.length = 0;
+  });
+  const staged = () => keysOf(server, location, "registry/staging/");
+  const put = async (bytes: Buffer) => {
+    const object = await store.stage(Readable.from([bytes]));
+    await object.publish();
+    return object.sha256;
+  };
+
+  it("answers 500 for a while: every call is tried again", async () => {
+    const bytes = randomBytes(11 * MIB);
+    const failed = new Map<string, number>();
+    // The first try of whatever it is, and a further one of some.
+    proxy.fault = ({ method, path }) => {
+      const call = `${method} ${path}`;
+      failed.set(call, (failed.get(call) ?? 0) + 1);
+      return failed.get(call) === 1 ? { status: 500 } : failed.get(call) === 2 && path.includes("partNumber=2") ? { status: 503 } : undefined;
+    };
+    const key = await put(bytes);
+    expect(sha256(await bytesOf(await store.open(key)))).toBe(key);
+    for await (const listed of store.list()) expect(listed).toBe(key);
+    await store.remove(key);
+    expect(await store.size(key)).toBeUndefined();
+    expect(await staged()).toEqual([]);
+  });
+
+  it("answers 500 for good: so many tries, then unavailable, and what was begun is swept", async () => {
+    proxy.fault = ({ method, path }) => (method === "PUT" && path.includes("partNumber=2") || method === "DELETE" ? { status: 500 } : undefined);
+    await expect(store.stage(Readable.from([randomBytes(11 * MIB)]))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, message: expect.stringContaining("status 500") });
+    expect(proxy.seen.filter(({ path }) => path.includes("partNumber=2"))).toHaveLength(4);
+    // The upload could not be ended either; it is marked.
+    expect(await staged()).toHaveLength(1);
+    proxy.fault = () => undefined;
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    expect(await store.removeStale(1)).toBe(1);
+    expect(await staged()).toEqual([]);
+  });
+
+  it.each([[507, "XMinioStorageFull"], [507, "InsufficientStorage"], [403, "QuotaExceeded"], [400, "XOneMakesOwnWord"]])("refuses for a reason of its make's own: status %s, %s", async (status, code) => {
+    proxy.failing(1, puts, { status, code });
+    const message = expect.stringMatching(code.startsWith("XOne") ? /refuses what it is asked for \(XOneMakesOwnWord\)/ : new RegExp(`has no space left \\(${code}\\)`));
+    await expect(put(randomBytes(1000))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, message });
+    expect(await staged()).toEqual([]);
+  });
+
+  it("is silent: it is waited for once more, and the time-out is named", async () => {
+    proxy.failing(1, any, { silent: true });
+    await store.health().catch(() => {});
+    expect(await store.size("0".repeat(64))).toBeUndefined();
+    proxy.fault = () => ({ silent: true });
+    proxy.seen.length = 0;
+    await expect(store.size("0".repeat(64))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("S3_TIMEOUT=1000") });
+    expect(proxy.seen).toHaveLength(2);
+    await expect(store.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  it("cuts objects short: the rest is asked for, and every byte comes once", async () => {
+    const bytes = randomBytes(3 * MIB);
+    const key = await put(bytes);
+    proxy.seen.length = 0;
+    for (const fault of [{ cutAfter: 700_000 }, { stallAfter: MIB }, { cutAfter: 0 }]) {
+      proxy.failing(2, objects, fault);
+      expect(sha256(await bytesOf(await store.open(key)))).toBe(key);
+      proxy.failing(1, objects, fault);
+      expect((await bytesOf(await store.open(key, { start: 5, end: 2 * MIB }))).equals(bytes.subarray(5, 2 * MIB + 1))).toBe(true);
+    }
+    expect(proxy.seen.filter(objects)[1]!.range).toBe(`bytes=700000-${3 * MIB - 1}`);
+    const reader = await store.reader(key);
+    proxy.failing(1, objects, { cutAfter: 1000 });
+    const part = Buffer.alloc(100_000);
+    expect(await reader.read(part, MIB)).toBe(100_000);
+    expect(part.equals(bytes.subarray(MIB, MIB + 100_000))).toBe(true);
+    await reader.close();
+  });
+
+  it("never gives a whole object: the download ends with an error, not early", async () => {
+    const key = await put(randomBytes(MIB));
+    let first = true;
+    proxy.fault = (request) => {
+      if (!objects(request)) return undefined;
+      const fault = first ? { cutAfter: 1000 } : { status: 500 };
+      first = false;
+      return fault;
+    };
+    const stream = await store.open(key);
+    let got = 0;
+    await expect((async () => {
+      for await (const chunk of stream as AsyncIterable<Buffer>) got += chunk.byteLength;
+    })()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(got).toBeLessThanOrEqual(1000);
+  });
+
+  it("is read slowly: a reader that takes its time is no silent server", async () => {
+    const key = await put(randomBytes(8 * MIB));
+    proxy.seen.length = 0;
+    const stream = await store.open(key);
+    let got = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (got === 0) await new Promise((resolve) => setTimeout(resolve, 1500));
+      got += chunk.byteLength;
+    }
+    expect(got).toBe(8 * MIB);
+    expect(proxy.seen.filter(objects)).toHaveLength(1);
+  });
+
+  it("loses connections while it is sent to, and its own answers", async () => {
+    const bytes = randomBytes(11 * MIB);
+    proxy.failing(2, ({ path }) => path.includes("partNumber=1&"), { breakAfter: MIB });
+    expect(await put(bytes)).toBe(sha256(bytes));
+    for (const fits of [puts, ({ method, path }: Seen) => method === "POST" && path.includes("uploadId"), ({ method }: Seen) => method === "DELETE"]) {
+      proxy.failing(1, fits, { loseAnswer: true });
+      expect(await put(bytes)).toBe(sha256(bytes));
+      const few = await openS3Objects({ ...location, copyPart: 5 * MIB }).stage(Readable.from([bytes]));
+      await few.publish();
+    }
+    expect(sha256(await bytesOf(await store.open(sha256(bytes))))).toBe(sha256(bytes));
+    expect(await staged()).toEqual([]);
+  });
+
+  it("is away, and is used again when it comes back", async () => {
+    const key = await put(randomBytes(100));
+    await proxy.goAway();
+    const attempts = [store.size(key), store.open(key), store.stage(Readable.from(["x"])), store.health(), store.removeStale(1), prepareBucket(location, true)];
+    await Promise.all(attempts.map((attempt) => expect(attempt).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("ECONNREFUSED") })));
+    await proxy.comeBack();
+    await store.health();
+    expect(await bytesOf(await store.open(key))).toHaveLength(100);
+  });
+
+  it("is asked little for an archive of many members", async () => {
+    const packed = await zip(Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`part/${n}.bin`, randomBytes(700)])), { compress: false });
+    const key = await put(packed);
+    proxy.seen.length = 0;
+    const archive = await Archive.open(await store.reader(key), { ...LIMITS, MAX_CRATE_ENTRIES: 20_000 });
+    const opened = proxy.seen.length;
+    let next = 0;
+    let bytes = 0;
+    // As the intake reads them; every member checks its own sum.
+    await Promise.all(Array.from({ length: 4 }, async () => {
+      for (let n = next++; n < 20_000; n = next++) for await (const chunk of archive.read(archive.members[n]!)) bytes += chunk.byteLength;
+    }));
+    await archive.close();
+    expect([archive.members.length, bytes]).toEqual([20_000, 20_000 * 700]);
+    expect(opened).toBeLessThan(12);
+    expect(proxy.seen.length).toBeLessThan(30);
+  });
+
+  it("ends with the one who waits for it", async () => {
+    proxy.fault = (request) => (puts(request) ? { silent: true } : undefined);
+    const given = new AbortController();
+    const waiting = store.stage((async function* () {
+      setTimeout(() => given.abort(new Error("no longer wanted")), 100);
+      yield randomBytes(6 * MIB);
+      yield randomBytes(6 * MIB);
+    })(), { signal: given.signal });
+    const begun = performance.now();
+    await expect(waiting).rejects.toThrow("no longer wanted");
+    expect(performance.now() - begun).toBeLessThan(900);
+  });
+});
