@@ -1,6 +1,8 @@
 /** The part of autocannon that the benches use; the package ships no types. */
 declare module "autocannon" {
-  interface Client { setRequests(requests: { path: string }[]): void }
+  interface Client {
+    setRequests(requests: { path: string }[]): void;
+  }
   interface Options {
     url: string;
     connections: number;

@@ -3,7 +3,8 @@ import type { LoadGenerator } from "./support/load.js";
 import type { Sizes } from "./sizes.js";
 
 /** What a ratio should be: figure ÷ yardstick. */
-export type Wanted = { atLeast: number } | { atMost: number } | { within: number } | { below: number };
+export type Wanted =
+  { atLeast: number } | { atMost: number } | { within: number } | { below: number };
 
 /** One line of the report. */
 export interface Figure {
@@ -18,7 +19,9 @@ export interface Figure {
   note?: string;
 }
 
-/** What a bench is given: sizes, stores full of records, load, and a way to say what it is doing. */
+/**
+ * What a bench is given: sizes, stores full of records, load, and a way to say what it is doing.
+ */
 export interface Surroundings {
   sizes: Sizes;
   stores: FilledStores;
@@ -28,11 +31,15 @@ export interface Surroundings {
   say(line: string): void;
 }
 
-/** Measures something against its yardstick. @throws whatever breaks it; a missed ratio is no error */
+/**
+ * Measures something against its yardstick.
+ * @throws whatever breaks it; a missed ratio is no error
+ */
 export type Bench = (surroundings: Surroundings) => Promise<Figure[]>;
 
 /** Figure ÷ yardstick. */
-export const ratioOf = ({ value, yardstick }: Figure): number | undefined => (yardstick ? value / yardstick.value : undefined);
+export const ratioOf = ({ value, yardstick }: Figure): number | undefined =>
+  yardstick ? value / yardstick.value : undefined;
 
 /** Whether a figure is what was wanted; `undefined` when nothing was. */
 export function isMet(figure: Figure): boolean | undefined {

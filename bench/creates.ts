@@ -11,26 +11,57 @@ import { startRegistry } from "./support/server.js";
 /** How often the disk is asked what one sync costs. */
 const SYNCS = 200;
 
-/** Durable creates: many at a time share what one alone waits for, a write to the disk. The less that costs, the less there is to share. */
-export const creates: Bench = async (surroundings) => [...(await overHttp(surroundings)), ...(await inTheStore(surroundings))];
+/**
+ * Durable creates: many at a time share what one alone waits for, a write to the disk. The less
+ * that costs, the less there is to share.
+ */
+export const creates: Bench = async (surroundings) => [
+  ...(await overHttp(surroundings)),
+  ...(await inTheStore(surroundings)),
+];
 
 async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench> {
   const { pairs, seconds, warmUp, writers } = sizes;
   const server = await startRegistry(await folder());
   try {
     const creating = (await Client.register(server)).creating();
-    const side = (connections: number) => async (length = seconds) => (await load.run({ ...creating, connections, seconds: length })).perSecond;
+    const side =
+      (connections: number) =>
+      async (length = seconds) =>
+        (await load.run({ ...creating, connections, seconds: length })).perSecond;
     const sides = { many: side(writers), one: side(1) };
     await sides.many(warmUp);
-    const { figure: many, yardstick: one, ratios } = await inPairs(pairs, () => sides.many(), () => sides.one());
-    const note = `in ${pairs} pairs ${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)}; one create alone takes ${(1000 / one).toFixed(1)} ms, one sync of this disk ${(await syncOf(await folder())).toFixed(2)} ms`;
-    return [{ name: `POST /dataset, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one }, wanted: { atLeast: 5 }, note }];
+    const {
+      figure: many,
+      yardstick: one,
+      ratios,
+    } = await inPairs(
+      pairs,
+      () => sides.many(),
+      () => sides.one(),
+    );
+    const note =
+      `in ${pairs} pairs ${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)}; one create ` +
+      `alone takes ${(1000 / one).toFixed(1)} ms, one sync of this disk ` +
+      `${(await syncOf(await folder())).toFixed(2)} ms`;
+    return [
+      {
+        name: `POST /dataset, ${writers} at a time`,
+        value: many,
+        unit: "/s",
+        yardstick: { name: "one at a time", value: one },
+        wanted: { atLeast: 5 },
+        note,
+      },
+    ];
   } finally {
     await server.stop();
   }
 }
 
-/** The same without HTTP, validation and expansion: how fast the disk is, and what sharing gives. */
+/**
+ * The same without HTTP, validation and expansion: how fast the disk is, and what sharing gives.
+ */
 async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, writers } = sizes;
   const make = await recordMaker();
@@ -41,19 +72,29 @@ async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
       const first = next;
       const began = performance.now();
       const until = began + seconds * 1000;
-      await Promise.all(Array.from({ length: atATime }, async () => {
-        while (performance.now() < until) await commit(store, make(next++));
-      }));
+      await Promise.all(
+        Array.from({ length: atATime }, async () => {
+          while (performance.now() < until) await commit(store, make(next++));
+        }),
+      );
       return (next - first) / ((performance.now() - began) / 1000);
     };
     const { many, one } = await inTurns(rounds, { many: () => rate(writers), one: () => rate(1) });
-    return [{ name: `RecordStore.commit, ${writers} at a time`, value: many, unit: "/s", yardstick: { name: "one at a time", value: one } }];
+    return [
+      {
+        name: `RecordStore.commit, ${writers} at a time`,
+        value: many,
+        unit: "/s",
+        yardstick: { name: "one at a time", value: one },
+      },
+    ];
   } finally {
     await store.close();
   }
 }
 
-const commit = (store: RecordStore, record: RecordWrite) => store.commit({ by: null, at: Date.now(), records: [record] });
+const commit = (store: RecordStore, record: RecordWrite) =>
+  store.commit({ by: null, at: Date.now(), records: [record] });
 
 /** What it takes to bring 4 KB to the disk of a folder (ms). */
 async function syncOf(folder: string): Promise<number> {

@@ -18,8 +18,14 @@ const WARM = 4;
 /** A record of every graph with little evidence of its own. */
 const SMALL = "ark:99999/graph-dataset-20";
 
-/** A whole graph beside the bare query and the reading of its records; and what a very large answer takes of memory. */
-export const evidenceGraphs: Bench = async ({ sizes, folder, say }) => [await beside(sizes.graph, sizes.rounds, await folder()), await memoryOf(sizes.largeGraph, await folder(), say)];
+/**
+ * A whole graph beside the bare query and the reading of its records; and what a very large answer
+ * takes of memory.
+ */
+export const evidenceGraphs: Bench = async ({ sizes, folder, say }) => [
+  await beside(sizes.graph, sizes.rounds, await folder()),
+  await memoryOf(sizes.largeGraph, await folder(), say),
+];
 
 async function beside(count: number, rounds: number, dataDir: string): Promise<Figure> {
   const records = await openSqliteRecordStore({ file: join(dataDir, "records.db") });
@@ -29,18 +35,35 @@ async function beside(count: number, rounds: number, dataDir: string): Promise<F
     queries.start();
     await queries.reach(await records.sequence(), LOAD);
     const graph = async (): Promise<void> => {
-      const answer = await evidenceGraph({ ark: root, direction: "upstream", limit: MOST }, { records, queries });
-      if (answer["@graph"].length < count - 1) throw new Error(`the graph has ${answer["@graph"].length} nodes instead of ${count}`);
+      const answer = await evidenceGraph(
+        { ark: root, direction: "upstream", limit: MOST },
+        { records, queries },
+      );
+      if (answer["@graph"].length < count - 1)
+        throw new Error(`the graph has ${answer["@graph"].length} nodes instead of ${count}`);
       JSON.stringify(answer);
     };
-    const bare = async (): Promise<void> => void await readAll(records, (await queries.select(`SELECT DISTINCT ?n { <${root}> <${SUPPORTED_BY}>+ ?n }`)).rows.map((row) => row["n"]!.value));
-    // A registry that runs is warm: what the first answers pay for the compiler is paid on both sides.
+    const bare = async (): Promise<void> =>
+      void (await readAll(
+        records,
+        (await queries.select(`SELECT DISTINCT ?n { <${root}> <${SUPPORTED_BY}>+ ?n }`)).rows.map(
+          (row) => row["n"]!.value,
+        ),
+      ));
+    // A registry that runs is warm: what the first answers pay for the compiler is paid on both
+    // sides.
     for (let turn = 0; turn < WARM; turn++) {
       await graph();
       await bare();
     }
     const measured = await inTurns(rounds, { graph: () => timed(graph), bare: () => timed(bare) });
-    return { name: `evidence graph of ${count} nodes`, value: measured.graph, unit: "ms", yardstick: { name: "bare property path, and reading its records", value: measured.bare }, wanted: { atMost: 2 } };
+    return {
+      name: `evidence graph of ${count} nodes`,
+      value: measured.graph,
+      unit: "ms",
+      yardstick: { name: "bare property path, and reading its records", value: measured.bare },
+      wanted: { atMost: 2 },
+    };
   } finally {
     await queries.close();
     await records.close();
@@ -49,10 +72,16 @@ async function beside(count: number, rounds: number, dataDir: string): Promise<F
 
 /** The records as JSON, as anybody would who makes nodes of them. */
 async function readAll(records: RecordStore, arks: readonly string[]): Promise<unknown[]> {
-  return (await records.findMany(arks)).map((record) => record && JSON.parse(Buffer.from(record.document).toString()) as unknown);
+  return (await records.findMany(arks)).map(
+    (record) => record && (JSON.parse(Buffer.from(record.document).toString()) as unknown),
+  );
 }
 
-async function memoryOf(count: number, dataDir: string, say: (line: string) => void): Promise<Figure> {
+async function memoryOf(
+  count: number,
+  dataDir: string,
+  say: (line: string) => void,
+): Promise<Figure> {
   const records = await openSqliteRecordStore({ file: join(dataDir, "records.db") });
   const root = await writeProvenance(records, count);
   await records.close();
@@ -60,7 +89,8 @@ async function memoryOf(count: number, dataDir: string, say: (line: string) => v
   try {
     await untilLoaded(server);
     const ask = (ark: string) => fetch(`${server.url}/evidencegraph/query/${ark}?limit=${MOST}`);
-    // What code and first use take is no part of an answer's size; what the engine needs to find the nodes is.
+    // What code and first use take is no part of an answer's size; what the engine needs to find
+    // the nodes is.
     await (await ask(SMALL)).text();
     await pause(1000);
     const before = await residentOf(server.pid);
@@ -76,7 +106,13 @@ async function memoryOf(count: number, dataDir: string, say: (line: string) => v
     over = true;
     await watching;
     say(`${count} nodes in ${(took / 1000).toFixed(1)} s`);
-    return { name: `memory for an answer of ${count} nodes`, value: Math.max(0.1, peak - before), unit: "MiB", yardstick: { name: "size of the answer", value: size / 2 ** 20 }, wanted: { atMost: 3 } };
+    return {
+      name: `memory for an answer of ${count} nodes`,
+      value: Math.max(0.1, peak - before),
+      unit: "MiB",
+      yardstick: { name: "size of the answer", value: size / 2 ** 20 },
+      wanted: { atMost: 3 },
+    };
   } finally {
     await server.stop();
   }
@@ -84,4 +120,5 @@ async function memoryOf(count: number, dataDir: string, say: (line: string) => v
 
 const run = promisify(execFile);
 /** MiB. */
-const residentOf = async (pid: number): Promise<number> => Number((await run("ps", ["-o", "rss=", "-p", String(pid)])).stdout) / 1024;
+const residentOf = async (pid: number): Promise<number> =>
+  Number((await run("ps", ["-o", "rss=", "-p", String(pid)])).stdout) / 1024;

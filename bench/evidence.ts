@@ -4,7 +4,10 @@ import { datasetBody } from "./support/documents.js";
 import { inTurns, timed } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
-/** Evidence graphs of a record that rests on nothing, and of the end of a chain, against fetching the record. */
+/**
+ * Evidence graphs of a record that rests on nothing, and of the end of a chain, against fetching
+ * the record.
+ */
 export const evidence: Bench = async ({ sizes, folder, load }) => {
   const { rounds, seconds, warmUp, chain } = sizes;
   const server = await startRegistry(await folder());
@@ -16,23 +19,56 @@ export const evidence: Bench = async ({ sizes, folder, load }) => {
     // Written from the end, so that links may dangle until all are there.
     const link = (index: number) => `ark:99999/dataset-chain${index}`;
     for (let index = 0; index < chain; index += 100) {
-      await Promise.all(Array.from({ length: Math.min(100, chain - index) }, (_each, offset) => client.create("/dataset",
-        { ...lone, "@id": link(index + offset), ...(index + offset === 0 ? {} : { derivedFrom: link(index + offset - 1) }) })));
+      await Promise.all(
+        Array.from({ length: Math.min(100, chain - index) }, (_each, offset) =>
+          client.create("/dataset", {
+            ...lone,
+            "@id": link(index + offset),
+            ...(index + offset === 0 ? {} : { derivedFrom: link(index + offset - 1) }),
+          }),
+        ),
+      );
     }
     const end = link(chain - 1);
-    const answer = (await (await client.get(`/evidencegraph/query/${end}`)).json()) as { "@graph": unknown[] };
-    if (answer["@graph"].length !== chain) throw new Error(`the chain's evidence has ${answer["@graph"].length} nodes instead of ${chain}`);
+    const answer = (await (await client.get(`/evidencegraph/query/${end}`)).json()) as {
+      "@graph": unknown[];
+    };
+    if (answer["@graph"].length !== chain)
+      throw new Error(
+        `the chain's evidence has ${answer["@graph"].length} nodes instead of ${chain}`,
+      );
 
-    // One at a time: the mean time of an answer is what a rate says then. What a caller in Node waits for, itself included.
-    const mean = (path: string) => async (length = seconds) => 1000 / (await load.run({ url: server.url + path, connections: 1, seconds: length, inNode: true })).perSecond;
+    // One at a time: the mean time of an answer is what a rate says then. What a caller in Node
+    // waits for, itself included.
+    const mean =
+      (path: string) =>
+      async (length = seconds) =>
+        1000 /
+        (await load.run({ url: server.url + path, connections: 1, seconds: length, inNode: true }))
+          .perSecond;
     const sides = { fetched: mean(`/${alone}`), lone: mean(`/evidencegraph/query/${alone}`) };
     await sides.fetched(warmUp);
     await sides.lone(warmUp);
-    const measured = await inTurns(rounds, { fetched: () => sides.fetched(), lone: () => sides.lone(), chain: () => timed(async () => (await client.get(`/evidencegraph/query/${end}`)).text()) });
+    const measured = await inTurns(rounds, {
+      fetched: () => sides.fetched(),
+      lone: () => sides.lone(),
+      chain: () => timed(async () => (await client.get(`/evidencegraph/query/${end}`)).text()),
+    });
     const yardstick = { name: "plain fetch of the record", value: measured.fetched };
     return [
-      { name: "evidence graph of a lone record", value: measured.lone, unit: "ms", yardstick, wanted: { atMost: 5 } },
-      { name: `evidence graph of a chain of ${chain}`, value: measured.chain, unit: "ms", yardstick },
+      {
+        name: "evidence graph of a lone record",
+        value: measured.lone,
+        unit: "ms",
+        yardstick,
+        wanted: { atMost: 5 },
+      },
+      {
+        name: `evidence graph of a chain of ${chain}`,
+        value: measured.chain,
+        unit: "ms",
+        yardstick,
+      },
     ];
   } finally {
     await server.stop();

@@ -10,7 +10,10 @@ import { crateMetadata, zipped } from "./support/crate.js";
 import { inTurns, timed } from "./support/measure.js";
 import { registryEnv } from "./support/server.js";
 
-/** A metadata-only crate, from its upload until it is taken in, against the least that anyone must do with it: read its JSON-LD, load the statements. */
+/**
+ * A metadata-only crate, from its upload until it is taken in, against the least that anyone must
+ * do with it: read its JSON-LD, load the statements.
+ */
 export const intake: Bench = async ({ sizes, folder }) => {
   // In this process, as the yardstick is: both have the same threads, heap and warm code.
   const registry = await serve(readConfig(registryEnv(await folder())), openLog("error"));
@@ -23,13 +26,27 @@ export const intake: Bench = async ({ sizes, folder }) => {
     };
     const metadata = crateMetadata(sizes.entities, "Crate");
     let quads = "";
-    const parse = () => timed(async () => (quads = (await jsonld.toRDF(metadata as never, { documentLoader: bundledLoader as never, format: "application/n-quads", base: "https://crate.example/" })) as unknown as string));
+    const parse = () =>
+      timed(
+        async () =>
+          (quads = (await jsonld.toRDF(metadata as never, {
+            documentLoader: bundledLoader as never,
+            format: "application/n-quads",
+            base: "https://crate.example/",
+          })) as unknown as string),
+      );
     const load = () => timed(() => new Store().load(quads, { format: "application/n-quads" }));
     await upload();
     await parse();
     const measured = await inTurns(sizes.rounds, { upload, parse, load });
     return [
-      { name: `crate of ${sizes.entities} entities, upload to finished`, value: measured.upload, unit: "ms", yardstick: { name: "jsonld.toRDF + Oxigraph load", value: measured.parse + measured.load }, wanted: { atMost: 3 } },
+      {
+        name: `crate of ${sizes.entities} entities, upload to finished`,
+        value: measured.upload,
+        unit: "ms",
+        yardstick: { name: "jsonld.toRDF + Oxigraph load", value: measured.parse + measured.load },
+        wanted: { atMost: 3 },
+      },
       { name: "of the yardstick: jsonld.toRDF", value: measured.parse, unit: "ms" },
       { name: "of the yardstick: Oxigraph load", value: measured.load, unit: "ms" },
     ];

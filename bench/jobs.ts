@@ -11,7 +11,10 @@ import { inTurns } from "./support/measure.js";
 const AT_A_TIME = 4;
 const USERS = 10;
 
-/** What the adapter's fairness, signs of life and news cost: work that takes no time, over a truth in memory. */
+/**
+ * What the adapter's fairness, signs of life and news cost: work that takes no time, over a truth
+ * in memory.
+ */
 export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, say }) => {
   if (!redisInstalled) {
     say("jobs: skipped, there is no redis-server here");
@@ -20,13 +23,22 @@ export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, say }) => {
   const redis = await RedisServer.start();
   const { url } = redis;
   try {
-    const { through, bare } = await inTurns(rounds, { through: () => throughAdapter(url, count), bare: () => bareBullMq(url, count) });
-    return [{ name: `submissions through BullMQ, ${AT_A_TIME} at a time`, value: through, unit: "/s", yardstick: { name: "jobs of bare BullMQ", value: bare } }];
+    const { through, bare } = await inTurns(rounds, {
+      through: () => throughAdapter(url, count),
+      bare: () => bareBullMq(url, count),
+    });
+    return [
+      {
+        name: `submissions through BullMQ, ${AT_A_TIME} at a time`,
+        value: through,
+        unit: "/s",
+        yardstick: { name: "jobs of bare BullMQ", value: bare },
+      },
+    ];
   } finally {
     await redis.stop();
   }
 };
-
 
 /** Jobs per second, queueing included. */
 async function throughAdapter(url: string, count: number): Promise<number> {
@@ -37,7 +49,16 @@ async function throughAdapter(url: string, count: number): Promise<number> {
   const store = storeOf(rows);
   const log = { info() {}, warn() {} };
   const link = new RedisLink({ url, prefix: randomUUID(), timeout: 2000, log });
-  const queue = new BullMqJobQueue({ store, link, maxAttempts: 3, concurrency: AT_A_TIME, backOff: () => 1000, stalledInterval: 1000, reconcileInterval: 60_000, log });
+  const queue = new BullMqJobQueue({
+    store,
+    link,
+    maxAttempts: 3,
+    concurrency: AT_A_TIME,
+    backOff: () => 1000,
+    stalledInterval: 1000,
+    reconcileInterval: 60_000,
+    log,
+  });
   await queue.start(async ({ submission: { id, attempt } }) => {
     await store.closeSubmission({ id, attempt, status: "finished" }, 1);
     if (--left === 0) done();
@@ -45,7 +66,25 @@ async function throughAdapter(url: string, count: number): Promise<number> {
   const began = performance.now();
   for (let n = 0; n < count; n++) {
     const id = randomUUID();
-    rows.set(id, { id, user: `ark:99999/u${n % USERS}`, type: "crate", status: "queued", stage: null, attempt: 0, interrupted: 0, timeCreated: 1, timeStarted: null, timeFinished: null, error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null, sha256: null, input: {}, cancelled: false });
+    rows.set(id, {
+      id,
+      user: `ark:99999/u${n % USERS}`,
+      type: "crate",
+      status: "queued",
+      stage: null,
+      attempt: 0,
+      interrupted: 0,
+      timeCreated: 1,
+      timeStarted: null,
+      timeFinished: null,
+      error: null,
+      warnings: [],
+      identifiersMinted: 0,
+      rocrateIdentifier: null,
+      sha256: null,
+      input: {},
+      cancelled: false,
+    });
     await queue.enqueue(id);
   }
   await all;
@@ -62,10 +101,14 @@ async function bareBullMq(url: string, count: number): Promise<number> {
   let done = (): void => {};
   const all = new Promise<void>((resolve) => (done = resolve));
   const queue = new Queue(name, { connection });
-  const worker = new Worker(name, async () => void (--left === 0 && done()), { connection, concurrency: AT_A_TIME });
+  const worker = new Worker(name, async () => void (--left === 0 && done()), {
+    connection,
+    concurrency: AT_A_TIME,
+  });
   await worker.waitUntilReady();
   const began = performance.now();
-  for (let n = 0; n < count; n++) await queue.add("job", { n }, { jobId: `j-${n}`, removeOnComplete: true });
+  for (let n = 0; n < count; n++)
+    await queue.add("job", { n }, { jobId: `j-${n}`, removeOnComplete: true });
   await all;
   const seconds = (performance.now() - began) / 1000;
   await worker.close();

@@ -28,9 +28,13 @@ export const objects: Bench = async ({ sizes, say }) => {
     const store = openS3Objects(location);
     const client = Object.assign(clientOf(server), { partSize: PART, overRidePartSize: true });
     const piece = randomBytes(PIECE);
-    const source = (size: number) => Readable.from((function* () {
-      for (let left = size; left > 0; left -= PIECE) yield piece.subarray(0, left);
-    })(), { objectMode: false });
+    const source = (size: number) =>
+      Readable.from(
+        (function* () {
+          for (let left = size; left > 0; left -= PIECE) yield piece.subarray(0, left);
+        })(),
+        { objectMode: false },
+      );
     const size = sizes.objectBytes;
     const drained = async (stream: Readable) => {
       let got = 0;
@@ -42,34 +46,82 @@ export const objects: Bench = async ({ sizes, say }) => {
     let published = 0;
     const small = randomBytes(SMALL);
     const measured = await inTurns(sizes.rounds, {
-      put: () => timed(async () => {
-        const staged = await store.stage(source(size));
-        published = await timed(() => staged.publish());
-      }).then((ms) => ms - published),
+      put: () =>
+        timed(async () => {
+          const staged = await store.stage(source(size));
+          published = await timed(() => staged.publish());
+        }).then((ms) => ms - published),
       publish: async () => published,
       barePut: () => timed(() => client.putObject(bucket, "bare", source(size))),
       get: () => timed(async () => drained(await store.open(kept.sha256))),
       // The same object: a server may read what it copied otherwise than what came in parts.
-      bareGet: () => timed(async () => drained(await client.getObject(bucket, new Keys(location.prefix).object(kept.sha256)!))),
-      smallPut: () => timed(async () => {
-        for (let n = 0; n < MANY; n++) await (await store.stage([Buffer.concat([small, Buffer.from(String(n))])] as never)).publish();
-      }),
-      bareSmallPut: () => timed(async () => {
-        for (let n = 0; n < MANY; n++) await client.putObject(bucket, `small-${n}`, small);
-      }),
+      bareGet: () =>
+        timed(async () =>
+          drained(await client.getObject(bucket, new Keys(location.prefix).object(kept.sha256)!)),
+        ),
+      smallPut: () =>
+        timed(async () => {
+          for (let n = 0; n < MANY; n++)
+            await (
+              await store.stage([Buffer.concat([small, Buffer.from(String(n))])] as never)
+            ).publish();
+        }),
+      bareSmallPut: () =>
+        timed(async () => {
+          for (let n = 0; n < MANY; n++) await client.putObject(bucket, `small-${n}`, small);
+        }),
     });
     const before = resident(process.pid);
-    const peakUp = await peakResident(process.pid, async () => (await store.stage(source(size))).discard());
-    const peakDown = await peakResident(process.pid, async () => drained(await store.open(kept.sha256)));
+    const peakUp = await peakResident(process.pid, async () =>
+      (await store.stage(source(size))).discard(),
+    );
+    const peakDown = await peakResident(process.pid, async () =>
+      drained(await store.open(kept.sha256)),
+    );
     const rate = (ms: number) => size / 2 ** 20 / (ms / 1000);
     const shown = `${Math.round(size / 1e6)} MB`;
     return [
-      { name: `${shown} staged and published`, value: rate(measured.put + measured.publish), unit: "MiB/s", yardstick: { name: "putObject", value: rate(measured.barePut) }, wanted: { atLeast: 0.5 } },
-      { name: `${shown} staged`, value: rate(measured.put), unit: "MiB/s", yardstick: { name: "putObject", value: rate(measured.barePut) }, wanted: { atLeast: 0.8 }, note: "hashed besides" },
-      { name: `${shown} read`, value: rate(measured.get), unit: "MiB/s", yardstick: { name: "getObject", value: rate(measured.bareGet) }, wanted: { atLeast: 0.8 } },
-      { name: `${SMALL} bytes staged and published`, value: measured.smallPut / MANY, unit: "ms", yardstick: { name: "putObject", value: measured.bareSmallPut / MANY }, note: "three calls beside one" },
-      { name: `memory while ${shown} are staged`, value: Math.max(0.1, peakUp - before), unit: "MiB", wanted: { below: 128 } },
-      { name: `memory while ${shown} are read`, value: Math.max(0.1, peakDown - before), unit: "MiB", wanted: { below: 128 } },
+      {
+        name: `${shown} staged and published`,
+        value: rate(measured.put + measured.publish),
+        unit: "MiB/s",
+        yardstick: { name: "putObject", value: rate(measured.barePut) },
+        wanted: { atLeast: 0.5 },
+      },
+      {
+        name: `${shown} staged`,
+        value: rate(measured.put),
+        unit: "MiB/s",
+        yardstick: { name: "putObject", value: rate(measured.barePut) },
+        wanted: { atLeast: 0.8 },
+        note: "hashed besides",
+      },
+      {
+        name: `${shown} read`,
+        value: rate(measured.get),
+        unit: "MiB/s",
+        yardstick: { name: "getObject", value: rate(measured.bareGet) },
+        wanted: { atLeast: 0.8 },
+      },
+      {
+        name: `${SMALL} bytes staged and published`,
+        value: measured.smallPut / MANY,
+        unit: "ms",
+        yardstick: { name: "putObject", value: measured.bareSmallPut / MANY },
+        note: "three calls beside one",
+      },
+      {
+        name: `memory while ${shown} are staged`,
+        value: Math.max(0.1, peakUp - before),
+        unit: "MiB",
+        wanted: { below: 128 },
+      },
+      {
+        name: `memory while ${shown} are read`,
+        value: Math.max(0.1, peakDown - before),
+        unit: "MiB",
+        wanted: { below: 128 },
+      },
     ];
   } finally {
     await server.stop();

@@ -17,25 +17,37 @@ const CONNECTIONS = 10;
 const WRITTEN = 3;
 
 /**
- * The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what pgbench gets out of the
- * same database, also from two nodes, as a process of Node does its work on one core; and beside what Node itself needs for a read: the select through the bare driver, the bytes of a record
- * from memory by a bare Express handler, and both in one.
+ * The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what
+ * pgbench gets out of the same database, also from two nodes, as a process of Node does its work on
+ * one core; and beside what Node itself needs for a read: the select through the bare driver, the
+ * bytes of a record from memory by a bare Express handler, and both in one.
  */
 export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
 
-async function measure(server: PostgresServer, { sizes, folder, load }: Surroundings): ReturnType<Bench> {
+async function measure(
+  server: PostgresServer,
+  { sizes, folder, load }: Surroundings,
+): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers, connections, keys, fewRecords } = sizes;
   const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
   const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url });
   const make = await recordMaker();
-  await store.commit({ by: null, at: Date.now(), records: Array.from({ length: fewRecords }, (_, index) => make(index)) });
+  await store.commit({
+    by: null,
+    at: Date.now(),
+    records: Array.from({ length: fewRecords }, (_, index) => make(index)),
+  });
   await store.close();
   const bare = new BareStatements(bareUrl, 1);
   const rows = bare.rowsOf(0, make(WRITTEN));
   await bare.close();
   const files = await folder();
   const started: Server[] = [];
-  const start = async (module: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Server> => {
+  const start = async (
+    module: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Server> => {
     started.push(await startNode([fileURLToPath(new URL(module, import.meta.url)), ...args], env));
     return started.at(-1)!;
   };
@@ -44,7 +56,10 @@ async function measure(server: PostgresServer, { sizes, folder, load }: Surround
   const second = new LoadGenerator();
   try {
     const node = async (data: string): Promise<Server> => {
-      const one = await start("support/mixed-registry.js", [], { ...registryEnv(data), DATABASE_URL: url });
+      const one = await start("support/mixed-registry.js", [], {
+        ...registryEnv(data),
+        DATABASE_URL: url,
+      });
       await untilLoaded(one);
       return one;
     };
@@ -55,9 +70,19 @@ async function measure(server: PostgresServer, { sizes, folder, load }: Surround
     const bytes = Buffer.from(await (await fetch(registry.url + paths[0]!)).arrayBuffer());
     const express = await start("yardsticks/express.js", [bytes.toString("base64")]);
     const expressOn = await start("yardsticks/express-postgres.js", [url, String(CONNECTIONS)]);
-    const asked = async (from: Server, length: number, by = load, clients = connections) => (await by.run({ url: from.url, connections: clients, seconds: length, paths })).perSecond;
-    const get = (from: Server) => (length = seconds) => asked(from, length);
-    const ofTwo = async (length = seconds) => (await Promise.all([asked(registry, length, load, connections / 2), asked(beside, length, second, connections / 2)])).reduce((sum, rate) => sum + rate);
+    const asked = async (from: Server, length: number, by = load, clients = connections) =>
+      (await by.run({ url: from.url, connections: clients, seconds: length, paths })).perSecond;
+    const get =
+      (from: Server) =>
+      (length = seconds) =>
+        asked(from, length);
+    const ofTwo = async (length = seconds) =>
+      (
+        await Promise.all([
+          asked(registry, length, load, connections / 2),
+          asked(beside, length, second, connections / 2),
+        ])
+      ).reduce((sum, rate) => sum + rate);
     let next = 0;
     const reading = new Pgbench(url, files);
     const inserting = new Pgbench(bareUrl, files);
@@ -65,23 +90,64 @@ async function measure(server: PostgresServer, { sizes, folder, load }: Surround
       bareReads: (length = seconds) => reading.read(fewRecords, connections, length),
       reads: get(registry),
       nodes: ofTwo,
-      driver: (length = seconds) => perSecond(connections, length, () => driver.find(paths[next++ % keys]!.slice(1))),
+      driver: (length = seconds) =>
+        perSecond(connections, length, () => driver.find(paths[next++ % keys]!.slice(1))),
       express: get(express),
       expressOn: get(expressOn),
       bareCreates: (length = seconds) => inserting.create(rows, writers, length),
-      creates: async (length = seconds) => (await load.run({ ...creating, connections: writers, seconds: length })).perSecond,
+      creates: async (length = seconds) =>
+        (await load.run({ ...creating, connections: writers, seconds: length })).perSecond,
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const read = await inTurns(rounds, { bare: () => sides.bareReads(), registry: () => sides.reads(), nodes: () => sides.nodes(), driver: () => sides.driver(), express: () => sides.express(), expressOn: () => sides.expressOn() });
-    const created = await inTurns(rounds, { bare: () => sides.bareCreates(), registry: () => sides.creates() });
-    const reads = { name: `GET /ark:… from PostgreSQL, ${connections} at a time`, value: read.registry, unit: "/s" };
+    const read = await inTurns(rounds, {
+      bare: () => sides.bareReads(),
+      registry: () => sides.reads(),
+      nodes: () => sides.nodes(),
+      driver: () => sides.driver(),
+      express: () => sides.express(),
+      expressOn: () => sides.expressOn(),
+    });
+    const created = await inTurns(rounds, {
+      bare: () => sides.bareCreates(),
+      registry: () => sides.creates(),
+    });
+    const reads = {
+      name: `GET /ark:… from PostgreSQL, ${connections} at a time`,
+      value: read.registry,
+      unit: "/s",
+    };
     return [
-      { ...reads, yardstick: { name: "the same select by pgbench", value: read.bare }, wanted: { atLeast: 0.3 } },
-      { ...reads, name: `${reads.name}, of two nodes`, value: read.nodes, yardstick: { name: "the same select by pgbench", value: read.bare }, wanted: { atLeast: 0.3 } },
-      { ...reads, yardstick: { name: "the same select through bare pg in Node, without HTTP", value: read.driver } },
-      { ...reads, yardstick: { name: "bare Express 5, same bytes from memory", value: read.express } },
+      {
+        ...reads,
+        yardstick: { name: "the same select by pgbench", value: read.bare },
+        wanted: { atLeast: 0.3 },
+      },
+      {
+        ...reads,
+        name: `${reads.name}, of two nodes`,
+        value: read.nodes,
+        yardstick: { name: "the same select by pgbench", value: read.bare },
+        wanted: { atLeast: 0.3 },
+      },
+      {
+        ...reads,
+        yardstick: {
+          name: "the same select through bare pg in Node, without HTTP",
+          value: read.driver,
+        },
+      },
+      {
+        ...reads,
+        yardstick: { name: "bare Express 5, same bytes from memory", value: read.express },
+      },
       { ...reads, yardstick: { name: "bare Express 5 with that select", value: read.expressOn } },
-      { name: `POST /dataset into PostgreSQL, ${writers} at a time`, value: created.registry, unit: "/s", yardstick: { name: "the same inserts by pgbench", value: created.bare }, wanted: { atLeast: 0.3 } },
+      {
+        name: `POST /dataset into PostgreSQL, ${writers} at a time`,
+        value: created.registry,
+        unit: "/s",
+        yardstick: { name: "the same inserts by pgbench", value: created.bare },
+        wanted: { atLeast: 0.3 },
+      },
     ];
   } finally {
     second.close();
@@ -92,6 +158,7 @@ async function measure(server: PostgresServer, { sizes, folder, load }: Surround
 
 function randomPath(records: number): string {
   let index: number;
-  do index = Math.floor(Math.random() * records); while (roleOf(index) !== "written");
+  do index = Math.floor(Math.random() * records);
+  while (roleOf(index) !== "written");
   return `/${arkOf(index)}`;
 }

@@ -12,19 +12,26 @@ import { BareStatements } from "./yardsticks/postgres.js";
 /** Connections of each side, as DATABASE_POOL has it. */
 const CONNECTIONS = 10;
 
-/** The record store on PostgreSQL beside the statements it is made of, and beside the store in a file. */
+/**
+ * The record store on PostgreSQL beside the statements it is made of, and beside the store in a
+ * file.
+ */
 export const postgres: Bench = onPostgres(hasPostgres, "PostgreSQL", measure);
 
 async function measure(server: PostgresServer, { sizes, folder }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, writers, connections } = sizes;
   const bareUrl = await emptyTables(server);
-  const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url: await server.schema() });
+  const store = await openPostgresRecordStore({
+    ...storeOptions(CONNECTIONS),
+    url: await server.schema(),
+  });
   const file = await openSqliteRecordStore({ file: join(await folder(), "records.db") });
   const bare = new BareStatements(bareUrl, CONNECTIONS);
   try {
     const make = await recordMaker();
     let next = 0;
-    const rate = (atATime: number, work: () => Promise<unknown>) => perSecond(atATime, seconds, work);
+    const rate = (atATime: number, work: () => Promise<unknown>) =>
+      perSecond(atATime, seconds, work);
     // What is written is made before it is timed, on every side.
     const writes: RecordWrite[] = [];
     const rows: ReturnType<BareStatements["rowsOf"]>[] = [];
@@ -34,14 +41,20 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     };
     const creating = (into: RecordStore) => () => {
       refill();
-      return rate(writers, () => into.commit({ by: null, at: Date.now(), records: [writes.pop() ?? make(next++)] }));
+      return rate(writers, () =>
+        into.commit({ by: null, at: Date.now(), records: [writes.pop() ?? make(next++)] }),
+      );
     };
     const inserting = () => {
       refill();
       return rate(writers, () => bare.create(rows.pop() ?? bare.rowsOf(++next, make(next))));
     };
     refill();
-    const created = await inTurns(rounds, { bare: inserting, store: creating(store), file: creating(file) });
+    const created = await inTurns(rounds, {
+      bare: inserting,
+      store: creating(store),
+      file: creating(file),
+    });
     const known = Array.from({ length: sizes.fewRecords }, () => next++);
     await store.commit({ by: null, at: Date.now(), records: known.map(make) });
     for (const index of known) await bare.create(bare.rowsOf(index + 1_000_000_000, make(index)));
@@ -51,10 +64,32 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
       store: () => rate(connections, () => store.find(some())),
     });
     return [
-      { name: `RecordStore.commit on PostgreSQL, ${writers} at a time`, value: created.store, unit: "/s", yardstick: { name: "the same inserts, bare", value: created.bare }, wanted: { atLeast: 0.3 } },
-      { name: `the same, beside libSQL`, value: created.store, unit: "/s", yardstick: { name: "RecordStore.commit on libSQL", value: created.file } },
-      { name: `a record on PostgreSQL, ${writers} at a time`, value: 1000 / created.store, unit: "ms", yardstick: { name: "on libSQL", value: 1000 / created.file } },
-      { name: `RecordStore.find on PostgreSQL, ${connections} at a time`, value: found.store, unit: "/s", yardstick: { name: "the same select, bare", value: found.bare }, wanted: { atLeast: 0.3 } },
+      {
+        name: `RecordStore.commit on PostgreSQL, ${writers} at a time`,
+        value: created.store,
+        unit: "/s",
+        yardstick: { name: "the same inserts, bare", value: created.bare },
+        wanted: { atLeast: 0.3 },
+      },
+      {
+        name: `the same, beside libSQL`,
+        value: created.store,
+        unit: "/s",
+        yardstick: { name: "RecordStore.commit on libSQL", value: created.file },
+      },
+      {
+        name: `a record on PostgreSQL, ${writers} at a time`,
+        value: 1000 / created.store,
+        unit: "ms",
+        yardstick: { name: "on libSQL", value: 1000 / created.file },
+      },
+      {
+        name: `RecordStore.find on PostgreSQL, ${connections} at a time`,
+        value: found.store,
+        unit: "/s",
+        yardstick: { name: "the same select, bare", value: found.bare },
+        wanted: { atLeast: 0.3 },
+      },
     ];
   } finally {
     await Promise.all([store.close(), file.close(), bare.close()]);

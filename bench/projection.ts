@@ -20,14 +20,22 @@ const MAKES = [OXIGRAPH, FUSEKI];
 /** Whether there is a server to measure with. */
 export const canProject = (): boolean => MAKES.some((make) => new SparqlServer(make).installed);
 
-/** Filling an empty endpoint from the records, against the server taking the same quads in updates of the same size that are written beforehand. */
+/**
+ * Filling an empty endpoint from the records, against the server taking the same quads in updates
+ * of the same size that are written beforehand.
+ */
 export const projection: Bench = async ({ sizes, stores, say }) => {
-  const records = await openSqliteRecordStore({ file: join(await stores.copy(sizes.projected), "records.db") });
+  const records = await openSqliteRecordStore({
+    file: join(await stores.copy(sizes.projected), "records.db"),
+  });
   const figures: Figure[] = [];
   try {
     for (const make of MAKES) {
       const server = new SparqlServer(make);
-      if (server.installed) figures.push(await measured(await server.start(), records, sizes.rounds).finally(() => server.stop()));
+      if (server.installed)
+        figures.push(
+          await measured(await server.start(), records, sizes.rounds).finally(() => server.stop()),
+        );
       else say(`${make.name} is not installed (${make.needs})`);
     }
   } finally {
@@ -36,21 +44,37 @@ export const projection: Bench = async ({ sizes, stores, say }) => {
   return figures;
 };
 
-async function measured(server: SparqlServer, records: RecordStore, rounds: number): Promise<Figure> {
-  const config = readConfig({ SPARQL_QUERY_URL: server.queryUrl, SPARQL_UPDATE_URL: server.updateUrl });
+async function measured(
+  server: SparqlServer,
+  records: RecordStore,
+  rounds: number,
+): Promise<Figure> {
+  const config = readConfig({
+    SPARQL_QUERY_URL: server.queryUrl,
+    SPARQL_UPDATE_URL: server.updateUrl,
+  });
   const options = endpointOptions(config, records)!;
   const updates: string[] = [];
   let quads = 0;
-  for (const lot of lotsOf(await everything(records), new Set(), config.PROJECTION_BATCH, () => {})) {
+  for (const lot of lotsOf(
+    await everything(records),
+    new Set(),
+    config.PROJECTION_BATCH,
+    () => {},
+  )) {
     for (const { statements } of lot) quads += statements.length;
     updates.push(`INSERT DATA {\n${blocksOf(lot)}\n}`);
   }
   const http = new SparqlHttp(options, 1);
   const insert = async () => {
     await server.clear();
-    return quads / (await timed(async () => {
-      for (const update of updates) await http.update(update, { timeout: 600_000 });
-    })) * 1000;
+    return (
+      (quads /
+        (await timed(async () => {
+          for (const update of updates) await http.update(update, { timeout: 600_000 });
+        }))) *
+      1000
+    );
   };
   const project = async () => {
     await server.clear();
@@ -60,12 +84,19 @@ async function measured(server: SparqlServer, records: RecordStore, rounds: numb
       while (engine.state().state !== "ready") await pause(5);
       await engine.close();
     });
-    return quads / ms * 1000;
+    return (quads / ms) * 1000;
   };
   try {
     await insert();
     const rates = await inTurns(rounds, { project, insert });
-    return { name: `projection to ${server.make.name}`, value: rates.project, unit: "quads/s", yardstick: { name: "its own INSERT DATA", value: rates.insert }, wanted: { atLeast: 0.5 }, note: `${quads} quads in ${updates.length} updates` };
+    return {
+      name: `projection to ${server.make.name}`,
+      value: rates.project,
+      unit: "quads/s",
+      yardstick: { name: "its own INSERT DATA", value: rates.insert },
+      wanted: { atLeast: 0.5 },
+      note: `${quads} quads in ${updates.length} updates`,
+    };
   } finally {
     http.close();
   }

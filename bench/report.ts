@@ -22,25 +22,51 @@ function row(figure: Figure): string[] {
   const ratio = ratioOf(figure);
   const met = isMet(figure);
   return [
-    name, `${shown(value)} ${unit}`,
-    yardstick?.name ?? "", yardstick ? `${shown(yardstick.value)} ${unit}` : "",
-    ratio === undefined ? "" : ratio.toFixed(2), wantedText(wanted, unit), met === undefined ? "" : met ? "met" : "MISSED",
+    name,
+    `${shown(value)} ${unit}`,
+    yardstick?.name ?? "",
+    yardstick ? `${shown(yardstick.value)} ${unit}` : "",
+    ratio === undefined ? "" : ratio.toFixed(2),
+    wantedText(wanted, unit),
+    met === undefined ? "" : met ? "met" : "MISSED",
   ];
 }
 
 /** Every figure of a run as a table for a terminal. */
 export function table(results: Results): string {
-  const blocks = Object.entries(results).map(([bench, figures]) => ({ bench, rows: figures.map(row), notes: figures.flatMap(({ name, note }) => (note ? [`${name}: ${note}`] : [])) }));
+  const blocks = Object.entries(results).map(([bench, figures]) => ({
+    bench,
+    rows: figures.map(row),
+    notes: figures.flatMap(({ name, note }) => (note ? [`${name}: ${note}`] : [])),
+  }));
   const all = [[...COLUMNS], ...blocks.flatMap(({ rows }) => rows)];
   const widths = COLUMNS.map((_, column) => Math.max(...all.map((cells) => cells[column]!.length)));
-  const line = (cells: readonly string[]) => cells.map((cell, column) => (column === 1 || column === 3 || column === 4 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))).join("  ").trimEnd();
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        column === 1 || column === 3 || column === 4
+          ? cell.padStart(widths[column]!)
+          : cell.padEnd(widths[column]!),
+      )
+      .join("  ")
+      .trimEnd();
   const lines = [line(COLUMNS)];
-  for (const { bench, rows, notes } of blocks) lines.push("", bench, ...rows.map(line), ...notes.map((note) => `  ${note}`));
+  for (const { bench, rows, notes } of blocks)
+    lines.push("", bench, ...rows.map(line), ...notes.map((note) => `  ${note}`));
   return `${lines.join("\n")}\n`;
 }
 
 /** The same for programs: values, ratios, and whether each is what was wanted. */
 export function asJson(results: Results, surroundings: object): string {
-  const benches = Object.fromEntries(Object.entries(results).map(([bench, figures]) => [bench, figures.map((figure) => ({ ...figure, ratio: ratioOf(figure) ?? null, met: isMet(figure) ?? null }))]));
+  const benches = Object.fromEntries(
+    Object.entries(results).map(([bench, figures]) => [
+      bench,
+      figures.map((figure) => ({
+        ...figure,
+        ratio: ratioOf(figure) ?? null,
+        met: isMet(figure) ?? null,
+      })),
+    ]),
+  );
   return `${JSON.stringify({ ...surroundings, benches }, null, 2)}\n`;
 }

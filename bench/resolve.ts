@@ -5,8 +5,8 @@ import { inTurns } from "./support/measure.js";
 import { startNode, startRegistry, untilLoaded, type Server } from "./support/server.js";
 
 /**
- * GET /ark:… of 1 KB records against a bare Express handler that sends the bytes of one of them from memory;
- * and the same in a small and in a large store, which should not tell.
+ * GET /ark:… of 1 KB records against a bare Express handler that sends the bytes of one of them
+ * from memory; and the same in a small and in a large store, which should not tell.
  */
 export const resolve: Bench = async ({ sizes, stores, load, say }) => {
   const { rounds, seconds, warmUp, connections, keys, fewRecords, manyRecords } = sizes;
@@ -20,19 +20,55 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
     const many = await started(startRegistry(await stores.of(manyRecords)));
     const fewPaths = randomKeys(keys, fewRecords);
     const bytes = Buffer.from(await (await fetch(few.url + fewPaths[0]!)).arrayBuffer());
-    const express = await started(startNode([fileURLToPath(new URL("yardsticks/express.js", import.meta.url)), bytes.toString("base64")]));
+    const express = await started(
+      startNode([
+        fileURLToPath(new URL("yardsticks/express.js", import.meta.url)),
+        bytes.toString("base64"),
+      ]),
+    );
     await Promise.all([untilLoaded(few), untilLoaded(many)]);
     say(`both graph indexes are loaded; records of ${bytes.length} bytes`);
 
-    const side = ({ url }: Server, paths: string[]) => async (length = seconds) => (await load.run({ url, connections, seconds: length, paths })).perSecond;
-    const sides = { express: side(express, fewPaths), few: side(few, fewPaths), many: side(many, randomKeys(keys, manyRecords)), derived: side(many, randomKeys(keys, manyRecords, "read")) };
+    const side =
+      ({ url }: Server, paths: string[]) =>
+      async (length = seconds) =>
+        (await load.run({ url, connections, seconds: length, paths })).perSecond;
+    const sides = {
+      express: side(express, fewPaths),
+      few: side(few, fewPaths),
+      many: side(many, randomKeys(keys, manyRecords)),
+      derived: side(many, randomKeys(keys, manyRecords, "read")),
+    };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const measured = await inTurns(rounds, { express: () => sides.express(), few: () => sides.few(), many: () => sides.many(), derived: () => sides.derived() });
+    const measured = await inTurns(rounds, {
+      express: () => sides.express(),
+      few: () => sides.few(),
+      many: () => sides.many(),
+      derived: () => sides.derived(),
+    });
     const yardstick = { name: "bare Express 5, same bytes", value: measured.express };
     return [
-      { name: `resolve, ${fewRecords} records`, value: measured.few, unit: "/s", yardstick, wanted: { atLeast: 0.6 } },
-      { name: `resolve, ${manyRecords} records`, value: measured.many, unit: "/s", yardstick, wanted: { atLeast: 0.6 } },
-      { name: `resolve, ${manyRecords} records`, value: measured.many, unit: "/s", yardstick: { name: `${fewRecords} records`, value: measured.few }, wanted: { within: 0.15 } },
+      {
+        name: `resolve, ${fewRecords} records`,
+        value: measured.few,
+        unit: "/s",
+        yardstick,
+        wanted: { atLeast: 0.6 },
+      },
+      {
+        name: `resolve, ${manyRecords} records`,
+        value: measured.many,
+        unit: "/s",
+        yardstick,
+        wanted: { atLeast: 0.6 },
+      },
+      {
+        name: `resolve, ${manyRecords} records`,
+        value: measured.many,
+        unit: "/s",
+        yardstick: { name: `${fewRecords} records`, value: measured.few },
+        wanted: { within: 0.15 },
+      },
       { name: "resolve, with a derived entry", value: measured.derived, unit: "/s", yardstick },
     ];
   } finally {
@@ -43,7 +79,8 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
 function randomKeys(keys: number, records: number, role = "written"): string[] {
   return Array.from({ length: keys }, () => {
     let index: number;
-    do index = Math.floor(Math.random() * records); while (roleOf(index) !== role);
+    do index = Math.floor(Math.random() * records);
+    while (roleOf(index) !== role);
     return `/${arkOf(index)}`;
   });
 }

@@ -9,7 +9,10 @@ import { FilledStores } from "./support/filled-stores.js";
 import { LoadGenerator } from "./support/load.js";
 import { stolenShare, ticks } from "./support/stolen.js";
 
-/** In this order: those on an empty machine first, those that fill its memory last. Each is loaded when it is its turn. */
+/**
+ * In this order: those on an empty machine first, those that fill its memory last. Each is loaded
+ * when it is its turn.
+ */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   start: async () => (await import("./start.js")).start,
   tabular: async () => (await import("./tabular.js")).tabular,
@@ -37,20 +40,28 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
   names  ${Object.keys(BENCHES).join(", ")}; all without one
-  sizes  ${Object.entries(SIZES).map(([name, [usual, , about]]) => `${name} (${usual}): ${about}`).join("\n         ")}
+  sizes  ${Object.entries(SIZES)
+    .map(([name, [usual, , about]]) => `${name} (${usual}): ${about}`)
+    .join("\n         ")}
 `;
 
 async function main(): Promise<void> {
   const { values: options, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      tiny: { type: "boolean", default: false }, set: { type: "string", multiple: true, default: [] }, dir: { type: "string", default: tmpdir() },
-      json: { type: "string" }, check: { type: "boolean", default: false }, help: { type: "boolean", default: false },
+      tiny: { type: "boolean", default: false },
+      set: { type: "string", multiple: true, default: [] },
+      dir: { type: "string", default: tmpdir() },
+      json: { type: "string" },
+      check: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
     },
   });
   const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name));
   if (options.help || unknown.length > 0) {
-    process.stdout.write(`${unknown.map((name) => `There is no bench ${name}.\n`).join("")}${HELP}`);
+    process.stdout.write(
+      `${unknown.map((name) => `There is no bench ${name}.\n`).join("")}${HELP}`,
+    );
     process.exitCode = options.help ? 0 : 1;
     return;
   }
@@ -75,15 +86,34 @@ async function main(): Promise<void> {
       results[name] = await bench({ sizes, stores, load, folder, say: (line) => say(`  ${line}`) });
       const share = stolenShare(before, ticks());
       if (share !== undefined) stolen[name] = share;
-      say(`${name} took ${((performance.now() - began) / 1000).toFixed(0)} s${share === undefined ? "" : `, and ${(share * 100).toFixed(0)} % of the cores' time went to others on the host`}`);
+      say(
+        `${name} took ${((performance.now() - began) / 1000).toFixed(0)} ` +
+          `s${share === undefined ? "" : `, and ${(share * 100).toFixed(0)} % of the cores' time went to others on the host`}`,
+      );
     }
   } finally {
     load.close();
     for (const made of folders) await rm(made, { recursive: true, force: true });
   }
   process.stdout.write(table(results));
-  if (options.json !== undefined) await writeFile(options.json, asJson(results, { node: process.version, cores: availableParallelism(), memory: totalmem(), sizes, stolen }));
-  if (options.check && Object.values(results).flat().some((figure) => isMet(figure) === false)) process.exitCode = 1;
+  if (options.json !== undefined)
+    await writeFile(
+      options.json,
+      asJson(results, {
+        node: process.version,
+        cores: availableParallelism(),
+        memory: totalmem(),
+        sizes,
+        stolen,
+      }),
+    );
+  if (
+    options.check &&
+    Object.values(results)
+      .flat()
+      .some((figure) => isMet(figure) === false)
+  )
+    process.exitCode = 1;
 }
 
 await main();

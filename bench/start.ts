@@ -7,7 +7,10 @@ import type { Bench } from "./bench.js";
 import { inTurns, timed } from "./support/measure.js";
 import { MODULES, SERVER, registryEnv, startNode, startServer } from "./support/server.js";
 
-/** From the command to the first 200 of /healthz, against a bare process that imports the same modules and ends. */
+/**
+ * From the command to the first 200 of /healthz, against a bare process that imports the same
+ * modules and ends.
+ */
 export const start: Bench = async ({ sizes, stores, folder }) => {
   const script = await importsOnly(await folder());
   const [empty, full] = [await folder(), await stores.of(sizes.startRecords)];
@@ -15,23 +18,40 @@ export const start: Bench = async ({ sizes, stores, folder }) => {
   const node = { command: process.execPath, args: [...process.execArgv, SERVER] };
   const sides = {
     bare: () => timed(() => ended(process.execPath, [...process.execArgv, script])),
-    npmEmpty: () => untilHealthy(npm, empty), npmFull: () => untilHealthy(npm, full),
-    nodeEmpty: () => untilHealthy(node, empty), nodeFull: () => untilHealthy(node, full),
+    npmEmpty: () => untilHealthy(npm, empty),
+    npmFull: () => untilHealthy(npm, full),
+    nodeEmpty: () => untilHealthy(node, empty),
+    nodeFull: () => untilHealthy(node, full),
   };
   // The first start makes keys and tables and warms the disk's cache.
-  for (let turn = 0; turn < sizes.warmStarts; turn++) for (const warm of Object.values(sides)) await warm();
+  for (let turn = 0; turn < sizes.warmStarts; turn++)
+    for (const warm of Object.values(sides)) await warm();
   const measured = await inTurns(sizes.starts, sides);
   const yardstick = { name: "bare Node process, same imports", value: measured.bare };
-  const figure = (name: string, value: number) => ({ name, value, unit: "ms", yardstick, wanted: { atMost: 1.5 } });
+  const figure = (name: string, value: number) => ({
+    name,
+    value,
+    unit: "ms",
+    yardstick,
+    wanted: { atMost: 1.5 },
+  });
   return [
     figure("npm start, empty", measured.npmEmpty),
     figure(`npm start, ${sizes.startRecords} records`, measured.npmFull),
     { name: "node dist/server.js, empty", value: measured.nodeEmpty, unit: "ms", yardstick },
-    { name: `node dist/server.js, ${sizes.startRecords} records`, value: measured.nodeFull, unit: "ms", yardstick },
+    {
+      name: `node dist/server.js, ${sizes.startRecords} records`,
+      value: measured.nodeFull,
+      unit: "ms",
+      yardstick,
+    },
   ];
 };
 
-async function untilHealthy({ command, args }: { command: string; args: string[] }, dataDir: string): Promise<number> {
+async function untilHealthy(
+  { command, args }: { command: string; args: string[] },
+  dataDir: string,
+): Promise<number> {
   const began = performance.now();
   const server = await startServer(command, args, registryEnv(dataDir));
   try {
@@ -42,38 +62,56 @@ async function untilHealthy({ command, args }: { command: string; args: string[]
   }
 }
 
-async function ended(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
-  const child = spawn(command, args, { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, ...env } });
+async function ended(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<void> {
+  const child = spawn(command, args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...env },
+  });
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}`);
 }
 
 /**
- * Writes a script that imports what the main thread of the registry loads of others, and nothing else. What
- * that is, a resolve hook writes down during a real start; so a module that is loaded later is not in it.
+ * Writes a script that imports what the main thread of the registry loads of others, and nothing
+ * else. What that is, a resolve hook writes down during a real start; so a module that is loaded
+ * later is not in it.
  */
 async function importsOnly(folder: string): Promise<string> {
   const list = join(folder, "imports.txt");
   await writeFile(list, "");
   const hooks = join(folder, "hooks.mjs");
-  await writeFile(hooks, `import { appendFileSync } from "node:fs";
+  await writeFile(
+    hooks,
+    `import { appendFileSync } from "node:fs";
 export async function resolve(specifier, context, next) {
   const found = await next(specifier, context);
   const parent = context.parentURL ?? "";
-  if (found.url.includes("/node_modules/") && !parent.includes("/node_modules/")) appendFileSync(${JSON.stringify(list)}, found.url + "\\n");
+  if (found.url.includes("/node_modules/") && !parent.includes("/node_modules/")) ` +
+      `appendFileSync(${JSON.stringify(list)}, found.url + "\\n");
   return found;
 }
-`);
+`,
+  );
   const preload = join(folder, "preload.mjs");
-  await writeFile(preload, `import { register } from "node:module";
+  await writeFile(
+    preload,
+    `import { register } from "node:module";
 import { isMainThread } from "node:worker_threads";
 if (isMainThread) register("./hooks.mjs", import.meta.url);
-`);
+`,
+  );
   const server = await startNode(["--import", preload, MODULES], registryEnv(join(folder, "data")));
   await fetch(`${server.url}/healthz`);
   await server.stop();
   const modules = new Set((await readFile(list, "utf8")).split("\n").filter((url) => url !== ""));
   const script = join(folder, "bare.mjs");
-  await writeFile(script, `${[...modules].map((url) => `import ${JSON.stringify(url)};`).join("\n")}\nprocess.exit(0);\n`);
+  await writeFile(
+    script,
+    `${[...modules].map((url) => `import ${JSON.stringify(url)};`).join("\n")}\nprocess.exit(0);\n`,
+  );
   return script;
 }

@@ -18,32 +18,92 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
   say("writing tables");
   await writeGenes(path("genes.csv"), sizes.tableRows);
   await writeEmbedding(path("embedding.tsv"), sizes.embeddingRows);
-  await writeFile(path("three.csv"), "id,symbol,ensembl,score,reads,bait,description,plate\n".concat('1,TP53,ENSG00000141510,0.5,3,true,"a, b",B2AI_1_x\n'.repeat(3)));
+  await writeFile(
+    path("three.csv"),
+    "id,symbol,ensembl,score,reads,bait,description,plate\n".concat(
+      '1,TP53,ENSG00000141510,0.5,3,true,"a, b",B2AI_1_x\n'.repeat(3),
+    ),
+  );
   await writeFile(path("good.json"), JSON.stringify(genesSchema()));
-  await writeFile(path("violated.json"), JSON.stringify(genesSchema({ ensembl: { pattern: "^ENSX[0-9]{11}$" } })));
-  await writeFile(path("unparsed.json"), JSON.stringify(genesSchema({ symbol: { type: "number", pattern: undefined } })));
-  const validate = (data: string, schema: string, status = 0) => ended([ARKGRAPH, "schema", "validate", "--data", data, "--schema", schema], status);
+  await writeFile(
+    path("violated.json"),
+    JSON.stringify(genesSchema({ ensembl: { pattern: "^ENSX[0-9]{11}$" } })),
+  );
+  await writeFile(
+    path("unparsed.json"),
+    JSON.stringify(genesSchema({ symbol: { type: "number", pattern: undefined } })),
+  );
+  const validate = (data: string, schema: string, status = 0) =>
+    ended([ARKGRAPH, "schema", "validate", "--data", data, "--schema", schema], status);
   const genes = path("genes.csv");
 
-  const starts = await inTurns(sizes.rounds * 5, { bare: () => ended(["-e", "0"]), three: () => validate(path("three.csv"), path("good.json")) });
+  const starts = await inTurns(sizes.rounds * 5, {
+    bare: () => ended(["-e", "0"]),
+    three: () => validate(path("three.csv"), path("good.json")),
+  });
   const large = await inTurns(sizes.rounds, {
-    udsv: () => ended([UDSV, genes]), good: () => validate(genes, path("good.json")), violated: () => validate(genes, path("violated.json"), 1), unparsed: () => validate(genes, path("unparsed.json"), 1),
+    udsv: () => ended([UDSV, genes]),
+    good: () => validate(genes, path("good.json")),
+    violated: () => validate(genes, path("violated.json"), 1),
+    unparsed: () => validate(genes, path("unparsed.json"), 1),
   });
   const hook = path("usage.cjs");
-  const used = (status: number, data: string, schema: string): Promise<Usage> => usage([ARKGRAPH, "schema", "validate", "--data", data, "--schema", schema], status, hook);
-  const [good, violated, embedding] = [await used(0, genes, path("good.json")), await used(1, genes, path("violated.json")), await used(0, path("embedding.tsv"), EMBEDDING_SCHEMA)];
+  const used = (status: number, data: string, schema: string): Promise<Usage> =>
+    usage([ARKGRAPH, "schema", "validate", "--data", data, "--schema", schema], status, hook);
+  const [good, violated, embedding] = [
+    await used(0, genes, path("good.json")),
+    await used(1, genes, path("violated.json")),
+    await used(0, path("embedding.tsv"), EMBEDDING_SCHEMA),
+  ];
   const idle = (await used(0, path("three.csv"), path("good.json"))).cpu;
   const megabytes = (await stat(genes)).size / 1e6;
   const rate = (ms: number): number => megabytes / (ms / 1000);
   const perCell = ({ cpu }: Usage, cells: number): number => ((cpu - idle) * 1e6) / cells;
-  const memory = (name: string, { memory }: Usage): Figure => ({ name, value: memory, unit: "MB", wanted: { below: 150 } });
+  const memory = (name: string, { memory }: Usage): Figure => ({
+    name,
+    value: memory,
+    unit: "MB",
+    wanted: { below: 150 },
+  });
   const goodPath = { name: "every row conforms", value: large.good };
   return [
-    { name: "schema validate, 3 rows", value: starts.three, unit: "ms", yardstick: { name: "node -e 0", value: starts.bare }, wanted: { atMost: 2.5 } },
-    { name: `schema validate, ${sizes.tableRows} rows of 8 columns`, value: rate(large.good), unit: "MB/s", yardstick: { name: "udsv, parsing only", value: rate(large.udsv) }, wanted: { atLeast: 0.4 }, note: "aim 0.5" },
-    { name: "1,025 columns, a cell", value: perCell(embedding, sizes.embeddingRows * 1025), unit: "ns", yardstick: { name: "8 columns, a cell", value: perCell(good, sizes.tableRows * 8) }, wanted: { atMost: 1 }, note: "CPU time, without the start of the process" },
-    { name: "every row violates a pattern", value: large.violated, unit: "ms", yardstick: goodPath, wanted: { atMost: 3 } },
-    { name: "no row can be converted", value: large.unparsed, unit: "ms", yardstick: goodPath, wanted: { atMost: 3 } },
+    {
+      name: "schema validate, 3 rows",
+      value: starts.three,
+      unit: "ms",
+      yardstick: { name: "node -e 0", value: starts.bare },
+      wanted: { atMost: 2.5 },
+    },
+    {
+      name: `schema validate, ${sizes.tableRows} rows of 8 columns`,
+      value: rate(large.good),
+      unit: "MB/s",
+      yardstick: { name: "udsv, parsing only", value: rate(large.udsv) },
+      wanted: { atLeast: 0.4 },
+      note: "aim 0.5",
+    },
+    {
+      name: "1,025 columns, a cell",
+      value: perCell(embedding, sizes.embeddingRows * 1025),
+      unit: "ns",
+      yardstick: { name: "8 columns, a cell", value: perCell(good, sizes.tableRows * 8) },
+      wanted: { atMost: 1 },
+      note: "CPU time, without the start of the process",
+    },
+    {
+      name: "every row violates a pattern",
+      value: large.violated,
+      unit: "ms",
+      yardstick: goodPath,
+      wanted: { atMost: 3 },
+    },
+    {
+      name: "no row can be converted",
+      value: large.unparsed,
+      unit: "ms",
+      yardstick: goodPath,
+      wanted: { atMost: 3 },
+    },
     memory("memory, every row conforms", good),
     memory("memory, every row violates a pattern", violated),
     memory("memory, 1,025 columns", embedding),
@@ -56,8 +116,16 @@ function ended(args: readonly string[], status = 0): Promise<number> {
   return timed(() => finished(process.execPath, args, status));
 }
 
-async function finished(command: string, args: readonly string[], status = 0, cwd?: string): Promise<void> {
-  const child = spawn(command, args, { stdio: ["ignore", "ignore", "inherit"], ...(cwd === undefined ? {} : { cwd }) });
+async function finished(
+  command: string,
+  args: readonly string[],
+  status = 0,
+  cwd?: string,
+): Promise<void> {
+  const child = spawn(command, args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== status) throw new Error(`${command} ${args.join(" ")} ended with ${code}`);
 }
@@ -70,8 +138,14 @@ interface Usage {
 
 /** What a process used: it says so itself when it ends. */
 async function usage(args: readonly string[], status: number, hook: string): Promise<Usage> {
-  await writeFile(hook, 'process.on("exit", () => require("node:fs").writeSync(3, JSON.stringify(process.resourceUsage())));\n');
-  const child = spawn(process.execPath, ["--require", hook, ...args], { stdio: ["ignore", "ignore", "inherit", "pipe"] });
+  await writeFile(
+    hook,
+    'process.on("exit", () => require("node:fs").writeSync(3, ' +
+      "JSON.stringify(process.resourceUsage())));\n",
+  );
+  const child = spawn(process.execPath, ["--require", hook, ...args], {
+    stdio: ["ignore", "ignore", "inherit", "pipe"],
+  });
   let said = "";
   child.stdio[3]!.on("data", (part: Buffer) => (said += part.toString()));
   const [code] = (await once(child, "close")) as [number | null];
@@ -80,11 +154,39 @@ async function usage(args: readonly string[], status: number, hook: string): Pro
   return { cpu: (userCPUTime + systemCPUTime) / 1000, memory: (maxRSS * 1024) / 1e6 };
 }
 
-/** Other tools that check tables, where they are installed; frictionless by the same schema, exported. */
-async function others(folder: string, rate: (ms: number) => number, ours: number): Promise<Figure[]> {
-  await finished(process.execPath, [ARKGRAPH, "schema", "export", "good.json", "--to", "frictionless", "--output", "table-schema.json"], 0, folder);
-  // qsvlite is qsv with fewer commands; this one it has. Without a schema it checks the form of the table only.
-  const tools: [commands: string[], args: string[]][] = [[["frictionless"], ["validate", "genes.csv", "--schema", "table-schema.json"]], [["qsv", "qsvlite"], ["validate", "genes.csv"]]];
+/**
+ * Other tools that check tables, where they are installed; frictionless by the same schema,
+ * exported.
+ */
+async function others(
+  folder: string,
+  rate: (ms: number) => number,
+  ours: number,
+): Promise<Figure[]> {
+  await finished(
+    process.execPath,
+    [
+      ARKGRAPH,
+      "schema",
+      "export",
+      "good.json",
+      "--to",
+      "frictionless",
+      "--output",
+      "table-schema.json",
+    ],
+    0,
+    folder,
+  );
+  // qsvlite is qsv with fewer commands; this one it has. Without a schema it checks the form of the
+  // table only.
+  const tools: [commands: string[], args: string[]][] = [
+    [["frictionless"], ["validate", "genes.csv", "--schema", "table-schema.json"]],
+    [
+      ["qsv", "qsvlite"],
+      ["validate", "genes.csv"],
+    ],
+  ];
   const figures: Figure[] = [];
   for (const [commands, args] of tools) {
     const command = await installed(commands);
@@ -92,7 +194,15 @@ async function others(folder: string, rate: (ms: number) => number, ours: number
       process.stderr.write(`  ${commands.join(" or ")} is not on PATH: not compared with it\n`);
       continue;
     }
-    figures.push({ name: "the same beside another tool", value: rate(ours), unit: "MB/s", yardstick: { name: `${command} validate`, value: rate(await timed(() => finished(command, args, 0, folder))) } });
+    figures.push({
+      name: "the same beside another tool",
+      value: rate(ours),
+      unit: "MB/s",
+      yardstick: {
+        name: `${command} validate`,
+        value: rate(await timed(() => finished(command, args, 0, folder))),
+      },
+    });
   }
   return figures;
 }
@@ -100,7 +210,10 @@ async function others(folder: string, rate: (ms: number) => number, ours: number
 /** The first of these programs that can be run. */
 async function installed(commands: readonly string[]): Promise<string | undefined> {
   for (const command of commands) {
-    const runs = await finished(command, ["--version"]).then(() => true, () => false);
+    const runs = await finished(command, ["--version"]).then(
+      () => true,
+      () => false,
+    );
     if (runs) return command;
   }
   return undefined;

@@ -19,11 +19,14 @@ export function placesOf(program: Command): Place[] {
     const help = command.createHelp();
     const options = help.visibleOptions(command);
     const commands = help.visibleCommands(command).filter((inner) => inner.name() !== "help");
-    const flagsOf = ({ short, long }: (typeof options)[number]): string[] => [short, long].filter((flag) => flag !== undefined);
+    const flagsOf = ({ short, long }: (typeof options)[number]): string[] =>
+      [short, long].filter((flag) => flag !== undefined);
     places.push({
       path,
       words: [...commands.map((inner) => inner.name()), ...options.flatMap(flagsOf)],
-      values: options.filter(({ required, optional }) => required || optional).map((option) => ({ flags: flagsOf(option), choices: option.argChoices ?? [] })),
+      values: options
+        .filter(({ required, optional }) => required || optional)
+        .map((option) => ({ flags: flagsOf(option), choices: option.argChoices ?? [] })),
       choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     });
     for (const inner of commands) visit(inner, `${path} ${inner.name()}`.trim());
@@ -42,15 +45,39 @@ export function completionScript(program: Command, shell: "bash" | "zsh"): strin
 }
 
 /** Lines of a `case` on `$place`: how far the commands typed so far lead. */
-const steps = (places: readonly Place[]): string => places.filter(({ path }) => path !== "").map(({ path }) => `      ${quoted(path)}) place=${quoted(path)} ;;`).join("\n");
+const steps = (places: readonly Place[]): string =>
+  places
+    .filter(({ path }) => path !== "")
+    .map(({ path }) => `      ${quoted(path)}) place=${quoted(path)} ;;`)
+    .join("\n");
 
-const valueCases = (places: readonly Place[], offer: (choices: readonly string[]) => string): string => places.flatMap(({ path, values }) =>
-  values.map(({ flags, choices }) => `    ${flags.map((flag) => quoted(`${path} ${flag}`.trim())).join("|")}) ${offer(choices)}; return ;;`)).join("\n");
+const valueCases = (
+  places: readonly Place[],
+  offer: (choices: readonly string[]) => string,
+): string =>
+  places
+    .flatMap(({ path, values }) =>
+      values.map(
+        ({ flags, choices }) =>
+          `    ${flags.map((flag) => quoted(`${path} ${flag}`.trim())).join("|")}) ` +
+          `${offer(choices)}; return ;;`,
+      ),
+    )
+    .join("\n");
 
-const wordCases = (places: readonly Place[], offer: (words: readonly string[]) => string): string => places.map(({ path, words, choices }) => `    ${quoted(path)}) ${offer([...choices, ...words])} ;;`).join("\n");
+const wordCases = (places: readonly Place[], offer: (words: readonly string[]) => string): string =>
+  places
+    .map(({ path, words, choices }) => `    ${quoted(path)}) ${offer([...choices, ...words])} ;;`)
+    .join("\n");
 
-/** Within the loop over the words before: where they lead. After it: what may stand there. Both shells read it the same. */
-const cases = (places: readonly Place[], offer: (words: readonly string[]) => string): string => `    case "$next" in
+/**
+ * Within the loop over the words before: where they lead. After it: what may stand there. Both
+ * shells read it the same.
+ */
+const cases = (
+  places: readonly Place[],
+  offer: (words: readonly string[]) => string,
+): string => `    case "$next" in
 ${steps(places)}
     esac
   done
@@ -62,20 +89,27 @@ ${wordCases(places, offer)}
   esac`;
 
 function bash(name: string, places: readonly Place[]): string {
-  const offer = (words: readonly string[]): string => (words.length === 0 ? "COMPREPLY=()" : `COMPREPLY=($(compgen -W ${quoted(words.join(" "))} -- "$current"))`);
-  return `# Completes ${name} in bash. Read it at the start: source <(${name} completion bash)
+  const offer = (words: readonly string[]): string =>
+    words.length === 0
+      ? "COMPREPLY=()"
+      : `COMPREPLY=($(compgen -W ${quoted(words.join(" "))} -- "$current"))`;
+  return (
+    `# Completes ${name} in bash. Read it at the start: source <(${name} completion bash)
 _${name}() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" place="" index next
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" place="" ` +
+    `index next
   for ((index = 1; index < COMP_CWORD; index++)); do
     next="\${place:+$place }\${COMP_WORDS[index]}"
 ${cases(places, offer)}
 }
 complete -o default -F _${name} ${name}
-`;
+`
+  );
 }
 
 function zsh(name: string, places: readonly Place[]): string {
-  const offer = (words: readonly string[]): string => (words.length === 0 ? "_files" : `compadd -- ${words.map(quoted).join(" ")}`);
+  const offer = (words: readonly string[]): string =>
+    words.length === 0 ? "_files" : `compadd -- ${words.map(quoted).join(" ")}`;
   return `#compdef ${name}
 # Completes ${name} in zsh. Read it at the start, after compinit: source <(${name} completion zsh)
 _${name}() {

@@ -11,54 +11,125 @@ declare const ARKGRAPH_VERSION: string | undefined;
 /** The command line of `arkgraph`. */
 export function buildProgram(): ToolCommand {
   const program = new ToolCommand("arkgraph")
-    .description("A registry of research objects: start it, check it, see it at work, use it from the command line.")
-    .version(typeof ARKGRAPH_VERSION === "string" ? ARKGRAPH_VERSION : "not bundled", "-V, --version", "print the version")
+    .description(
+      "A registry of research objects: start it, check it, see it at work, use it from the " +
+        "command line.",
+    )
+    .version(
+      typeof ARKGRAPH_VERSION === "string" ? ARKGRAPH_VERSION : "not bundled",
+      "-V, --version",
+      "print the version",
+    )
     .helpCommand(false)
     // One line, like every failure; the parser's own has a second one for what may have been meant.
-    .configureOutput({ outputError: (text, write) => write(`arkgraph: ${text.replace(/^error: /, "").trim().replaceAll(/\s*\n\s*/g, " ")} (--help lists commands and options)\n`) })
+    .configureOutput({
+      outputError: (text, write) =>
+        write(
+          `arkgraph: ${text
+            .replace(/^error: /, "")
+            .trim()
+            .replaceAll(/\s*\n\s*/g, " ")} (--help lists commands and options)\n`,
+        ),
+    })
     // 1 is for what fails while it runs; what the parser refuses is 2.
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
-  program.command("serve")
-    .description("start the registry; its settings come from the environment, the same as npm start")
-    .option("--role <role>", "what this node of a cluster does: api, worker or all; default the setting ROLE")
+  program
+    .command("serve")
+    .description(
+      "start the registry; its settings come from the environment, the same as npm start",
+    )
+    .option(
+      "--role <role>",
+      "what this node of a cluster does: api, worker or all; default the setting ROLE",
+    )
     .example("PORT=8080 DATA_DIR=./data arkgraph serve")
-    .action(async (options: { role?: string }) => (await import("./commands/serve.js")).serveCommand(options));
+    .action(async (options: { role?: string }) =>
+      (await import("./commands/serve.js")).serveCommand(options),
+    );
 
-  program.command("check")
-    .description("read every record and name what is damaged, then compare the graph index with the records, digest by digest; the registry must be stopped")
+  program
+    .command("check")
+    .description(
+      "read every record and name what is damaged, then compare the graph index with the " +
+        "records, digest by digest; the registry must be stopped",
+    )
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
-    .option("--objects", "hash every stored object too, in DATA_DIR or on S3, and name those that are damaged or missing")
+    .option(
+      "--objects",
+      "hash every stored object too, in DATA_DIR or on S3, and name those that are damaged " +
+        "or missing",
+    )
     .example("arkgraph check --data ./data")
-    .action(async (options: { data?: string; objects?: true }) => (await import("./commands/check.js")).checkCommand(options));
+    .action(async (options: { data?: string; objects?: true }) =>
+      (await import("./commands/check.js")).checkCommand(options),
+    );
 
-  program.command("rebuild-index")
-    .description("empty the SPARQL endpoint and fill it from the records; the registry must be stopped")
+  program
+    .command("rebuild-index")
+    .description(
+      "empty the SPARQL endpoint and fill it from the records; the registry must be stopped",
+    )
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
-    .example("SPARQL_QUERY_URL=http://localhost:7878/query SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index --data ./data")
-    .action(async (options: { data?: string }) => (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options));
+    .example(
+      "SPARQL_QUERY_URL=http://localhost:7878/query " +
+        "SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index --data ./data",
+    )
+    .action(async (options: { data?: string }) =>
+      (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options),
+    );
 
-  program.command("migrate")
-    .description("move a registry from a data folder into a cluster, or back, and compare both as a whole; the source is only read")
-    .requiredOption("--from <place>", "a data folder, or cluster: the database and object store of the settings")
+  program
+    .command("migrate")
+    .description(
+      "move a registry from a data folder into a cluster, or back, and compare both as a " +
+        "whole; the source is only read",
+    )
+    .requiredOption(
+      "--from <place>",
+      "a data folder, or cluster: the database and object store of the settings",
+    )
     .requiredOption("--to <place>", "the same; it holds no records yet")
     .option("--verify", "copy nothing, compare what is there")
-    .option("--objects-only", "copy the objects that the records of a data folder need, for records that stay where they are")
-    .option("--show-jwt-secret", "print the key that signs tokens of the source, for JWT_SECRET of the target")
+    .option(
+      "--objects-only",
+      "copy the objects that the records of a data folder need, for records that stay where " +
+        "they are",
+    )
+    .option(
+      "--show-jwt-secret",
+      "print the key that signs tokens of the source, for JWT_SECRET of the target",
+    )
     .example("arkgraph migrate --from ./data --to ./copy")
-    .action(async (options: { from: string; to: string; verify?: true; objectsOnly?: true; showJwtSecret?: true }) => (await import("./commands/migrate.js")).migrateCommand(options));
+    .action(
+      async (options: {
+        from: string;
+        to: string;
+        verify?: true;
+        objectsOnly?: true;
+        showJwtSecret?: true;
+      }) => (await import("./commands/migrate.js")).migrateCommand(options),
+    );
 
-  program.command("demo")
-    .description("start a registry on temporary data, register an example crate and look at what became of it")
+  program
+    .command("demo")
+    .description(
+      "start a registry on temporary data, register an example crate and look at what became of it",
+    )
     .option("--exit", "end after the last step instead of staying up")
     .example("arkgraph demo --exit")
-    .action(async (options: { exit?: true }) => (await import("./demo/demo.js")).demoCommand({ exit: options.exit === true }));
+    .action(async (options: { exit?: true }) =>
+      (await import("./demo/demo.js")).demoCommand({ exit: options.exit === true }),
+    );
 
-  program.command("demo-crate")
+  program
+    .command("demo-crate")
     .description("write the example crate of the demo as a zip archive")
     .argument("<file>", "where to write it")
     .example("arkgraph demo-crate crate.zip")
-    .action(async (file: string) => (await import("./commands/demo-crate.js")).demoCrateCommand(file));
+    .action(async (file: string) =>
+      (await import("./commands/demo-crate.js")).demoCrateCommand(file),
+    );
 
   addRegistryCommands(program);
   addSchemaCommands(program);

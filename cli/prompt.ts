@@ -47,7 +47,10 @@ export async function askSecret(question: string): Promise<string> {
 }
 
 function assertTerminal(): void {
-  if (!process.stdin.isTTY) throw new Failure("there is no terminal to ask on: give the user name, and the password with --password-stdin");
+  if (!process.stdin.isTTY)
+    throw new Failure(
+      "there is no terminal to ask on: give the user name, and the password with --password-stdin",
+    );
 }
 
 /** The first line of standard input. */

@@ -6,18 +6,35 @@ import type { RecordStore } from "../src/storage/records/port.js";
 import { Failure } from "./failure.js";
 
 /**
- * The records that the settings name: of a PostgreSQL database, whose nodes may run meanwhile, or of a data folder,
- * on which the registry must not run, since its records belong to one process at a time.
+ * The records that the settings name: of a PostgreSQL database, whose nodes may run meanwhile, or
+ * of a data folder, on which the registry must not run, since its records belong to one process at
+ * a time.
  * @param options.data a data folder, whatever the settings say
- * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use or damaged, or the database away
+ * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use or damaged, or the
+ * database away
  */
-export async function openRecords({ data }: { data?: string }): Promise<{ config: Config; records: RecordStore }> {
-  const config = readConfig({ ...process.env, ...(data === undefined ? {} : { DATA_DIR: data, DATABASE_URL: "" }) });
+export async function openRecords({
+  data,
+}: {
+  data?: string;
+}): Promise<{ config: Config; records: RecordStore }> {
+  const config = readConfig({
+    ...process.env,
+    ...(data === undefined ? {} : { DATA_DIR: data, DATABASE_URL: "" }),
+  });
   if (config.DATABASE_URL === null) {
     // Opening would make a new, empty registry.
     await access(join(config.DATA_DIR, "records.db")).catch(() => {
-      throw new Failure(`${config.DATA_DIR} holds no registry (no records.db): name its data folder with --data or DATA_DIR`);
+      throw new Failure(
+        `${config.DATA_DIR} holds no registry (no records.db): name its data folder with ` +
+          "--data or DATA_DIR",
+      );
     });
   }
-  return { config, records: await openRecordsOf(config, (message) => process.stderr.write(`arkgraph: ${message}\n`)) };
+  return {
+    config,
+    records: await openRecordsOf(config, (message) =>
+      process.stderr.write(`arkgraph: ${message}\n`),
+    ),
+  };
 }

@@ -2,7 +2,10 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "./failure.js";
 
-/** What opening a file for writing failed with; where its folder is missing, that is what is told, with the way out. */
+/**
+ * What opening a file for writing failed with; where its folder is missing, that is what is told,
+ * with the way out.
+ */
 export async function writeFailure(target: string, error: unknown): Promise<unknown> {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== "ENOENT" && code !== "ENOTDIR") return error;
@@ -10,9 +13,15 @@ export async function writeFailure(target: string, error: unknown): Promise<unkn
   // A part of the path may be a file, however deep.
   for (let at = folder; ; at = dirname(at)) {
     const found = await stat(at).catch(() => undefined);
-    if (found && !found.isDirectory()) return new Failure(`${at}: it is a file, not a folder; write to another path`, { cause: error });
+    if (found && !found.isDirectory())
+      return new Failure(`${at}: it is a file, not a folder; write to another path`, {
+        cause: error,
+      });
     if (found || at === dirname(at)) break;
   }
   if (await stat(folder).catch(() => undefined)) return error;
-  return new Failure(`${folder}: there is no such folder; make it first (mkdir -p), or write to another path`, { cause: error });
+  return new Failure(
+    `${folder}: there is no such folder; make it first (mkdir -p), or write to another path`,
+    { cause: error },
+  );
 }

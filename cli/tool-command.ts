@@ -1,6 +1,9 @@
 import { Command } from "commander";
 
-/** A command with examples: its help shows them, the printed manual too, and tests run every one of them. */
+/**
+ * A command with examples: its help shows them, the printed manual too, and tests run every one of
+ * them.
+ */
 export class ToolCommand extends Command {
   readonly examples: string[] = [];
   private readonly optional: { flag: string; isValue: (text: string) => boolean }[] = [];
@@ -10,8 +13,8 @@ export class ToolCommand extends Command {
   }
 
   /**
-   * Lets an option whose value may be absent take the next argument only where that is a value: `--update crate.zip` updates
-   * the crate that `crate.zip` names itself.
+   * Lets an option whose value may be absent take the next argument only where that is a value:
+   * `--update crate.zip` updates the crate that `crate.zip` names itself.
    */
   valueOnlyIf(flag: string, isValue: (text: string) => boolean): this {
     this.optional.push({ flag, isValue });

@@ -12,14 +12,25 @@ const { version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
 const outside = {
   name: "commands-outside",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\// }, ({ kind, importer, path }) => (kind === "dynamic-import" && /[\\/]cli[\\/]program\.ts$/.test(importer) ? { path: path.replace(/^\./, "../bundled/cli"), external: true } : undefined));
+    onResolve({ filter: /^\.\// }, ({ kind, importer, path }) =>
+      kind === "dynamic-import" && /[\\/]cli[\\/]program\.ts$/.test(importer)
+        ? { path: path.replace(/^\./, "../bundled/cli"), external: true }
+        : undefined,
+    );
     // Packages are loaded from node_modules when they are needed, but for the parser of the command line, which always is.
-    onResolve({ filter: /^[^./]/ }, ({ path }) => (path === "commander" || path.startsWith("node:") ? undefined : { path, external: true }));
+    onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      path === "commander" || path.startsWith("node:") ? undefined : { path, external: true },
+    );
   },
 };
 
 await build({
-  stdin: { contents: 'import { run } from "./cli/program.js"; void run(process.argv.slice(2));', resolveDir: root, sourcefile: "bundle-entry.ts", loader: "ts" },
+  stdin: {
+    contents: 'import { run } from "./cli/program.js"; void run(process.argv.slice(2));',
+    resolveDir: root,
+    sourcefile: "bundle-entry.ts",
+    loader: "ts",
+  },
   outfile: `${root}/dist/cli/arkgraph.cjs`,
   bundle: true,
   platform: "node",

@@ -18,5 +18,7 @@ await build({
   keepNames: true,
   minifySyntax: true,
   logLevel: "warning",
-  banner: { js: 'import { createRequire as arkgraphRequire } from "node:module";\nconst require = arkgraphRequire(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as arkgraphRequire } from "node:module";\nconst require = arkgraphRequire(import.meta.url);',
+  },
 });

@@ -8,15 +8,32 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** What `threadModule` is asked for. */
 const THREADS = [
-  "src/storage/records/sqlite/writer-thread", "src/storage/records/sqlite/feed-thread", "src/storage/records/sqlite/search/search-thread", "src/storage/records/postgres/feed-thread",
+  "src/storage/records/sqlite/writer-thread",
+  "src/storage/records/sqlite/feed-thread",
+  "src/storage/records/sqlite/search/search-thread",
+  "src/storage/records/postgres/feed-thread",
   "src/storage/records/postgres/search/near-thread",
-  "src/storage/graph/oxigraph/thread", "src/storage/graph/oxigraph/open/thread", "src/storage/graph/oxigraph/truth-thread",
-  "src/storage/graph/endpoint/projector/thread", "src/storage/graph/endpoint/scratch-thread",
-  "src/services/crates/intake-thread", "src/services/crates/intake-process", "src/services/schemas/check-thread", "src/services/sparql/guard/thread", "src/services/validation/thread",
+  "src/storage/graph/oxigraph/thread",
+  "src/storage/graph/oxigraph/open/thread",
+  "src/storage/graph/oxigraph/truth-thread",
+  "src/storage/graph/endpoint/projector/thread",
+  "src/storage/graph/endpoint/scratch-thread",
+  "src/services/crates/intake-thread",
+  "src/services/crates/intake-process",
+  "src/services/schemas/check-thread",
+  "src/services/sparql/guard/thread",
+  "src/services/validation/thread",
   "src/services/documents/thread",
 ];
 /** What `cli/program.ts` loads when a command runs. */
-const COMMANDS = ["cli/commands/serve", "cli/commands/check", "cli/commands/rebuild-index", "cli/commands/migrate", "cli/commands/demo-crate", "cli/demo/demo"];
+const COMMANDS = [
+  "cli/commands/serve",
+  "cli/commands/check",
+  "cli/commands/rebuild-index",
+  "cli/commands/migrate",
+  "cli/commands/demo-crate",
+  "cli/demo/demo",
+];
 
 // Bundled CommonJS packages expect these names; a module has none of them.
 const banner = [
@@ -31,7 +48,10 @@ const banner = [
 const nodeHash = {
   name: "node-hash",
   setup({ onLoad }) {
-    onLoad({ filter: /@apollo[/\\]utils\.createhash[/\\]dist[/\\]index\.js$/ }, () => ({ contents: 'exports.createHash = (kind) => require("node:crypto").createHash(kind);', loader: "js" }));
+    onLoad({ filter: /@apollo[/\\]utils\.createhash[/\\]dist[/\\]index\.js$/ }, () => ({
+      contents: 'exports.createHash = (kind) => require("node:crypto").createHash(kind);',
+      loader: "js",
+    }));
   },
 };
 
@@ -41,7 +61,9 @@ async function bundle(entries, chunks) {
   rmSync(`${root}/dist/${chunks}`, { recursive: true, force: true });
   await build({
     // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
-    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, module]) => [name, `${root}/dist/${module}.js`])),
+    entryPoints: Object.fromEntries(
+      Object.entries(entries).map(([name, module]) => [name, `${root}/dist/${module}.js`]),
+    ),
     outdir: `${root}/dist`,
     chunkNames: `${chunks}/[name]-[hash]`,
     splitting: true,
@@ -52,13 +74,23 @@ async function bundle(entries, chunks) {
     sourcemap: true,
     keepNames: true,
     logLevel: "warning",
-    external: ["libsql", "oxigraph", "@node-rs/*", "swagger-ui-dist", "class-validator", "bufferutil", "utf-8-validate", "pg-native"],
+    external: [
+      "libsql",
+      "oxigraph",
+      "@node-rs/*",
+      "swagger-ui-dist",
+      "class-validator",
+      "bufferutil",
+      "utf-8-validate",
+      "pg-native",
+    ],
     banner: { js: banner },
     plugins: [nodeHash],
   });
 }
 
-const bundled = (modules) => Object.fromEntries(modules.map((module) => [`bundled/${module}`, module]));
+const bundled = (modules) =>
+  Object.fromEntries(modules.map((module) => [`bundled/${module}`, module]));
 await bundle({ server: "src/app/main", ...bundled(COMMANDS) }, "chunks");
 // Apart, so that what the service loads is not cut up by what threads share with it.
 await bundle(bundled(THREADS), "bundled/chunks");

@@ -6,7 +6,12 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const files = ["react/umd/react.production.min.js", "react-dom/umd/react-dom.production.min.js", "graphiql/graphiql.min.js", "graphiql/graphiql.min.css"].map((file) => join(root, "node_modules", file));
+const files = [
+  "react/umd/react.production.min.js",
+  "react-dom/umd/react-dom.production.min.js",
+  "graphiql/graphiql.min.js",
+  "graphiql/graphiql.min.css",
+].map((file) => join(root, "node_modules", file));
 
 if (files.every(existsSync)) {
   const folder = join(root, "dist", "web", "graphiql");

@@ -5,24 +5,28 @@ import { runInNewContext } from "node:vm";
 const EACH = 4 * 2 ** 20;
 
 /**
- * V8 makes what often outlived a collection old from the start, by the place in the code that makes it. The nodes of a
- * small evidence graph outlive one; those of a large answer, which is sent piece by piece, are dead at once, but old ones
- * lie about until a major collection: in one process of four that was 100 MiB more for an answer of 26. Call it before
- * other code runs; it is for all threads. A V8 without the flag goes on as it was.
+ * V8 makes what often outlived a collection old from the start, by the place in the code that makes
+ * it. The nodes of a small evidence graph outlive one; those of a large answer, which is sent piece
+ * by piece, are dead at once, but old ones lie about until a major collection: in one process of
+ * four that was 100 MiB more for an answer of 26. Call it before other code runs; it is for all
+ * threads. A V8 without the flag goes on as it was.
  */
 export function makeAllYoung(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
-/** Without an argument a major collection; V8 11 takes any object for a minor one, whatever it says. */
+/**
+ * Without an argument a major collection; V8 11 takes any object for a minor one, whatever it says.
+ */
 type Collect = (minor?: { type: "minor" }) => void;
 let collect: Collect | undefined;
 let spent = 0;
 
 /**
- * Counts bytes that streamed through buffers and are dead now. V8 begins a collection by what its own heap
- * holds; a stream makes little there and much beside it, so that tens of MiB of dead buffers gather before one
- * begins, more the larger its young generation. A minor collection takes a millisecond and frees them.
+ * Counts bytes that streamed through buffers and are dead now. V8 begins a collection by what its
+ * own heap holds; a stream makes little there and much beside it, so that tens of MiB of dead
+ * buffers gather before one begins, more the larger its young generation. A minor collection takes
+ * a millisecond and frees them.
  */
 export function spendBuffers(bytes: number): void {
   spent += bytes;
@@ -31,14 +35,18 @@ export function spendBuffers(bytes: number): void {
   (collect ??= exposed())({ type: "minor" });
 }
 
-/** Frees what is dead in this thread's heap, before long work that leaves the rest as it is; tens of ms, so not for the serving thread. */
+/**
+ * Frees what is dead in this thread's heap, before long work that leaves the rest as it is; tens of
+ * ms, so not for the serving thread.
+ */
 export function collectAll(): void {
   (collect ??= exposed())();
 }
 
 /**
- * The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag. Node warns of
- * flags that change while V8 runs; this one only adds a global to contexts made after it, and is taken back at once.
+ * The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag.
+ * Node warns of flags that change while V8 runs; this one only adds a global to contexts made after
+ * it, and is taken back at once.
  */
 function exposed(): Collect {
   setFlagsFromString("--expose-gc");

@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** Folder of the package: where `ontology/`, `openapi/` and `graphql/` lie, from sources and from `dist/` alike. */
+/**
+ * Folder of the package: where `ontology/`, `openapi/` and `graphql/` lie, from sources and from
+ * `dist/` alike.
+ */
 export const packageRoot: string = (() => {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
@@ -10,9 +13,10 @@ export const packageRoot: string = (() => {
 })();
 
 /**
- * URL of a module to run in a thread, bundled with all it imports. Threads run what was built, also when the caller is a
- * TypeScript source under test.
- * @param path below the package, without extension, e.g. `src/storage/graph/oxigraph/thread`; `scripts/bundle-server.mjs` lists them
+ * URL of a module to run in a thread, bundled with all it imports. Threads run what was built, also
+ * when the caller is a TypeScript source under test.
+ * @param path below the package, without extension, e.g. `src/storage/graph/oxigraph/thread`;
+ * `scripts/bundle-server.mjs` lists them
  */
 export function threadModule(path: string): URL {
   return pathToFileURL(join(packageRoot, "dist", "bundled", `${path}.js`));

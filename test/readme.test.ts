@@ -18,12 +18,25 @@ const has = (command: string): boolean => {
   }
 };
 const missing = ["bash", "curl", "jq", "zip"].filter((command) => !has(command));
-if (missing.length > 0) process.stderr.write(`\n!! SKIPPED: the README's examples need ${missing.join(", ")}; install them to run these tests.\n\n`);
+if (missing.length > 0)
+  process.stderr.write(
+    `\n!! SKIPPED: the README's examples need ${missing.join(", ")}; install them to run ` +
+      `these tests.\n\n`,
+  );
 
 const blocks = (language: string): string[] =>
-  [...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(/^```(\w+) workflow\n([\s\S]*?)^```/gm)].filter((match) => match[1] === language).map((match) => match[2]!);
+  [
+    ...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(
+      /^```(\w+) workflow\n([\s\S]*?)^```/gm,
+    ),
+  ]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2]!);
 
-const client = /^```sh client\n([\s\S]*?)^```/m.exec(readFileSync(join(packageRoot, "README.md"), "utf8"))?.[1] ?? "";
+const client =
+  /^```sh client\n([\s\S]*?)^```/m.exec(
+    readFileSync(join(packageRoot, "README.md"), "utf8"),
+  )?.[1] ?? "";
 
 /** Real crates of others lie beside a checkout; they are no part of the product. */
 const crates = join(packageRoot, "..", "shared", "data", "crates");
@@ -40,16 +53,35 @@ describe.skipIf(missing.length > 0)("the README", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs the lines of the README in one shell, as they stand; answers what they printed and the variables they set. */
+  /**
+   * Runs the lines of the README in one shell, as they stand; answers what they printed and the
+   * variables they set.
+   */
   async function workflow(): Promise<{ printed: string; variables: Record<string, string> }> {
     const names = ["TOKEN", "SUBMISSION", "CRATE", "RESULT", "UPDATE", "ME"];
-    const script = `set -euo pipefail\n${blocks("sh").join("\n")}\necho\nfor name in ${names.join(" ")}; do echo "@@$name=\${!name}"; done\n`;
-    const { stdout } = await run("bash", ["-c", script], { cwd: folder, env: { ...process.env, BASE: registry.url }, timeout: 60_000, maxBuffer: 1 << 26 });
-    return { printed: stdout, variables: Object.fromEntries([...stdout.matchAll(/^@@(\w+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!])) };
+    const script =
+      `set -euo pipefail\n${blocks("sh").join("\n")}\necho\nfor name in ${names.join(" ")}; ` +
+      `do echo "@@$name=\${!name}"; done\n`;
+    const { stdout } = await run("bash", ["-c", script], {
+      cwd: folder,
+      env: { ...process.env, BASE: registry.url },
+      timeout: 60_000,
+      maxBuffer: 1 << 26,
+    });
+    return {
+      printed: stdout,
+      variables: Object.fromEntries(
+        [...stdout.matchAll(/^@@(\w+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]),
+      ),
+    };
   }
 
   test("has a workflow whose lines work as they stand, on the example crate", async () => {
-    await run(process.execPath, [join(packageRoot, "bin", "arkgraph.js"), "demo-crate", join(folder, "crate.zip")]);
+    await run(process.execPath, [
+      join(packageRoot, "bin", "arkgraph.js"),
+      "demo-crate",
+      join(folder, "crate.zip"),
+    ]);
     const { printed, variables } = await workflow();
     expect(variables["CRATE"]).toMatch(/^ark:99999\/rocrate-/);
     expect(variables["RESULT"]).toMatch(/^ark:99999\/rocrate-.+\//);
@@ -58,7 +90,9 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(printed).toContain("generatedBy");
     expect(printed).toMatch(/"counts": \{\s+"\w+": \d+/);
     expect(printed).toMatch(/^event: submission\nid: completed\ndata: .*"status":"finished"/m);
-    expect(printed).toContain(`["finished","${variables["CRATE"]}"]\n["finished","${variables["CRATE"]}"]`);
+    expect(printed).toContain(
+      `["finished","${variables["CRATE"]}"]\n["finished","${variables["CRATE"]}"]`,
+    );
     expect(printed).toMatch(/^source\r\nark:99999\//m);
     expect(printed).toContain('"name":"Plate 7"');
     expect(printed).toContain("@prefix schema: <https://schema.org/>");
@@ -66,54 +100,110 @@ describe.skipIf(missing.length > 0)("the README", () => {
 
   test("has a session of the client whose lines work as they stand", async () => {
     const shim = `arkgraph() { '${process.execPath}' '${join(packageRoot, "bin", "arkgraph.js")}' "$@"; }`;
-    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${shim}\n${client}`], { cwd: folder, env: { PATH: process.env["PATH"], HOME: folder, BASE: registry.url }, timeout: 60_000 });
+    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${shim}\n${client}`], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], HOME: folder, BASE: registry.url },
+      timeout: 60_000,
+    });
     expect(stdout).toContain("Logged in to ");
     expect(stdout).toContain("└─ generatedBy: ");
     expect(stdout).toMatch(/^\d+ records$/m);
     // The crate was brought up to date by the lines before these: its archive is that one.
-    expect(readFileSync(join(folder, "copy.zip")).equals(readFileSync(join(folder, "as-it-is-now.zip")))).toBe(true);
+    expect(
+      readFileSync(join(folder, "copy.zip")).equals(readFileSync(join(folder, "as-it-is-now.zip"))),
+    ).toBe(true);
   });
 
   test("has a GraphQL example that is answered without errors", async () => {
     const [query] = blocks("graphql");
-    const answer = await (await fetch(`${registry.url}/graphql`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query }) })).json() as { errors?: unknown; data: { roCrates: { totalCount: number } } };
+    const answer = (await (
+      await fetch(`${registry.url}/graphql`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ query }),
+      })
+    ).json()) as { errors?: unknown; data: { roCrates: { totalCount: number } } };
     expect(answer.errors).toBeUndefined();
     expect(answer.data.roCrates.totalCount).toBeGreaterThan(0);
   });
 
   test("and the page on crates show how to look before an upload, in lines that work", async () => {
     const { token } = await registry.user("Grace");
-    const lines = /^```sh\n([\s\S]*?)^```/m.exec(readFileSync(join(packageRoot, "docs", "crates.md"), "utf8"))![1]!;
-    await writeFile(join(folder, "ro-crate-metadata.json"), JSON.stringify({
-      "@context": "https://w3id.org/ro/crate/1.1/context",
-      "@graph": [{ "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } }, { "@id": "./", "@type": "Dataset", name: "Alone" }],
-    }));
-    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${lines}`], { cwd: folder, env: { ...process.env, BASE: registry.url, TOKEN: token }, timeout: 60_000 });
+    const lines = /^```sh\n([\s\S]*?)^```/m.exec(
+      readFileSync(join(packageRoot, "docs", "crates.md"), "utf8"),
+    )![1]!;
+    await writeFile(
+      join(folder, "ro-crate-metadata.json"),
+      JSON.stringify({
+        "@context": "https://w3id.org/ro/crate/1.1/context",
+        "@graph": [
+          {
+            "@id": "ro-crate-metadata.json",
+            "@type": "CreativeWork",
+            about: { "@id": "./" },
+            conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+          },
+          { "@id": "./", "@type": "Dataset", name: "Alone" },
+        ],
+      }),
+    );
+    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${lines}`], {
+      cwd: folder,
+      env: { ...process.env, BASE: registry.url, TOKEN: token },
+      timeout: 60_000,
+    });
     expect(stdout.match(/"conforms":true/g)).toHaveLength(2);
   });
 
   test("names only files that are there", () => {
-    const links = [...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1]!);
+    const links = [
+      ...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(
+        /\]\((?!https?:)([^)#]+)\)/g,
+      ),
+    ].map((match) => match[1]!);
     expect(links.filter((link) => !existsSync(join(packageRoot, link)))).toEqual([]);
   });
 
   const real = existsSync(crates);
-  if (!real) process.stderr.write("\n!! SKIPPED: the README's workflow on real crates needs them in ../shared/data/crates.\n\n");
-  test.skipIf(!real).each([["run-profile-ex-provenance", true], ["rb-zip-biobb_hpc_workflows-condapack.zip", false]] as const)("has a workflow that works on %s", async (name, isFolder) => {
+  if (!real)
+    process.stderr.write(
+      "\n!! SKIPPED: the README's workflow on real crates needs them in ../shared/data/crates.\n\n",
+    );
+  test.skipIf(!real).each([
+    ["run-profile-ex-provenance", true],
+    ["rb-zip-biobb_hpc_workflows-condapack.zip", false],
+  ] as const)("has a workflow that works on %s", async (name, isFolder) => {
     await rm(join(folder, "crate.zip"), { force: true });
-    if (isFolder) await run("zip", ["-qr", join(folder, "crate.zip"), "."], { cwd: join(crates, name) });
+    if (isFolder)
+      await run("zip", ["-qr", join(folder, "crate.zip"), "."], { cwd: join(crates, name) });
     else await copyFile(join(crates, name), join(folder, "crate.zip"));
     const { variables } = await workflow().catch((error: { stdout?: string; message: string }) => {
       throw new Error(`${error.message}\n${error.stdout}`);
     });
     const crate = variables["CRATE"]!;
-    const metadata = await (await fetch(`${registry.url}/rocrate/${crate}`)).json() as { "@graph": { "@id": string; name?: string }[] };
-    const resolved = await (await fetch(`${registry.url}/${crate}`)).json() as { "@id": string; name?: string };
-    const graphql = await (await fetch(`${registry.url}/graphql`, {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: "query ($id: ID!) { record(id: $id) { __typename id name document } }", variables: { id: crate } }),
-    })).json() as { data: { record: { __typename: string; id: string; document: unknown } } };
+    const metadata = (await (await fetch(`${registry.url}/rocrate/${crate}`)).json()) as {
+      "@graph": { "@id": string; name?: string }[];
+    };
+    const resolved = (await (await fetch(`${registry.url}/${crate}`)).json()) as {
+      "@id": string;
+      name?: string;
+    };
+    const graphql = (await (
+      await fetch(`${registry.url}/graphql`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({
+          query: "query ($id: ID!) { record(id: $id) { __typename id name document } }",
+          variables: { id: crate },
+        }),
+      })
+    ).json()) as { data: { record: { __typename: string; id: string; document: unknown } } };
     expect(resolved["@id"]).toBe(crate);
     expect(metadata["@graph"].find((entity) => entity["@id"] === crate)?.name).toBe(resolved.name);
-    expect(graphql.data.record).toMatchObject({ __typename: "ROCrate", id: crate, document: resolved });
+    expect(graphql.data.record).toMatchObject({
+      __typename: "ROCrate",
+      id: crate,
+      document: resolved,
+    });
   });
 });

@@ -4,43 +4,78 @@ import type { Server } from "./server.js";
 /** What the benches send besides load. @throws Error for any answer but 200 */
 async function send(url: string, init?: RequestInit): Promise<Response> {
   const answer = await fetch(url, init);
-  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  if (answer.status !== 200)
+    throw new Error(`${url} answered ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
   return answer;
 }
 
 /** A user of a registry, with a token. */
 export class Client {
-  private constructor(readonly url: string, readonly user: string, readonly token: string) {}
+  private constructor(
+    readonly url: string,
+    readonly user: string,
+    readonly token: string,
+  ) {}
 
   static async register({ url }: Pick<Server, "url">): Promise<Client> {
     const email = "bench@example.org";
     const password = "correct horse battery staple";
     const body = JSON.stringify({ name: "Bench User", email, password });
-    const user = (await (await send(`${url}/user`, { method: "POST", headers: { "Content-Type": "application/json" }, body })).json()) as { "@id": string };
-    const token = (await (await send(`${url}/token`, { method: "POST", body: new URLSearchParams({ username: email, password }) })).json()) as { access_token: string };
+    const user = (await (
+      await send(`${url}/user`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      })
+    ).json()) as { "@id": string };
+    const token = (await (
+      await send(`${url}/token`, {
+        method: "POST",
+        body: new URLSearchParams({ username: email, password }),
+      })
+    ).json()) as { access_token: string };
     return new Client(url, user["@id"], token.access_token);
   }
 
   /** Creating a dataset of 1 KB, as autocannon takes it. */
   creating(): { url: string; method: string; headers: Record<string, string>; body: string } {
-    return { url: `${this.url}/dataset`, method: "POST", headers: { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" }, body: JSON.stringify(datasetBody(this.user)) };
+    return {
+      url: `${this.url}/dataset`,
+      method: "POST",
+      headers: { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" },
+      body: JSON.stringify(datasetBody(this.user)),
+    };
   }
 
   async create(path: string, document: object): Promise<{ "@id": string }> {
     const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
-    return (await (await send(`${this.url}${path}`, { method: "POST", headers, body: JSON.stringify(document) })).json()) as { "@id": string };
+    return (await (
+      await send(`${this.url}${path}`, { method: "POST", headers, body: JSON.stringify(document) })
+    ).json()) as { "@id": string };
   }
 
   get(path: string): Promise<Response> {
     return send(`${this.url}${path}`);
   }
 
-  /** Uploads a crate and waits until it is taken in. @throws Error with its findings when it was refused */
+  /**
+   * Uploads a crate and waits until it is taken in.
+   * @throws Error with its findings when it was refused
+   */
   async upload(archive: Uint8Array<ArrayBuffer>): Promise<void> {
     const form = new FormData();
     form.set("file", new Blob([archive], { type: "application/zip" }), "crate.zip");
-    const answer = await send(`${this.url}/rocrate/upload`, { method: "POST", headers: { Authorization: `Bearer ${this.token}` }, body: form });
-    const { submission } = (await answer.json()) as { submission: { status: string; error: unknown } };
-    if (submission.status !== "finished") throw new Error(`the crate was not taken in: ${JSON.stringify(submission.error).slice(0, 500)}`);
+    const answer = await send(`${this.url}/rocrate/upload`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${this.token}` },
+      body: form,
+    });
+    const { submission } = (await answer.json()) as {
+      submission: { status: string; error: unknown };
+    };
+    if (submission.status !== "finished")
+      throw new Error(
+        `the crate was not taken in: ${JSON.stringify(submission.error).slice(0, 500)}`,
+      );
   }
 }

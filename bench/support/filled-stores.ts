@@ -7,11 +7,17 @@ import { timed } from "./measure.js";
 /** Records of one commit: enough to make the disk's share small. */
 const COMMIT = 5_000;
 
-/** Data folders with a given number of records, filled once a run; a larger one begins as a copy of a smaller. */
+/**
+ * Data folders with a given number of records, filled once a run; a larger one begins as a copy of
+ * a smaller.
+ */
 export class FilledStores {
   readonly #folders = new Map<number, string>();
 
-  constructor(private readonly folder: () => Promise<string>, private readonly say: (line: string) => void) {}
+  constructor(
+    private readonly folder: () => Promise<string>,
+    private readonly say: (line: string) => void,
+  ) {}
 
   /** A folder to read from; who writes takes a {@link copy}. */
   async of(records: number): Promise<string> {
@@ -42,7 +48,8 @@ async function fill(folder: string, from: number, to: number): Promise<void> {
       const end = Math.min(start + COMMIT, to);
       const records = Array.from({ length: end - start }, (_, offset) => make(start + offset));
       const owners = [];
-      for (let thousand = Math.ceil(start / 1000); thousand * 1000 < end; thousand++) owners.push(await ownerRecord(thousand));
+      for (let thousand = Math.ceil(start / 1000); thousand * 1000 < end; thousand++)
+        owners.push(await ownerRecord(thousand));
       await store.commit({ by: null, at: Date.now(), records: [...owners, ...records] });
     }
   } finally {

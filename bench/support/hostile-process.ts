@@ -1,13 +1,27 @@
-/** Sends hostile requests: at the lowest priority, as its clients would be on machines of their own. */
+/**
+ * Sends hostile requests: at the lowest priority, as its clients would be on machines of their own.
+ */
 import { Agent, request as open } from "node:http";
 import { constants, setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { hostileRequests, type HostileRequest, type Target } from "./hostile-requests.js";
 
-/** What is to be sent: a number of requests from a seed, so many at a time; `only` those whose name holds it. */
-export interface HostileLoad extends Target { url: string; seed: number; count: number; atOnce: number; only?: string }
+/**
+ * What is to be sent: a number of requests from a seed, so many at a time; `only` those whose name
+ * holds it.
+ */
+export interface HostileLoad extends Target {
+  url: string;
+  seed: number;
+  count: number;
+  atOnce: number;
+  only?: string;
+}
 /** How often each status was answered; 0 stands for a connection that was closed without one. */
-export interface HostileResult { statuses: Record<number, number>; /** Answers of 500 and more, but for 503. */ faults: string[] }
+export interface HostileResult {
+  statuses: Record<number, number>;
+  /** Answers of 500 and more, but for 503. */ faults: string[];
+}
 
 /** ms that a slow body is left unfinished. */
 const HELD = 1_500;
@@ -18,11 +32,21 @@ setPriority(constants.priority.PRIORITY_LOW);
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 process.on("message", (load: HostileLoad) => {
-  send(load).then((result) => process.send!({ result }), (error: Error) => process.send!({ error: error.stack ?? error.message }));
+  send(load).then(
+    (result) => process.send!({ result }),
+    (error: Error) => process.send!({ error: error.stack ?? error.message }),
+  );
 });
 process.on("disconnect", () => process.exit());
 
-async function send({ url, seed, count, atOnce, only, ...target }: HostileLoad): Promise<HostileResult> {
+async function send({
+  url,
+  seed,
+  count,
+  atOnce,
+  only,
+  ...target
+}: HostileLoad): Promise<HostileResult> {
   const result: HostileResult = { statuses: {}, faults: [] };
   const requests = hostileRequests(seed, target);
   let sent = 0;
@@ -39,22 +63,39 @@ async function send({ url, seed, count, atOnce, only, ...target }: HostileLoad):
     for (let request = next(); request; request = next()) {
       const { status, text } = await answerOf(url, request);
       result.statuses[status] = (result.statuses[status] ?? 0) + 1;
-      if (status >= 500 && status !== 503) result.faults.push(`${request.name} → ${status} ${text.slice(0, 300)}`);
+      if (status >= 500 && status !== 503)
+        result.faults.push(`${request.name} → ${status} ${text.slice(0, 300)}`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return result;
 }
 
-function answerOf(url: string, { method, path, headers, body, slow }: HostileRequest): Promise<{ status: number; text: string }> {
+function answerOf(
+  url: string,
+  { method, path, headers, body, slow }: HostileRequest,
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve) => {
-    const asked = open(url + path, { method, agent, headers: { ...headers, ...(body ? { "Content-Length": String(body.length) } : {}) }, timeout: PATIENCE }, (answer) => {
-      let text = "";
-      answer.on("data", (chunk: Buffer) => (text.length < 300 ? (text += chunk.toString("latin1")) : undefined));
-      answer.once("close", () => resolve({ status: answer.statusCode ?? 0, text }));
-    });
+    const asked = open(
+      url + path,
+      {
+        method,
+        agent,
+        headers: { ...headers, ...(body ? { "Content-Length": String(body.length) } : {}) },
+        timeout: PATIENCE,
+      },
+      (answer) => {
+        let text = "";
+        answer.on("data", (chunk: Buffer) =>
+          text.length < 300 ? (text += chunk.toString("latin1")) : undefined,
+        );
+        answer.once("close", () => resolve({ status: answer.statusCode ?? 0, text }));
+      },
+    );
     // A refusal may come, and the connection end, before the body is sent.
-    asked.once("error", () => resolve({ status: 0, text: "" })).once("timeout", () => asked.destroy());
+    asked
+      .once("error", () => resolve({ status: 0, text: "" }))
+      .once("timeout", () => asked.destroy());
     if (slow && body) {
       asked.write(body.subarray(0, body.length - 1));
       void pause(HELD).then(() => asked.destroy());

@@ -6,7 +6,10 @@ import yazl from "yazl";
 import type { JsonObject } from "../../src/model/field.js";
 import { CONTEXT } from "./crate.js";
 
-/** What a large crate consists of. Its bytes are made while they are written: none of it is ever held whole. */
+/**
+ * What a large crate consists of. Its bytes are made while they are written: none of it is ever
+ * held whole.
+ */
 export interface LargeArchive {
   name: string;
   /** Deflated files of `manyBytes` each. */
@@ -25,12 +28,20 @@ const DESCRIBED = 500;
 const BLOCK = 1 << 16;
 
 /** Rows of numbers, which deflate to about half, as measured tables do. */
-const POOL = Buffer.from(Array.from(randomBytes(1 << 20), (byte, index) => (index % 8 === 7 ? "\n" : String(byte).padStart(3, "0") + ",")).join(""));
+const POOL = Buffer.from(
+  Array.from(randomBytes(1 << 20), (byte, index) =>
+    index % 8 === 7 ? "\n" : String(byte).padStart(3, "0") + ",",
+  ).join(""),
+);
 
 /** Bytes that differ from file to file. */
 function* content(seed: number, size: number): Generator<Buffer> {
   yield Buffer.from(`file ${seed}\n`.padEnd(Math.min(32, size)).slice(0, size));
-  for (let left = size - 32, at = (seed * 7919 * 4096) % (POOL.length - BLOCK); left > 0; left -= BLOCK) {
+  for (
+    let left = size - 32, at = (seed * 7919 * 4096) % (POOL.length - BLOCK);
+    left > 0;
+    left -= BLOCK
+  ) {
     yield POOL.subarray(at, at + Math.min(BLOCK, left));
     at = (at + BLOCK + 4096) % (POOL.length - BLOCK);
   }
@@ -41,22 +52,48 @@ function metadata(name: string, files: readonly string[]): JsonObject {
   return {
     "@context": CONTEXT,
     "@graph": [
-      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
-      { "@id": "./", "@type": "Dataset", name, description: "A crate of large files.", license: { "@id": "https://spdx.org/licenses/CC-BY-4.0" }, hasPart: parts.map(({ "@id": id }) => ({ "@id": id! })) },
+      {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        about: { "@id": "./" },
+        conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+      },
+      {
+        "@id": "./",
+        "@type": "Dataset",
+        name,
+        description: "A crate of large files.",
+        license: { "@id": "https://spdx.org/licenses/CC-BY-4.0" },
+        hasPart: parts.map(({ "@id": id }) => ({ "@id": id! })),
+      },
       ...parts,
     ],
   };
 }
 
 /** Writes the archive to a file; answers the bytes of its members together. */
-export async function writeLargeArchive(file: string, { name, many, manyBytes, giant, giantStored, zip64 }: LargeArchive): Promise<number> {
+export async function writeLargeArchive(
+  file: string,
+  { name, many, manyBytes, giant, giantStored, zip64 }: LargeArchive,
+): Promise<number> {
   const archive = new yazl.ZipFile();
   const options = { forceZip64Format: zip64, mtime: new Date(1e12) };
-  const names = Array.from({ length: many }, (_, index) => `files/${String(index % 100).padStart(2, "0")}/table-${index}.csv`);
+  const names = Array.from(
+    { length: many },
+    (_, index) => `files/${String(index % 100).padStart(2, "0")}/table-${index}.csv`,
+  );
   const described = [...names.slice(0, DESCRIBED), ...(giant > 0 ? ["giant.csv"] : [])];
-  archive.addBuffer(Buffer.from(JSON.stringify(metadata(name, described))), "ro-crate-metadata.json", options);
+  archive.addBuffer(
+    Buffer.from(JSON.stringify(metadata(name, described))),
+    "ro-crate-metadata.json",
+    options,
+  );
   const add = (path: string, seed: number, size: number, stored: boolean) =>
-    archive.addReadStreamLazy(path, { ...options, size, ...(stored ? { compress: false } : { compressionLevel: 1 }) }, (done) => done(null, Readable.from(content(seed, size), { objectMode: false })));
+    archive.addReadStreamLazy(
+      path,
+      { ...options, size, ...(stored ? { compress: false } : { compressionLevel: 1 }) },
+      (done) => done(null, Readable.from(content(seed, size), { objectMode: false })),
+    );
   for (const [index, path] of names.entries()) add(path, index + 1, manyBytes, false);
   if (giant > 0) add("giant.csv", many + 1, giant, giantStored);
   archive.end({ forceZip64Format: zip64, comment: "" });

@@ -19,36 +19,61 @@ export async function timed(work: () => unknown): Promise<number> {
 }
 
 /** How often a second `work` is done, so many at a time. */
-export async function perSecond(atATime: number, seconds: number, work: () => Promise<unknown>): Promise<number> {
+export async function perSecond(
+  atATime: number,
+  seconds: number,
+  work: () => Promise<unknown>,
+): Promise<number> {
   let done = 0;
   const began = performance.now();
-  await Promise.all(Array.from({ length: atATime }, async () => {
-    while (performance.now() < began + seconds * 1000) {
-      await work();
-      done++;
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: atATime }, async () => {
+      while (performance.now() < began + seconds * 1000) {
+        await work();
+        done++;
+      }
+    }),
+  );
   return done / ((performance.now() - began) / 1000);
 }
 
 /**
- * Measures every side once a round (A B C A B C …), so that what the machine does besides meets all of them
- * alike, and answers each side's median.
+ * Measures every side once a round (A B C A B C …), so that what the machine does besides meets all
+ * of them alike, and answers each side's median.
  */
-export async function inTurns<Name extends string>(rounds: number, sides: Readonly<Record<Name, () => Promise<number>>>): Promise<Record<Name, number>> {
+export async function inTurns<Name extends string>(
+  rounds: number,
+  sides: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Record<Name, number>> {
   const names = Object.keys(sides) as Name[];
-  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = 0; round < rounds; round++) for (const name of names) values[name].push(await sides[name]());
-  return Object.fromEntries(names.map((name) => [name, median(values[name])])) as Record<Name, number>;
+  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+    Name,
+    number[]
+  >;
+  for (let round = 0; round < rounds; round++)
+    for (const name of names) values[name].push(await sides[name]());
+  return Object.fromEntries(names.map((name) => [name, median(values[name])])) as Record<
+    Name,
+    number
+  >;
 }
 
 /**
- * Measures two sides one right after the other, so often, and answers the pair whose ratio is the middle one. For machines whose
- * speed changes from second to second: medians of the sides may be of different moments, a pair is of one.
+ * Measures two sides one right after the other, so often, and answers the pair whose ratio is the
+ * middle one. For machines whose speed changes from second to second: medians of the sides may be
+ * of different moments, a pair is of one.
  */
-export async function inPairs(rounds: number, figure: () => Promise<number>, yardstick: () => Promise<number>): Promise<{ figure: number; yardstick: number; ratios: number[] }> {
+export async function inPairs(
+  rounds: number,
+  figure: () => Promise<number>,
+  yardstick: () => Promise<number>,
+): Promise<{ figure: number; yardstick: number; ratios: number[] }> {
   const pairs: { figure: number; yardstick: number }[] = [];
-  for (let round = 0; round < rounds; round++) pairs.push({ figure: await figure(), yardstick: await yardstick() });
+  for (let round = 0; round < rounds; round++)
+    pairs.push({ figure: await figure(), yardstick: await yardstick() });
   const sorted = pairs.toSorted((a, b) => a.figure / a.yardstick - b.figure / b.yardstick);
-  return { ...sorted[(sorted.length - 1) >> 1]!, ratios: sorted.map((pair) => pair.figure / pair.yardstick) };
+  return {
+    ...sorted[(sorted.length - 1) >> 1]!,
+    ratios: sorted.map((pair) => pair.figure / pair.yardstick),
+  };
 }

@@ -1,4 +1,7 @@
-/** A process of its own that runs the registry with any settings, also such as no profile has: one part is measured apart from the others. */
+/**
+ * A process of its own that runs the registry with any settings, also such as no profile has: one
+ * part is measured apart from the others.
+ */
 import { readConfig } from "../../src/config/config.js";
 import { openLog } from "../../src/adapters/log.js";
 import { serve } from "../../src/app/serve.js";

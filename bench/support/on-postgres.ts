@@ -1,23 +1,45 @@
-import { openPostgresRecordStore, type PostgresOptions } from "../../src/storage/records/postgres/index.js";
+import {
+  openPostgresRecordStore,
+  type PostgresOptions,
+} from "../../src/storage/records/postgres/index.js";
 import { PostgresServer } from "../../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "../bench.js";
 
-/** A bench with a PostgreSQL server of its own. @param program what must be there for it, as it is told where it is not */
-export const onPostgres = (installed: boolean, program: string, measure: (server: PostgresServer, surroundings: Surroundings) => ReturnType<Bench>): Bench => async (surroundings) => {
-  if (!installed) {
-    surroundings.say(`${program} is not installed (Debian: apt-get install postgresql): nothing is measured`);
-    return [];
-  }
-  const server = await PostgresServer.start();
-  try {
-    return await measure(server, surroundings);
-  } finally {
-    await server.stop();
-  }
-};
+/**
+ * A bench with a PostgreSQL server of its own.
+ * @param program what must be there for it, as it is told where it is not
+ */
+export const onPostgres =
+  (
+    installed: boolean,
+    program: string,
+    measure: (server: PostgresServer, surroundings: Surroundings) => ReturnType<Bench>,
+  ): Bench =>
+  async (surroundings) => {
+    if (!installed) {
+      surroundings.say(
+        `${program} is not installed (Debian: apt-get install postgresql): nothing is measured`,
+      );
+      return [];
+    }
+    const server = await PostgresServer.start();
+    try {
+      return await measure(server, surroundings);
+    } finally {
+      await server.stop();
+    }
+  };
 
-/** How stores of benches are opened, but for their place. @param pool connections, as `DATABASE_POOL` has it */
-export const storeOptions = (pool: number): Omit<PostgresOptions, "url"> => ({ pool, timeout: 60_000, connectTimeout: 30_000, poll: 100 });
+/**
+ * How stores of benches are opened, but for their place.
+ * @param pool connections, as `DATABASE_POOL` has it
+ */
+export const storeOptions = (pool: number): Omit<PostgresOptions, "url"> => ({
+  pool,
+  timeout: 60_000,
+  connectTimeout: 30_000,
+  poll: 100,
+});
 
 /** Address of a schema with the registry's tables, and nothing in them. */
 export async function emptyTables(server: PostgresServer): Promise<string> {

@@ -5,10 +5,15 @@ import { waitedForCore } from "./waits.js";
 const EACH = 20;
 
 /**
- * Times, in ms, of one read each 20 ms until the work is done; a slow answer delays no later question.
+ * Times, in ms, of one read each 20 ms until the work is done; a slow answer delays no later
+ * question.
  * @param pid of the server: what it and the reader waited for a core is left out
  */
-export async function reads(url: string, work: () => Promise<unknown>, pid?: number): Promise<number[]> {
+export async function reads(
+  url: string,
+  work: () => Promise<unknown>,
+  pid?: number,
+): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const times: Promise<number>[] = [];
   const clock = setInterval(() => {
@@ -33,7 +38,13 @@ function read(url: string, agent: Agent, pid?: number): Promise<number> {
   const asked = performance.now();
   return new Promise((resolve, reject) => {
     get(url, { agent }, (answer) => {
-      answer.on("end", () => (answer.statusCode === 200 ? resolve(Math.max(0, performance.now() - asked - (waited() - before))) : reject(new Error(`a read was answered ${answer.statusCode}`)))).resume();
+      answer
+        .on("end", () =>
+          answer.statusCode === 200
+            ? resolve(Math.max(0, performance.now() - asked - (waited() - before)))
+            : reject(new Error(`a read was answered ${answer.statusCode}`)),
+        )
+        .resume();
     }).on("error", reject);
   });
 }

@@ -4,7 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 /** ms between two looks where the system keeps no peak. */
 const EACH = 100;
 
-const fromProc = (pid: number, field: "VmRSS" | "VmHWM"): number => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
+const fromProc = (pid: number, field: "VmRSS" | "VmHWM"): number =>
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) /
+  1024;
 
 /** Resident memory of a process, in MiB. */
 export function resident(pid: number): number {
@@ -12,7 +14,10 @@ export function resident(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
 }
 
-/** The most it has while the work is done, in MiB: what the kernel noted (Linux), elsewhere what was seen. */
+/**
+ * The most it has while the work is done, in MiB: what the kernel noted (Linux), elsewhere what was
+ * seen.
+ */
 export async function peakResident(pid: number, work: () => Promise<unknown>): Promise<number> {
   if (existsSync(`/proc/${pid}/clear_refs`)) {
     // 5: the peak begins anew (proc_pid_clear_refs(5)).

@@ -15,10 +15,22 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts a command that prints a line with its address. @throws Error with what it wrote, when it ends before that */
-export async function startServer(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Server> {
+/**
+ * Starts a command that prints a line with its address.
+ * @throws Error with what it wrote, when it ends before that
+ */
+export async function startServer(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   // A group of its own, so that the stop reaches what npm started as well.
-  const child = spawn(command, args, { cwd: packageRoot, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(command, args, {
+    cwd: packageRoot,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
   let written = "";
   child.stderr.on("data", (chunk: Buffer) => (written += chunk.toString()));
   const url = await new Promise<string>((resolve, reject) => {
@@ -37,7 +49,10 @@ export async function startServer(command: string, args: readonly string[], env:
 }
 
 /** The same of a script, by Node with the options that the bench itself runs with. */
-export const startNode = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Server> => startServer(process.execPath, [...process.execArgv, ...args], env);
+export const startNode = (
+  args: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Promise<Server> => startServer(process.execPath, [...process.execArgv, ...args], env);
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -55,16 +70,28 @@ export const MODULES = join(packageRoot, "dist", "src", "app", "main.js");
 /** What `npm start`, the image and the unit for systemd give to Node. */
 const FLAGS = ["--v8-pool-size=0"];
 /** Settings of a registry under measurement. */
-export const registryEnv = (dataDir: string): Record<string, string> => ({ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", BASE_URL: "" });
+export const registryEnv = (dataDir: string): Record<string, string> => ({
+  DATA_DIR: dataDir,
+  PORT: "0",
+  HOST: "127.0.0.1",
+  LOG_LEVEL: "error",
+  BASE_URL: "",
+});
 
 /** The registry on a data folder, as `npm start` and the image run it. */
-export const startRegistry = (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Server> => startNode([...FLAGS, SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
+export const startRegistry = (
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Server> =>
+  startNode([...FLAGS, SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
 
 /** Waits until the graph index has every record. */
 export async function untilLoaded({ url }: Server): Promise<void> {
   const deadline = performance.now() + LOADED;
   while (performance.now() < deadline) {
-    const { checks } = (await (await fetch(`${url}/healthz`)).json()) as { checks: { index: string } };
+    const { checks } = (await (await fetch(`${url}/healthz`)).json()) as {
+      checks: { index: string };
+    };
     if (checks.index === "ok") return;
     await pause(100);
   }

@@ -13,14 +13,20 @@ export const hasWrk = program !== undefined;
 /** Seconds; it counts in whole ones. */
 export const SHORTEST = 1;
 
-/** A request that waits longer than this counts as failed (s): as long as autocannon's own limit is. */
+/**
+ * A request that waits longer than this counts as failed (s): as long as autocannon's own limit is.
+ */
 const TIMEOUT = 10;
 
-interface Summary { requests: number; microseconds: number; failed: number }
+interface Summary {
+  requests: number;
+  microseconds: number;
+  failed: number;
+}
 
 /**
- * One run of wrk. It takes about a tenth of the CPU time that a client in Node takes: where the cores are shared with the
- * server, that is the server's.
+ * One run of wrk. It takes about a tenth of the CPU time that a client in Node takes: where the
+ * cores are shared with the server, that is the server's.
  *
  * @throws Error when wrk did not measure
  */
@@ -29,7 +35,19 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   try {
     const script = join(folder, "load.lua");
     await writeFile(script, scriptOf(load));
-    const { stdout } = await run(program!, ["-t", "1", "-c", String(load.connections), "-d", `${Math.round(load.seconds)}s`, "--timeout", `${TIMEOUT}s`, "-s", script, load.url]);
+    const { stdout } = await run(program!, [
+      "-t",
+      "1",
+      "-c",
+      String(load.connections),
+      "-d",
+      `${Math.round(load.seconds)}s`,
+      "--timeout",
+      `${TIMEOUT}s`,
+      "-s",
+      script,
+      load.url,
+    ]);
     const said = /^SUMMARY (.*)$/m.exec(stdout)?.[1];
     if (said === undefined) throw new Error(`wrk did not measure: ${stdout}`);
     const { requests, microseconds, failed } = JSON.parse(said) as Summary;
@@ -40,11 +58,16 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   }
 }
 
-/** Requests are made into bytes before the clock starts; with paths, the connections share one list of them. */
+/**
+ * Requests are made into bytes before the clock starts; with paths, the connections share one list
+ * of them.
+ */
 export function scriptOf({ method = "GET", headers = {}, body, paths }: Load): string {
   return [
     `wrk.method = ${text(method)}`,
-    ...Object.entries(headers).map(([name, value]) => `wrk.headers[${text(name)}] = ${text(value)}`),
+    ...Object.entries(headers).map(
+      ([name, value]) => `wrk.headers[${text(name)}] = ${text(value)}`,
+    ),
     ...(body === undefined ? [] : [`wrk.body = ${text(body)}`]),
     ...(paths ? [`local paths = { ${paths.map(text).join(", ")} }`, ...OF_PATHS] : []),
     ...SUMMARY,
@@ -60,9 +83,11 @@ const OF_PATHS = [
 const SUMMARY = [
   "done = function(summary)",
   "  local e = summary.errors",
-  `  print(string.format('SUMMARY {"requests":%d,"microseconds":%d,"failed":%d}', summary.requests, summary.duration, e.connect + e.read + e.write + e.status + e.timeout))`,
+  `  print(string.format('SUMMARY {"requests":%d,"microseconds":%d,"failed":%d}', ` +
+    "summary.requests, summary.duration, e.connect + e.read + e.write + e.status + e.timeout))",
   "end",
 ];
 
 /** A string of Lua, byte for byte. */
-const text = (value: string): string => `"${[...Buffer.from(value)].map((byte) => (byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, "0")}`)).join("")}"`;
+const text = (value: string): string =>
+  `"${[...Buffer.from(value)].map((byte) => (byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, "0")}`)).join("")}"`;

@@ -1,4 +1,7 @@
-/** A bare Express 5 handler that answers every path with the same bytes from memory, of the length given as an argument. */
+/**
+ * A bare Express 5 handler that answers every path with the same bytes from memory, of the length
+ * given as an argument.
+ */
 import type { AddressInfo } from "node:net";
 import express from "express";
 

@@ -11,22 +11,30 @@ import { Failure, Interruptible } from "../failure.js";
 import { openRecords } from "../records.js";
 import { note, terminalProgress } from "../render/terminal-progress.js";
 
-export interface CheckOptions { data?: string; objects?: true }
+export interface CheckOptions {
+  data?: string;
+  objects?: true;
+}
 
 /** Damages that are printed one by one; a lost disk has more of them than anybody reads. */
 const MOST_PRINTED = 1000;
 
 /**
- * Reads every record, and with `objects` hashes every stored object, naming each that is damaged; then compares the index with the
- * records: the one on the SPARQL endpoint where the settings name one, brought up to date first, else one that is built for it.
- * Status 0 when all is well, 1 when something is damaged or differs. The registry must not run on a data folder: its records belong
+ * Reads every record, and with `objects` hashes every stored object, naming each that is damaged;
+ * then compares the index with the records: the one on the SPARQL endpoint where the settings name
+ * one, brought up to date first, else one that is built for it. Status 0 when all is well, 1 when
+ * something is damaged or differs. The registry must not run on a data folder: its records belong
  * to one process at a time.
- * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use, `STORE_DAMAGED` when its records cannot even be opened
+ * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use, `STORE_DAMAGED` when
+ * its records cannot even be opened
  */
 export async function checkCommand(options: CheckOptions): Promise<void> {
   if (await damaged(options)) {
     process.exitCode = 1;
-    note("damage was found, so the index was not compared; docs/deployment.md says under Damage what to restore");
+    note(
+      "damage was found, so the index was not compared; docs/deployment.md says under " +
+        "Damage what to restore",
+    );
     return;
   }
   if (process.exitCode !== undefined) return;
@@ -35,17 +43,26 @@ export async function checkCommand(options: CheckOptions): Promise<void> {
 
 /** Whether anything stored is not what was written. */
 async function damaged({ data, objects }: CheckOptions): Promise<boolean> {
-  const config = readConfig({ ...process.env, ...(data === undefined ? {} : { DATA_DIR: data, DATABASE_URL: "" }) });
+  const config = readConfig({
+    ...process.env,
+    ...(data === undefined ? {} : { DATA_DIR: data, DATABASE_URL: "" }),
+  });
   if (config.DATABASE_URL === null) {
     await access(join(config.DATA_DIR, "records.db")).catch(() => {
-      throw new Failure(`${config.DATA_DIR} holds no registry (no records.db): name its data folder with --data or DATA_DIR`);
+      throw new Failure(
+        `${config.DATA_DIR} holds no registry (no records.db): name its data folder with ` +
+          "--data or DATA_DIR",
+      );
     });
   }
   const truth = await openTransfer(config, { make: false, log: note });
   try {
     const records = await damagedRecords(truth);
     const interruptible = new Interruptible("ended before all objects were read");
-    const wrong = objects === true ? await interruptible.run(() => damagedObjects(truth, config, interruptible.signal)) : 0;
+    const wrong =
+      objects === true
+        ? await interruptible.run(() => damagedObjects(truth, config, interruptible.signal))
+        : 0;
     return records + (wrong ?? 0) > 0;
   } finally {
     await truth.close();
@@ -54,17 +71,29 @@ async function damaged({ data, objects }: CheckOptions): Promise<boolean> {
 
 async function damagedRecords(truth: TruthTransfer): Promise<number> {
   let found = 0;
-  for await (const { where, what } of truth.damage()) if (++found <= MOST_PRINTED) print(`damaged: ${where}: ${what}`);
-  print(found === 0 ? "every record can be read" : `${found} ${found === 1 ? "damage" : "damages"} in the records`);
+  for await (const { where, what } of truth.damage())
+    if (++found <= MOST_PRINTED) print(`damaged: ${where}: ${what}`);
+  print(
+    found === 0
+      ? "every record can be read"
+      : `${found} ${found === 1 ? "damage" : "damages"} in the records`,
+  );
   return found;
 }
 
-async function damagedObjects(truth: TruthTransfer, config: Config, signal: AbortSignal): Promise<number> {
+async function damagedObjects(
+  truth: TruthTransfer,
+  config: Config,
+  signal: AbortSignal,
+): Promise<number> {
   const location = objectsOf(config);
   await prepareObjects(location, { create: false });
   let total = 0;
   for (let after: string | undefined; ;) {
-    const page: { items: { size: number | null }[]; next?: string } = await truth.neededObjects({ limit: 1000, ...(after !== undefined && { after }) });
+    const page: { items: { size: number | null }[]; next?: string } = await truth.neededObjects({
+      limit: 1000,
+      ...(after !== undefined && { after }),
+    });
     for (const { size } of page.items) total += size ?? 0;
     if (page.next === undefined) break;
     after = page.next;
@@ -73,14 +102,24 @@ async function damagedObjects(truth: TruthTransfer, config: Config, signal: Abor
   let printed = 0;
   try {
     const { objects, bytes, wrong } = await checkObjects({
-      truth, objects: await openObjects(location), signal,
+      truth,
+      objects: await openObjects(location),
+      signal,
       progress: (done, read) => bar.update(read, total, `${done} objects`),
       wrong: ({ sha256, what, neededBy }) => {
-        if (++printed <= MOST_PRINTED) print(`damaged: object ${sha256}: ${what}; needed by ${neededBy.length === 0 ? "nothing any more" : neededBy.join(", ")}`);
+        if (++printed <= MOST_PRINTED)
+          print(
+            `damaged: object ${sha256}: ${what}; needed by ` +
+              `${neededBy.length === 0 ? "nothing any more" : neededBy.join(", ")}`,
+          );
       },
     });
     bar.stop();
-    print(wrong === 0 ? `every object is whole (${objects} objects, ${bytes} bytes)` : `${wrong} of ${objects} objects are damaged or missing`);
+    print(
+      wrong === 0
+        ? `every object is whole (${objects} objects, ${bytes} bytes)`
+        : `${wrong} of ${objects} objects are damaged or missing`,
+    );
     return wrong;
   } finally {
     bar.stop();
@@ -92,7 +131,9 @@ async function compareIndex(options: CheckOptions): Promise<void> {
   const openFeed = () => records.openFeed();
   try {
     const endpoint = endpointOptions(config, records);
-    const queries = endpoint ? await openEndpointEngine(endpoint) : await openOxigraphEngine({ openFeed, queryTimeout: config.QUERY_TIMEOUT });
+    const queries = endpoint
+      ? await openEndpointEngine(endpoint)
+      : await openOxigraphEngine({ openFeed, queryTimeout: config.QUERY_TIMEOUT });
     try {
       const checked = await checkIndex({ openTruth: () => openTruthDigester(openFeed), queries });
       process.stdout.write(figures(checked));
@@ -109,9 +150,20 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function figures({ agree, truth, index }: CheckedIndex): string {
   const rows: [string, string | number][] = [
-    ["commit", truth.sequence], ["quads in the records", truth.quads], ["quads in the index", index.quads],
-    ["digest of the records", truth.digest], ["digest of the index", index.digest], ["lines the index cannot hold", truth.leftOut],
-    ["result", agree === true ? "the index agrees with the records" : agree === false ? "the index differs from the records" : "not comparable: the records changed meanwhile"],
+    ["commit", truth.sequence],
+    ["quads in the records", truth.quads],
+    ["quads in the index", index.quads],
+    ["digest of the records", truth.digest],
+    ["digest of the index", index.digest],
+    ["lines the index cannot hold", truth.leftOut],
+    [
+      "result",
+      agree === true
+        ? "the index agrees with the records"
+        : agree === false
+          ? "the index differs from the records"
+          : "not comparable: the records changed meanwhile",
+    ],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}\n`).join("");

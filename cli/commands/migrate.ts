@@ -2,7 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { objectsOf, openTransfer } from "../../src/app/open-stores.js";
 import { type Config, readConfig } from "../../src/config/config.js";
-import { copyObjects, type Moved, moveRegistry, type ObjectFigures, type Side } from "../../src/services/migration/migrate.js";
+import {
+  copyObjects,
+  type Moved,
+  moveRegistry,
+  type ObjectFigures,
+  type Side,
+} from "../../src/services/migration/migrate.js";
 import { openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
 import { openObjects, prepareObjects } from "../../src/storage/objects/location.js";
 import { TRANSFER_TABLES, type TransferTable } from "../../src/storage/records/transfer-port.js";
@@ -12,8 +18,20 @@ import { note, terminalProgress } from "../render/terminal-progress.js";
 
 /** What tables hold, as users call it. */
 const CALLED: Readonly<Record<TransferTable, string>> = {
-  setting: "settings", account: "accounts", submission: "submissions", record: "records, with deleted ones", state: "documents and graphs of all revisions", revision: "revisions",
-  via: "kinds of links", link: "links", text: "texts for search", change_log: "changes", object_ref: "uses of objects", intent: "uploads begun", crate_use: "uses by crates", lease: "leases",
+  setting: "settings",
+  account: "accounts",
+  submission: "submissions",
+  record: "records, with deleted ones",
+  state: "documents and graphs of all revisions",
+  revision: "revisions",
+  via: "kinds of links",
+  link: "links",
+  text: "texts for search",
+  change_log: "changes",
+  object_ref: "uses of objects",
+  intent: "uploads begun",
+  crate_use: "uses by crates",
+  lease: "leases",
 };
 /** Digits of a digest that are shown. */
 const SHOWN = 12;
@@ -27,40 +45,89 @@ function movedTable(moved: Moved): string {
   const tables = TRANSFER_TABLES.filter((table) => table !== "lease");
   const lines: Line[] = [
     ["commit", from.sequence, to.sequence],
-    ...kinds.map((kind): Line => [`live records: ${kind}`, from.kinds[kind] ?? 0, to.kinds[kind] ?? 0]),
-    ...tables.map((table): Line => [CALLED[table], rowsOf(from.tables[table]), rowsOf(to.tables[table])]),
+    ...kinds.map((kind): Line => [
+      `live records: ${kind}`,
+      from.kinds[kind] ?? 0,
+      to.kinds[kind] ?? 0,
+    ]),
+    ...tables.map((table): Line => [
+      CALLED[table],
+      rowsOf(from.tables[table]),
+      rowsOf(to.tables[table]),
+    ]),
     ["quads", graphs.from.quads, graphs.to.quads],
     ["digest of the quads", graphs.from.digest.slice(0, SHOWN), graphs.to.digest.slice(0, SHOWN)],
     ["objects that are needed", objects.needed, objects.needed - objects.wrong],
   ];
-  const rows = lines.map(([label, a, b]) => [label, String(a), String(b), a === b ? "agree" : "DIFFER"]);
-  return textTable(["", "source", "target", ""], rows) + wrongObjects(objects)
-    + `${objects.copied} objects copied; ${objects.bytes} bytes are there.\n`
-    + `Result: ${moved.agree ? "source and target agree" : moved.changed ? "the source changed meanwhile" : "source and target DIFFER"}.\n`;
+  const rows = lines.map(([label, a, b]) => [
+    label,
+    String(a),
+    String(b),
+    a === b ? "agree" : "DIFFER",
+  ]);
+  return (
+    textTable(["", "source", "target", ""], rows) +
+    wrongObjects(objects) +
+    `${objects.copied} objects copied; ${objects.bytes} bytes are there.\n` +
+    "Result: " +
+    `${moved.agree ? "source and target agree" : moved.changed ? "the source changed meanwhile" : "source and target DIFFER"}.\n`
+  );
 }
 
 const objectsTable = (objects: ObjectFigures): string =>
-  `${wrongObjects(objects)}${objects.copied} of ${objects.needed} objects copied; ${objects.bytes} bytes are there.\nResult: ${objects.wrong === 0 ? "every object that the records need is in the target" : `${objects.wrong} objects are not`}.\n`;
+  `${wrongObjects(objects)}${objects.copied} of ${objects.needed} objects copied; ` +
+  `${objects.bytes} bytes are there.\nResult: ` +
+  `${objects.wrong === 0 ? "every object that the records need is in the target" : `${objects.wrong} objects are not`}.\n`;
 
-const rowsOf = ({ rows, sha256 }: { rows: number; sha256: string }): string => (rows === 0 ? "0" : `${rows} · ${sha256.slice(0, SHOWN)}`);
+const rowsOf = ({ rows, sha256 }: { rows: number; sha256: string }): string =>
+  rows === 0 ? "0" : `${rows} · ${sha256.slice(0, SHOWN)}`;
 
 function wrongObjects({ wrong, named }: ObjectFigures): string {
   const more = wrong > named.length ? `… and ${wrong - named.length} more\n` : "";
   return named.map(({ sha256, reason }) => `object ${sha256}: ${reason}\n`).join("") + more;
 }
 
-export interface MigrateOptions { from: string; to: string; verify?: true; objectsOnly?: true; showJwtSecret?: true }
+export interface MigrateOptions {
+  from: string;
+  to: string;
+  verify?: true;
+  objectsOnly?: true;
+  showJwtSecret?: true;
+}
 
 /** The word that means: what the settings name. */
 const CLUSTER = "cluster";
-const OF_A_CLUSTER = ["DATABASE_URL", "S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET"] as const;
+const OF_A_CLUSTER = [
+  "DATABASE_URL",
+  "S3_ENDPOINT",
+  "S3_ACCESS_KEY",
+  "S3_SECRET_KEY",
+  "S3_BUCKET",
+] as const;
 
-/** The settings of one side: those of the environment for a cluster, else records and objects in a folder. */
+/**
+ * The settings of one side: those of the environment for a cluster, else records and objects in a
+ * folder.
+ */
 function configOf(where: string, objectsOnly: boolean): Config {
-  if (where !== CLUSTER) return readConfig({ ...process.env, DATA_DIR: where, PROFILE: "", ...Object.fromEntries(OF_A_CLUSTER.map((name) => [name, ""])) });
+  if (where !== CLUSTER)
+    return readConfig({
+      ...process.env,
+      DATA_DIR: where,
+      PROFILE: "",
+      ...Object.fromEntries(OF_A_CLUSTER.map((name) => [name, ""])),
+    });
   const config = readConfig(process.env);
-  if (config.DATABASE_URL === null && !objectsOnly) throw new Failure("the cluster has no database: set DATABASE_URL, and S3_ENDPOINT with its settings, as its nodes have them");
-  if (config.S3_ENDPOINT === null) throw new Failure("the cluster has no object store: set S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY, as its nodes have them");
+  if (config.DATABASE_URL === null && !objectsOnly)
+    throw new Failure(
+      "the cluster has no database: set DATABASE_URL, and S3_ENDPOINT with its settings, as " +
+        "its nodes have them",
+    );
+  if (config.S3_ENDPOINT === null)
+    throw new Failure(
+      "the cluster has no object store: set S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and " +
+        "S3_SECRET_KEY, as its nodes have them",
+    );
   return config;
 }
 
@@ -73,20 +140,36 @@ async function openObjectsOf(config: Config): Promise<Side["objects"]> {
 }
 
 /**
- * Moves a registry from a data folder into a cluster, or back, and compares both. Status 0 only when all agree.
+ * Moves a registry from a data folder into a cluster, or back, and compares both. Status 0 only
+ * when all agree.
  * @throws Failure, TransferRefused, ServiceError `STORE_UNAVAILABLE`
  */
 export async function migrateCommand(options: MigrateOptions): Promise<void> {
   const { objectsOnly = false, verify = false } = options;
-  if (options.from === options.to || (options.from !== CLUSTER && options.to !== CLUSTER && resolve(options.from) === resolve(options.to))) throw new Failure("--from and --to name the same place");
+  if (
+    options.from === options.to ||
+    (options.from !== CLUSTER &&
+      options.to !== CLUSTER &&
+      resolve(options.from) === resolve(options.to))
+  )
+    throw new Failure("--from and --to name the same place");
   if (objectsOnly && verify) throw new Failure("--objects-only and --verify exclude each other");
   const [source, target] = [configOf(options.from, objectsOnly), configOf(options.to, objectsOnly)];
-  if (options.from === CLUSTER) say("nodes of the source must be stopped, or what is written meanwhile is not moved");
-  if (options.to === CLUSTER && !verify) say("nodes of the target must be stopped until this has ended");
+  if (options.from === CLUSTER)
+    say("nodes of the source must be stopped, or what is written meanwhile is not moved");
+  if (options.to === CLUSTER && !verify)
+    say("nodes of the target must be stopped until this has ended");
   const progress = await terminalProgress("migrate");
-  const interruptible = new Interruptible("ended before it was done: the source is as it was; the same command again goes on (objects that are there are not copied again)");
+  const interruptible = new Interruptible(
+    "ended before it was done: the source is as it was; the same command again goes on " +
+      "(objects that are there are not copied again)",
+  );
   try {
-    const agree = await interruptible.run(() => (objectsOnly ? moveObjects(source, target, interruptible.signal, progress.update) : moveAll(source, target, verify, interruptible.signal, progress)));
+    const agree = await interruptible.run(() =>
+      objectsOnly
+        ? moveObjects(source, target, interruptible.signal, progress.update)
+        : moveAll(source, target, verify, interruptible.signal, progress),
+    );
     if (agree === undefined) return;
     if (!agree) process.exitCode = 1;
     else await sayOfTheKey(options, source, target);
@@ -95,19 +178,40 @@ export async function migrateCommand(options: MigrateOptions): Promise<void> {
   }
 }
 
-async function moveAll(source: Config, target: Config, verifyOnly: boolean, signal: AbortSignal, progress: Awaited<ReturnType<typeof terminalProgress>>): Promise<boolean> {
+async function moveAll(
+  source: Config,
+  target: Config,
+  verifyOnly: boolean,
+  signal: AbortSignal,
+  progress: Awaited<ReturnType<typeof terminalProgress>>,
+): Promise<boolean> {
   const from = await openTransfer(source, { make: false, log: say });
   try {
     const to = await openTransfer(target, { make: !verifyOnly, log: say });
     try {
-      const side = async (truth: typeof from, config: Config): Promise<Side> => ({ truth, objects: await openObjectsOf(config), openDigester: () => openTruthDigester(() => truth.openFeed()) });
+      const side = async (truth: typeof from, config: Config): Promise<Side> => ({
+        truth,
+        objects: await openObjectsOf(config),
+        openDigester: () => openTruthDigester(() => truth.openFeed()),
+      });
       const moved = await moveRegistry({
-        from: await side(from, source), to: await side(to, target), verifyOnly, signal,
-        progress: (stage, done, total) => progress.update(done, total, total === null ? `${stage} ${done}` : `${stage} ${done}/${total}`),
+        from: await side(from, source),
+        to: await side(to, target),
+        verifyOnly,
+        signal,
+        progress: (stage, done, total) =>
+          progress.update(
+            done,
+            total,
+            total === null ? `${stage} ${done}` : `${stage} ${done}/${total}`,
+          ),
       });
       progress.stop();
       process.stdout.write(movedTable(moved));
-      if (moved.changed) say("the source was written to meanwhile: stop its nodes, empty the target, and move again");
+      if (moved.changed)
+        say(
+          "the source was written to meanwhile: stop its nodes, empty the target, and move again",
+        );
       return moved.agree;
     } finally {
       await to.close();
@@ -118,10 +222,21 @@ async function moveAll(source: Config, target: Config, verifyOnly: boolean, sign
 }
 
 /** For a registry whose records stay where they are. */
-async function moveObjects(source: Config, target: Config, signal: AbortSignal, update: (done: number, total: number | null, stage?: string) => void): Promise<boolean> {
+async function moveObjects(
+  source: Config,
+  target: Config,
+  signal: AbortSignal,
+  update: (done: number, total: number | null, stage?: string) => void,
+): Promise<boolean> {
   const truth = await openTransfer(source, { make: false, log: say });
   try {
-    const figures = await copyObjects({ truth, from: await openObjectsOf(source), to: await openObjectsOf(target), signal, progress: (done) => update(done, null, `objects ${done}`) });
+    const figures = await copyObjects({
+      truth,
+      from: await openObjectsOf(source),
+      to: await openObjectsOf(target),
+      signal,
+      progress: (done) => update(done, null, `objects ${done}`),
+    });
     process.stdout.write(objectsTable(figures));
     return figures.wrong === 0;
   } finally {
@@ -129,21 +244,48 @@ async function moveObjects(source: Config, target: Config, signal: AbortSignal, 
   }
 }
 
-/** Tokens stay good only where the same key signs them. The key itself is told to whoever asks for it by name. */
-async function sayOfTheKey({ from, to, showJwtSecret }: MigrateOptions, source: Config, target: Config): Promise<void> {
+/**
+ * Tokens stay good only where the same key signs them. The key itself is told to whoever asks for
+ * it by name.
+ */
+async function sayOfTheKey(
+  { from, to, showJwtSecret }: MigrateOptions,
+  source: Config,
+  target: Config,
+): Promise<void> {
   const key = await keyOf(from, source);
-  if (key !== undefined && key === await keyOf(to, target)) say("tokens stay valid: both sides have the same key");
+  if (key !== undefined && key === (await keyOf(to, target)))
+    say("tokens stay valid: both sides have the same key");
   else {
-    const where = from === CLUSTER ? "that of the cluster" : key === undefined ? "that of the source" : `what ${join(source.DATA_DIR, "jwt-secret")} holds`;
-    say(`tokens stay valid only with the same key: set JWT_SECRET of the target to ${where}${showJwtSecret || key === undefined ? "" : " (--show-jwt-secret prints it)"}, or all users log in again`);
+    const where =
+      from === CLUSTER
+        ? "that of the cluster"
+        : key === undefined
+          ? "that of the source"
+          : `what ${join(source.DATA_DIR, "jwt-secret")} holds`;
+    say(
+      "tokens stay valid only with the same key: set JWT_SECRET of the target to " +
+        `${where}${showJwtSecret || key === undefined ? "" : " (--show-jwt-secret prints it)"},` +
+        " or all users log in again",
+    );
   }
   if (!showJwtSecret) return;
-  if (key === undefined) say("there is no key to print: the source has no file jwt-secret, so it was started with a JWT_SECRET of its own");
+  if (key === undefined)
+    say(
+      "there is no key to print: the source has no file jwt-secret, so it was started with " +
+        "a JWT_SECRET of its own",
+    );
   else process.stdout.write(`JWT_SECRET=${key}\n`);
 }
 
-/** The key of one side; that of a folder is in it, since JWT_SECRET in the environment is the cluster's. */
+/**
+ * The key of one side; that of a folder is in it, since JWT_SECRET in the environment is the
+ * cluster's.
+ */
 async function keyOf(where: string, { DATA_DIR, JWT_SECRET }: Config): Promise<string | undefined> {
   if (where === CLUSTER) return JWT_SECRET ?? undefined;
-  return readFile(join(DATA_DIR, "jwt-secret"), "utf8").then((text) => text.trim(), () => undefined);
+  return readFile(join(DATA_DIR, "jwt-secret"), "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
 }

@@ -16,7 +16,11 @@ export async function rebuildIndexCommand(options: { data?: string }): Promise<v
   try {
     const log = { info() {}, warn: say, error: say };
     const endpoint = endpointOptions(config, records, log);
-    if (!endpoint) throw new Failure("no SPARQL endpoint is set (SPARQL_QUERY_URL, SPARQL_UPDATE_URL): the index in the process is built at each start");
+    if (!endpoint)
+      throw new Failure(
+        "no SPARQL endpoint is set (SPARQL_QUERY_URL, SPARQL_UPDATE_URL): the index in the " +
+          "process is built at each start",
+      );
     const queries = await openEndpointEngine(endpoint);
     try {
       await queries.rebuild();
@@ -25,7 +29,10 @@ export async function rebuildIndexCommand(options: { data?: string }): Promise<v
         await pause(LOOK);
       }
       const { sequence } = queries.state();
-      process.stdout.write(`The SPARQL endpoint holds the graphs of all records as of commit ${sequence}; arkgraph check compares the two.\n`);
+      process.stdout.write(
+        `The SPARQL endpoint holds the graphs of all records as of commit ${sequence}; ` +
+          `arkgraph check compares the two.\n`,
+      );
     } finally {
       await queries.close();
     }

@@ -1,4 +1,5 @@
 import { runService } from "../../src/app/service.js";
 
 /** Runs the registry until it is told to stop. */
-export const serveCommand = ({ role }: { role?: string }): Promise<void> => runService({ ...process.env, ...(role === undefined ? {} : { ROLE: role }) });
+export const serveCommand = ({ role }: { role?: string }): Promise<void> =>
+  runService({ ...process.env, ...(role === undefined ? {} : { ROLE: role }) });

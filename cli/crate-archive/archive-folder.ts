@@ -12,16 +12,25 @@ interface Member {
   path: string;
   size: number;
 }
-interface Tree { files: Member[]; /** Folders without anything in them. */ empty: string[] }
+interface Tree {
+  files: Member[];
+  /** Folders without anything in them. */ empty: string[];
+}
 
 /** File kinds that an archive cannot hold, by the type bits of their mode. */
 const KINDS: ReadonlyMap<number, string> = new Map([
-  [constants.S_IFLNK, "a symbolic link: put in its place what it points to"], [constants.S_IFSOCK, "a socket"], [constants.S_IFIFO, "a pipe"], [constants.S_IFCHR, "a device"], [constants.S_IFBLK, "a device"],
+  [constants.S_IFLNK, "a symbolic link: put in its place what it points to"],
+  [constants.S_IFSOCK, "a socket"],
+  [constants.S_IFIFO, "a pipe"],
+  [constants.S_IFCHR, "a device"],
+  [constants.S_IFBLK, "a device"],
 ]);
 
 /**
- * Every file below a folder, by the bytes of its path, so that the same folder is read in the same order everywhere.
- * @throws Failure naming the first thing that is neither file nor folder, or whose name is not UTF-8
+ * Every file below a folder, by the bytes of its path, so that the same folder is read in the same
+ * order everywhere.
+ * @throws Failure naming the first thing that is neither file nor folder, or whose name is not
+ * UTF-8
  */
 async function walkFolder(folder: string): Promise<Tree> {
   const tree: Tree = { files: [], empty: [] };
@@ -31,11 +40,17 @@ async function walkFolder(folder: string): Promise<Tree> {
     if (names.length === 0 && inside !== "") tree.empty.push(inside);
     for (const bytes of names) {
       const path = inside === "" ? bytes.toString("utf8") : `${inside}/${bytes.toString("utf8")}`;
-      if (!isUtf8(bytes)) throw new Failure(`${join(folder, path)}: its name is not UTF-8: rename it`);
+      if (!isUtf8(bytes))
+        throw new Failure(`${join(folder, path)}: its name is not UTF-8: rename it`);
       const about = await lstat(join(folder, path));
       if (about.isDirectory()) pending.push(path);
       else if (about.isFile()) tree.files.push({ path, size: about.size });
-      else throw new Failure(`${join(folder, path)} is ${KINDS.get(about.mode & constants.S_IFMT) ?? "no file"}; a crate holds files and folders`);
+      else
+        throw new Failure(
+          `${join(folder, path)} is ` +
+            `${KINDS.get(about.mode & constants.S_IFMT) ?? "no file"}; a crate holds files ` +
+            "and folders",
+        );
     }
   }
   tree.files.sort((a, b) => byBytes(a.path, b.path));
@@ -45,7 +60,10 @@ async function walkFolder(folder: string): Promise<Tree> {
 
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Every member's time and mode: the same files make the same archive, whenever and wherever. Given as local parts, because archives keep no zone. */
+/**
+ * Every member's time and mode: the same files make the same archive, whenever and wherever. Given
+ * as local parts, because archives keep no zone.
+ */
 const MTIME = new Date(1980, 0, 1, 12, 0, 0);
 const METADATA = /^ro-crate-metadata\.json(?:ld)?$/;
 
@@ -58,20 +76,32 @@ export interface FolderArchive {
 }
 
 /**
- * A crate's folder as a zip archive, the crate's own metadata first; always the same bytes for the same files.
+ * A crate's folder as a zip archive, the crate's own metadata first; always the same bytes for the
+ * same files.
  * @throws Failure for a folder without metadata, or with something an archive cannot hold
  */
 export async function archiveFolder(folder: string): Promise<FolderArchive> {
   const { files, empty } = await walkFolder(folder);
-  const metadata = files.filter(({ path }) => METADATA.test(basename(path))).toSorted((a, b) => depth(a) - depth(b))[0];
-  if (!metadata) throw new Failure(`${folder}: there is no ro-crate-metadata.json in it, so it is no RO-Crate`);
+  const metadata = files
+    .filter(({ path }) => METADATA.test(basename(path)))
+    .toSorted((a, b) => depth(a) - depth(b))[0];
+  if (!metadata)
+    throw new Failure(`${folder}: there is no ro-crate-metadata.json in it, so it is no RO-Crate`);
   const ordered = [metadata, ...files.filter((member) => member !== metadata)];
-  return { total: files.reduce((sum, { size }) => sum + size, 0), stream: (onRead) => zipOf(folder, ordered, empty, onRead) };
+  return {
+    total: files.reduce((sum, { size }) => sum + size, 0),
+    stream: (onRead) => zipOf(folder, ordered, empty, onRead),
+  };
 }
 
 const depth = ({ path }: Member): number => path.split("/").length;
 
-function zipOf(folder: string, files: readonly Member[], empty: readonly string[], onRead: (bytes: number) => void): Readable {
+function zipOf(
+  folder: string,
+  files: readonly Member[],
+  empty: readonly string[],
+  onRead: (bytes: number) => void,
+): Readable {
   const zip = new ZipFile();
   const output = zip.outputStream as PassThrough;
   zip.on("error", (error: Error) => output.destroy(error));
@@ -80,25 +110,44 @@ function zipOf(folder: string, files: readonly Member[], empty: readonly string[
   let member: Readable | undefined;
   output.on("close", () => member?.destroy());
   for (const { path, size } of files) {
-    zip.addReadStreamLazy(path, { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true, size }, (given) => {
-      openMember(join(folder, path), size, (bytes) => onRead((read += bytes))).then((stream) => {
-        member = stream.on("error", (error) => output.destroy(error));
-        if (output.destroyed) stream.destroy();
-        given(null, stream);
-      }, (error: Error) => given(error, undefined as never));
-    });
+    zip.addReadStreamLazy(
+      path,
+      { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true, size },
+      (given) => {
+        openMember(join(folder, path), size, (bytes) => onRead((read += bytes))).then(
+          (stream) => {
+            member = stream.on("error", (error) => output.destroy(error));
+            if (output.destroyed) stream.destroy();
+            given(null, stream);
+          },
+          (error: Error) => given(error, undefined as never),
+        );
+      },
+    );
   }
-  for (const path of empty) zip.addEmptyDirectory(path, { mtime: MTIME, mode: 0o40755, forceDosTimestamp: true } as Parameters<ZipFile["addEmptyDirectory"]>[1]);
+  for (const path of empty)
+    zip.addEmptyDirectory(path, {
+      mtime: MTIME,
+      mode: 0o40755,
+      forceDosTimestamp: true,
+    } as Parameters<ZipFile["addEmptyDirectory"]>[1]);
   zip.end();
   return output;
 }
 
 /** A file as it was when the folder was looked through. @throws Failure when it is not any more */
-async function openMember(path: string, size: number, onBytes: (bytes: number) => void): Promise<Readable> {
-  const changed = (): Failure => new Failure(`${path}: it changed while it was read: try again when nothing writes to it`);
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ELOOP" || error.code === "ENOENT" ? changed() : error;
-  });
+async function openMember(
+  path: string,
+  size: number,
+  onBytes: (bytes: number) => void,
+): Promise<Readable> {
+  const changed = (): Failure =>
+    new Failure(`${path}: it changed while it was read: try again when nothing writes to it`);
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === "ELOOP" || error.code === "ENOENT" ? changed() : error;
+    },
+  );
   let seen = 0;
   const counted = new Transform({
     transform(part: Buffer, _encoding, done) {
@@ -110,6 +159,7 @@ async function openMember(path: string, size: number, onBytes: (bytes: number) =
       done(seen === size ? null : changed());
     },
   });
-  // Whichever ends early ends the other, and the file is closed. An error comes out of the last one.
+  // Whichever ends early ends the other, and the file is closed. An error comes out of the last
+  // one.
   return pipeline(createReadStream(path, { fd: file }), counted, () => {});
 }

@@ -20,11 +20,20 @@ export async function openCrate(path: string): Promise<CrateSource> {
   const about = await stat(path);
   if (about.isDirectory()) {
     const { archiveFolder } = await import("./archive-folder.js");
-    return { ...(await archiveFolder(path)), name: `${basename(resolve(path)) || "crate"}.zip`, size: undefined };
+    return {
+      ...(await archiveFolder(path)),
+      name: `${basename(resolve(path)) || "crate"}.zip`,
+      size: undefined,
+    };
   }
   if (!about.isFile()) throw new Failure(`${path} is neither a folder nor a zip archive`);
   await assertZip(path);
-  return { name: basename(path), total: about.size, size: about.size, stream: (onRead) => counted(createReadStream(path), onRead) };
+  return {
+    name: basename(path),
+    total: about.size,
+    size: about.size,
+    stream: (onRead) => counted(createReadStream(path), onRead),
+  };
 }
 
 /** The beginning of a zip archive (APPNOTE 4.3): a member, or the end of an empty one. */
@@ -34,7 +43,8 @@ async function assertZip(path: string): Promise<void> {
     const head = Buffer.alloc(4);
     const { bytesRead } = await file.read(head, 0, 4, 0);
     const magic = head.toString("latin1", 0, bytesRead);
-    if (magic !== "PK\u0003\u0004" && magic !== "PK\u0005\u0006") throw new Failure(`${path} is not a zip archive: give the folder of a crate, or a zip of it`);
+    if (magic !== "PK\u0003\u0004" && magic !== "PK\u0005\u0006")
+      throw new Failure(`${path} is not a zip archive: give the folder of a crate, or a zip of it`);
   } finally {
     await file.close();
   }

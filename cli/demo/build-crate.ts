@@ -6,18 +6,26 @@ import { ZipFile } from "yazl";
 import { makeFiles } from "./crate/files.js";
 import { describeCrate } from "./crate/metadata.js";
 
-/** Every member's time. Archives keep local time without a zone, so it is given as parts: the bytes do not depend on the machine's zone. */
+/**
+ * Every member's time. Archives keep local time without a zone, so it is given as parts: the bytes
+ * do not depend on the machine's zone.
+ */
 const MTIME = new Date(2025, 0, 15, 12, 0, 0);
 
 /**
- * An example RO-Crate 1.1 as a zip archive, made from nothing and byte for byte the same each time: microscope
- * images, two computations on them, their software and results, and who made what from what.
+ * An example RO-Crate 1.1 as a zip archive, made from nothing and byte for byte the same each time:
+ * microscope images, two computations on them, their software and results, and who made what from
+ * what.
  */
 export async function buildDemoCrate(): Promise<Buffer> {
   const { fields, files } = makeFiles();
   const zip = new ZipFile();
-  const members = [{ path: "ro-crate-metadata.json", bytes: Buffer.from(describeCrate(fields, files)) }, ...files];
-  for (const { path, bytes } of members) zip.addBuffer(bytes, path, { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true });
+  const members = [
+    { path: "ro-crate-metadata.json", bytes: Buffer.from(describeCrate(fields, files)) },
+    ...files,
+  ];
+  for (const { path, bytes } of members)
+    zip.addBuffer(bytes, path, { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true });
   zip.end();
   return buffer(zip.outputStream as Readable);
 }
@@ -25,7 +33,8 @@ export async function buildDemoCrate(): Promise<Buffer> {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [path] = process.argv.slice(2);
   try {
-    if (path === undefined) throw new Error("say where to write it: node dist/cli/demo/build-crate.js crate.zip");
+    if (path === undefined)
+      throw new Error("say where to write it: node dist/cli/demo/build-crate.js crate.zip");
     await writeFile(path, await buildDemoCrate());
     process.stdout.write(`Wrote ${path}\n`);
   } catch (error) {

@@ -8,7 +8,10 @@ import { serve } from "../../src/app/serve.js";
 import { paint } from "../render/table.js";
 import { done, walkThrough, type Made } from "./steps.js";
 
-/** Starts a registry on temporary data, walks through it, and stays up until it is told to stop (or ends, with `exit`). */
+/**
+ * Starts a registry on temporary data, walks through it, and stays up until it is told to stop (or
+ * ends, with `exit`).
+ */
 export async function demoCommand({ exit }: { exit: boolean }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-demo-"));
   // Whatever ends the process, the data goes.
@@ -31,7 +34,13 @@ export async function demoCommand({ exit }: { exit: boolean }): Promise<void> {
 
 async function demo(folder: string, exit: boolean, stopped: AbortSignal): Promise<void> {
   const { env } = process;
-  const config = readConfig({ ...env, PORT: env["PORT"] ?? "0", LOG_LEVEL: env["LOG_LEVEL"] ?? "warn", DATA_DIR: folder, BASE_URL: undefined });
+  const config = readConfig({
+    ...env,
+    PORT: env["PORT"] ?? "0",
+    LOG_LEVEL: env["LOG_LEVEL"] ?? "warn",
+    DATA_DIR: folder,
+    BASE_URL: undefined,
+  });
   const running = await serve(config, openLog(config.LOG_LEVEL));
   try {
     process.stdout.write(`\n  ${paint("bold", "Arkgraph demo")}\n\n`);
@@ -52,18 +61,27 @@ async function demo(folder: string, exit: boolean, stopped: AbortSignal): Promis
 
 function whatNext(url: string, token: string, { crate, result }: Made): string {
   const addresses: [string, string][] = [
-    ["Front page", `${url}/`], ["REST", `${url}/docs`], ["GraphQL", `${url}/graphql`],
-    ["The crate", `${url}/${crate}`], ["Evidence", `${url}/evidencegraph/query/${result}`],
+    ["Front page", `${url}/`],
+    ["REST", `${url}/docs`],
+    ["GraphQL", `${url}/graphql`],
+    ["The crate", `${url}/${crate}`],
+    ["Evidence", `${url}/evidencegraph/query/${result}`],
   ];
   const commands = [
     `TOKEN=${token}`,
     `curl -s ${url}/${crate}`,
     `curl -s -H "Authorization: Bearer $TOKEN" ${url}/datadownload/${result}/download`,
     `curl -s -H "Authorization: Bearer $TOKEN" -OJ ${url}/rocrate/archived/download/${crate}`,
-    `curl -s -H "Content-Type: application/json" -d '{"query":"{ evidenceGraph(id: \\"${result}\\") { nodes { name } } }"}' ${url}/graphql`,
+    `curl -s -H "Content-Type: application/json" -d '{"query":"{ evidenceGraph(id: ` +
+      `\\"${result}\\") { nodes { name } } }"}' ${url}/graphql`,
   ];
   return [
-    "", `  ${paint("bold", "Explore")}`, ...addresses.map(([label, address]) => `    ${label.padEnd(11)} ${paint("cyan", address)}`),
-    "", `  ${paint("bold", "Try")}`, ...commands.map((command) => `    ${command}`), "",
+    "",
+    `  ${paint("bold", "Explore")}`,
+    ...addresses.map(([label, address]) => `    ${label.padEnd(11)} ${paint("cyan", address)}`),
+    "",
+    `  ${paint("bold", "Try")}`,
+    ...commands.map((command) => `    ${command}`),
+    "",
   ].join("\n");
 }

@@ -13,11 +13,16 @@ import { buildDemoCrate } from "./build-crate.js";
 import { PATHS } from "./crate/files.js";
 
 /** What the demo made, for the addresses shown at its end. */
-export interface Made { crate: string; result: string; token: string }
+export interface Made {
+  crate: string;
+  result: string;
+  token: string;
+}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** One finished step: what it was, and what came of it. */
-export const done = (label: string, text: string): void => say(`  ${paint("green", "✓")} ${label.padEnd(11)} ${text}`);
+export const done = (label: string, text: string): void =>
+  say(`  ${paint("green", "✓")} ${label.padEnd(11)} ${text}`);
 
 /**
  * Registers a user and the example crate and looks at what became of it, each step over HTTP.
@@ -25,10 +30,20 @@ export const done = (label: string, text: string): void => say(`  ${paint("green
  * @throws Failure at the first step that does not give what it should
  */
 export async function walkThrough(address: string, signal: AbortSignal): Promise<Made> {
-  const user = { name: "Demo User", email: "demo@example.org", password: "a password for the demo" };
+  const user = {
+    name: "Demo User",
+    email: "demo@example.org",
+    password: "a password for the demo",
+  };
   const stranger = new Registry(address, undefined, signal);
-  done("Account", `${(await stranger.send<{ "@id": string }>("POST", "/user", user))["@id"]} (${user.email})`);
-  const { access_token: token } = await stranger.send<{ access_token: string }>("POST", "/token", { username: user.email, password: user.password });
+  done(
+    "Account",
+    `${(await stranger.send<{ "@id": string }>("POST", "/user", user))["@id"]} (${user.email})`,
+  );
+  const { access_token: token } = await stranger.send<{ access_token: string }>("POST", "/token", {
+    username: user.email,
+    password: user.password,
+  });
   const client = new Registry(address, token, signal);
   done("Token", "obtained from POST /token");
 
@@ -45,7 +60,8 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
   await compareFile(client, result);
 
   const evidence = await client.json<EvidenceGraph>(`/evidencegraph/query/${result}`);
-  if (evidence["@graph"].length < 2) throw new Failure(`the evidence graph of ${result} holds nothing but itself`);
+  if (evidence["@graph"].length < 2)
+    throw new Failure(`the evidence graph of ${result} holds nothing but itself`);
   done("Evidence", `what ${PATHS.clusters} rests on: ${evidence["@graph"].length} records\n`);
   const ids = new ShortIds(evidence["@graph"].map((node) => node["@id"]));
   for (const line of supportTree(evidence, result)) say(`    ${ids.shorten(line)}`);
@@ -56,8 +72,15 @@ async function send(client: Registry, archive: Buffer): Promise<Submission> {
   const progress = openProgress("Upload");
   try {
     progress.update(0, archive.length, `sending ${humanSize(archive.length)}`);
-    const stream = Readable.from(pieces(archive, (bytes) => progress.update(bytes, archive.length, `sending ${humanSize(archive.length)}`)));
-    const submission = await client.json<Submission>("/rocrate/upload-async", fileForm({ name: "demo-crate.zip", size: archive.length, type: "application/zip", stream }));
+    const stream = Readable.from(
+      pieces(archive, (bytes) =>
+        progress.update(bytes, archive.length, `sending ${humanSize(archive.length)}`),
+      ),
+    );
+    const submission = await client.json<Submission>(
+      "/rocrate/upload-async",
+      fileForm({ name: "demo-crate.zip", size: archive.length, type: "application/zip", stream }),
+    );
     progress.stop();
     done("Upload", `${humanSize(archive.length)} sent, submission ${submission.submissionUUID}`);
     return submission;
@@ -75,15 +98,33 @@ function* pieces(archive: Buffer, sent: (bytes: number) => void): Generator<Buff
   }
 }
 
-async function intake(client: Registry, submitted: Submission, signal: AbortSignal): Promise<Submission> {
+async function intake(
+  client: Registry,
+  submitted: Submission,
+  signal: AbortSignal,
+): Promise<Submission> {
   const progress = openProgress("Processing");
   try {
-    const submission = await followSubmission(client, submitted.submissionUUID, (state) => {
-      if (!("away" in state)) progress.update(state.progress?.done ?? 0, state.progress?.total ?? null, state.stage ?? state.status);
-    }, signal);
+    const submission = await followSubmission(
+      client,
+      submitted.submissionUUID,
+      (state) => {
+        if (!("away" in state))
+          progress.update(
+            state.progress?.done ?? 0,
+            state.progress?.total ?? null,
+            state.stage ?? state.status,
+          );
+      },
+      signal,
+    );
     progress.stop();
     if (!submission.success) throw failureOf(submission);
-    done("Processing", `${submission.status}, ${submission.identifiersMinted} identifiers made, ${submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`}`);
+    done(
+      "Processing",
+      `${submission.status}, ${submission.identifiersMinted} identifiers made, ` +
+        `${submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`}`,
+    );
     return submission;
   } finally {
     progress.stop();
@@ -95,6 +136,12 @@ async function compareFile(client: Registry, ark: string): Promise<void> {
   const record = await client.json<{ name: string; contentUrl: string; sha256: string }>(`/${ark}`);
   const bytes = await buffer(await client.open(record.contentUrl));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  if (sha256 !== record.sha256) throw new Failure(`the file of ${ark} has the SHA-256 ${sha256}, its record says ${record.sha256}`);
-  done("File", `“${record.name}”, ${humanSize(bytes.length)}, SHA-256 as recorded (${sha256.slice(0, 12)}…)`);
+  if (sha256 !== record.sha256)
+    throw new Failure(
+      `the file of ${ark} has the SHA-256 ${sha256}, its record says ${record.sha256}`,
+    );
+  done(
+    "File",
+    `“${record.name}”, ${humanSize(bytes.length)}, SHA-256 as recorded (${sha256.slice(0, 12)}…)`,
+  );
 }

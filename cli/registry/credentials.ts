@@ -20,10 +20,16 @@ export interface Credentials {
   servers: Record<string, Login>;
 }
 
-/** The folder for the tool's own files (XDG Base Directory Specification: a path that is not absolute does not count). */
+/**
+ * The folder for the tool's own files (XDG Base Directory Specification: a path that is not
+ * absolute does not count).
+ */
 function configFolder(): string {
   const given = process.env["XDG_CONFIG_HOME"];
-  return join(given !== undefined && isAbsolute(given) ? given : join(homedir(), ".config"), "arkgraph");
+  return join(
+    given !== undefined && isAbsolute(given) ? given : join(homedir(), ".config"),
+    "arkgraph",
+  );
 }
 export const credentialsFile = (): string => join(configFolder(), "credentials.json");
 
@@ -33,7 +39,8 @@ export async function readCredentials(): Promise<Credentials> {
   let text: string;
   try {
     const { mode } = await stat(file);
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) throw new Failure(`${file} holds tokens and others can read it: run chmod 600 on it`);
+    if (process.platform !== "win32" && (mode & 0o077) !== 0)
+      throw new Failure(`${file} holds tokens and others can read it: run chmod 600 on it`);
     text = await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { servers: {} };
@@ -46,8 +53,16 @@ export async function readCredentials(): Promise<Credentials> {
   } catch {
     throw damaged;
   }
-  const sound = (login: unknown): boolean => typeof (login as Partial<Login> | null)?.token === "string" && typeof (login as Login).user === "string" && typeof (login as Login).expires === "number";
-  if (typeof value?.servers !== "object" || value.servers === null || !Object.values(value.servers).every(sound)) throw damaged;
+  const sound = (login: unknown): boolean =>
+    typeof (login as Partial<Login> | null)?.token === "string" &&
+    typeof (login as Login).user === "string" &&
+    typeof (login as Login).expires === "number";
+  if (
+    typeof value?.servers !== "object" ||
+    value.servers === null ||
+    !Object.values(value.servers).every(sound)
+  )
+    throw damaged;
   return value as Credentials;
 }
 

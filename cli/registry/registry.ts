@@ -10,12 +10,19 @@ import { type Login, readCredentials } from "./credentials.js";
 
 /** An answer that is no success. */
 export class Refusal extends Failure {
-  constructor(message: string, readonly status: number, readonly code: string | undefined) {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code: string | undefined,
+  ) {
     super(message);
   }
 }
 
-interface Item { loc?: unknown[]; msg?: unknown }
+interface Item {
+  loc?: unknown[];
+  msg?: unknown;
+}
 
 /** The sentence of an error body: `{"detail","code"}`, or the items of a 422. */
 function refusal(address: string, status: number, text: string): Refusal {
@@ -27,8 +34,19 @@ function refusal(address: string, status: number, text: string): Refusal {
   }
   const code = typeof body.code === "string" ? body.code : undefined;
   // GraphQL says it in its own way.
-  const detail = body.detail ?? (Array.isArray(body.errors) ? (body.errors[0] as { message?: unknown } | undefined)?.message : undefined);
-  const said = typeof detail === "string" ? detail : Array.isArray(detail) ? detail.map((item: Item) => `${(item.loc ?? []).join(".")}: ${String(item.msg)}`).join("; ") : `${address} answered with status ${status}`;
+  const detail =
+    body.detail ??
+    (Array.isArray(body.errors)
+      ? (body.errors[0] as { message?: unknown } | undefined)?.message
+      : undefined);
+  const said =
+    typeof detail === "string"
+      ? detail
+      : Array.isArray(detail)
+        ? detail
+            .map((item: Item) => `${(item.loc ?? []).join(".")}: ${String(item.msg)}`)
+            .join("; ")
+        : `${address} answered with status ${status}`;
   const hint = status === 401 && code !== "BAD_CREDENTIALS" ? " (run arkgraph login)" : "";
   return new Refusal(`${visible(said)}${hint}`, status, code);
 }
@@ -39,16 +57,30 @@ const DEFAULT_SERVER = "http://127.0.0.1:8080";
 /** The address of a registry as it is kept: without a slash at the end. @throws Failure */
 function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !["http:", "https:"].includes(url.protocol)) throw new Failure(`${text} is not the address of a registry: write http://… or https://…`);
-  if (url.username !== "" || url.password !== "") throw new Failure("the address of a registry holds no user name or password: leave them out, and run arkgraph login");
-  if (url.search !== "" || url.hash !== "") throw new Failure(`${text} is not the address of a registry: leave out what begins with ? or #`);
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    throw new Failure(`${text} is not the address of a registry: write http://… or https://…`);
+  if (url.username !== "" || url.password !== "")
+    throw new Failure(
+      "the address of a registry holds no user name or password: leave them out, and run " +
+        "arkgraph login",
+    );
+  if (url.search !== "" || url.hash !== "")
+    throw new Failure(
+      `${text} is not the address of a registry: leave out what begins with ? or #`,
+    );
   return url.href.replace(/\/+$/, "");
 }
 
 /** True when what is sent there does not leave this machine, or is encrypted. */
 export function isPrivate(address: string): boolean {
   const { protocol, hostname } = new URL(address);
-  return protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."));
+  return (
+    protocol === "https:" ||
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    (isIPv4(hostname) && hostname.startsWith("127."))
+  );
 }
 
 /** The registry could not be reached, or did not answer to the end: asking again may help. */
@@ -60,16 +92,47 @@ const TLS = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|HOSTNAME_MISMATC
 export function connectionError(address: string, error: NodeJS.ErrnoException): Failure {
   const { code = "" } = error;
   const options = { cause: error };
-  if (code === "ECONNREFUSED") return new ConnectionError(`${address} refuses the connection: is the registry running there?`, options);
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new ConnectionError(`${address} cannot be found: is the name of the host right?`, options);
-  if (code === "ETIMEDOUT" || code === "ESOCKETTIMEDOUT") return new ConnectionError(`${address} does not answer (${error.message})`, options);
-  if (code === "EHOSTUNREACH" || code === "ENETUNREACH" || code === "EADDRNOTAVAIL") return new ConnectionError(`${address} cannot be reached from here`, options);
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return new Failure(`the certificate of ${address} is for another host: is the name right?`, options);
-  if (code === "CERT_HAS_EXPIRED") return new Failure(`the certificate of ${address} has expired`, options);
-  if (TLS.test(code)) return new Failure(`the certificate of ${address} is not trusted (${code}): name the authority that signed it in NODE_EXTRA_CA_CERTS`, options);
-  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return new Failure(`${address} does not speak TLS: is it http:// in place of https://?`, options);
-  if (code.startsWith("HPE_")) return new Failure(`${address} does not speak HTTP: is it https:// in place of http://, or another port?`, options);
-  return new ConnectionError(`${address} ended the connection before it had answered (${code || error.message})`, options);
+  if (code === "ECONNREFUSED")
+    return new ConnectionError(
+      `${address} refuses the connection: is the registry running there?`,
+      options,
+    );
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return new ConnectionError(
+      `${address} cannot be found: is the name of the host right?`,
+      options,
+    );
+  if (code === "ETIMEDOUT" || code === "ESOCKETTIMEDOUT")
+    return new ConnectionError(`${address} does not answer (${error.message})`, options);
+  if (code === "EHOSTUNREACH" || code === "ENETUNREACH" || code === "EADDRNOTAVAIL")
+    return new ConnectionError(`${address} cannot be reached from here`, options);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return new Failure(
+      `the certificate of ${address} is for another host: is the name right?`,
+      options,
+    );
+  if (code === "CERT_HAS_EXPIRED")
+    return new Failure(`the certificate of ${address} has expired`, options);
+  if (TLS.test(code))
+    return new Failure(
+      `the certificate of ${address} is not trusted (${code}): name the authority that ` +
+        "signed it in NODE_EXTRA_CA_CERTS",
+      options,
+    );
+  if (code === "EPROTO" || code.startsWith("ERR_SSL"))
+    return new Failure(
+      `${address} does not speak TLS: is it http:// in place of https://?`,
+      options,
+    );
+  if (code.startsWith("HPE_"))
+    return new Failure(
+      `${address} does not speak HTTP: is it https:// in place of http://, or another port?`,
+      options,
+    );
+  return new ConnectionError(
+    `${address} ended the connection before it had answered (${code || error.message})`,
+    options,
+  );
 }
 
 interface Sending {
@@ -85,14 +148,26 @@ const SILENCE = 60_000;
 
 /**
  * One request. Answers when the status is there; the body is read from the answer.
- * @throws ConnectionError and Failure as {@link connectionError}; what a body that is a stream fails with; the signal's reason
+ * @throws ConnectionError and Failure as {@link connectionError}; what a body that is a stream
+ * fails with; the signal's reason
  */
-async function exchange(url: URL, { method = "GET", headers = {}, body, signal }: Sending): Promise<IncomingMessage> {
-  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+async function exchange(
+  url: URL,
+  { method = "GET", headers = {}, body, signal }: Sending,
+): Promise<IncomingMessage> {
+  const { request } =
+    url.protocol === "https:" ? await import("node:https") : await import("node:http");
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent: false, ...(signal ? { signal } : {}) });
-    const fail = (error: NodeJS.ErrnoException): void => reject(signal?.aborted === true ? (signal.reason as Error) : connectionError(url.origin, error));
-    sent.setTimeout(SILENCE, () => sent.destroy(Object.assign(new Error(`silent for ${SILENCE / 1000} s`), { code: "ETIMEDOUT" })));
+    const fail = (error: NodeJS.ErrnoException): void =>
+      reject(
+        signal?.aborted === true ? (signal.reason as Error) : connectionError(url.origin, error),
+      );
+    sent.setTimeout(SILENCE, () =>
+      sent.destroy(
+        Object.assign(new Error(`silent for ${SILENCE / 1000} s`), { code: "ETIMEDOUT" }),
+      ),
+    );
     // An early refusal comes before all is sent; what the socket says afterwards does not matter.
     sent.on("response", resolve);
     sent.on("error", fail);
@@ -121,7 +196,9 @@ async function readText(answer: IncomingMessage, url: URL): Promise<string> {
 }
 
 /** Which registry, as every command takes it. */
-export interface ServerOption { server?: string }
+export interface ServerOption {
+  server?: string;
+}
 
 /** Followed redirects of one request. */
 const REDIRECTS = 5;
@@ -129,7 +206,11 @@ const REDIRECTS = 5;
 /** A registry as its commands talk to it: over HTTP, like any client. */
 export class Registry {
   /** @param address without a slash at the end; @param token never shown */
-  constructor(readonly address: string, private readonly token: string | undefined, private readonly signal?: AbortSignal) {}
+  constructor(
+    readonly address: string,
+    private readonly token: string | undefined,
+    private readonly signal?: AbortSignal,
+  ) {}
 
   /** The answer of a request, whatever its status. @param path below the address, or a whole URL */
   async ask(path: string, sending: Sending = {}): Promise<IncomingMessage> {
@@ -137,12 +218,28 @@ export class Registry {
     let url = new URL(path.startsWith("/") ? `${this.address}${path}` : path);
     for (let turn = 0; turn <= REDIRECTS; turn++) {
       // The token is for this registry alone.
-      const headers = { "User-Agent": "arkgraph", ...sending.headers, ...(this.token !== undefined && url.origin === own.origin ? { Authorization: `Bearer ${this.token}` } : {}) };
-      const answer = await exchange(url, { ...sending, headers, ...(this.signal ? { signal: this.signal } : {}) });
-      const { statusCode = 0, headers: { location } } = answer;
+      const headers = {
+        "User-Agent": "arkgraph",
+        ...sending.headers,
+        ...(this.token !== undefined && url.origin === own.origin
+          ? { Authorization: `Bearer ${this.token}` }
+          : {}),
+      };
+      const answer = await exchange(url, {
+        ...sending,
+        headers,
+        ...(this.signal ? { signal: this.signal } : {}),
+      });
+      const {
+        statusCode = 0,
+        headers: { location },
+      } = answer;
       if (![301, 302, 303, 307, 308].includes(statusCode) || location === undefined) return answer;
       answer.resume();
-      if ((sending.method ?? "GET") !== "GET") throw new Failure(`${url.origin} redirects to ${location}: give that address with --server`);
+      if ((sending.method ?? "GET") !== "GET")
+        throw new Failure(
+          `${url.origin} redirects to ${location}: give that address with --server`,
+        );
       url = new URL(location, url);
       if (!/^https?:$/.test(url.protocol)) break;
     }
@@ -150,10 +247,18 @@ export class Registry {
   }
 
   /** The same for an answer that must be a success. @throws Refusal */
-  async open(path: string, sending: Sending = {}, accepted: readonly number[] = [200]): Promise<IncomingMessage> {
+  async open(
+    path: string,
+    sending: Sending = {},
+    accepted: readonly number[] = [200],
+  ): Promise<IncomingMessage> {
     const answer = await this.ask(path, sending);
     if (accepted.includes(answer.statusCode ?? 0)) return answer;
-    throw refusal(this.address, answer.statusCode ?? 0, await readText(answer, new URL(this.address)));
+    throw refusal(
+      this.address,
+      answer.statusCode ?? 0,
+      await readText(answer, new URL(this.address)),
+    );
   }
 
   async text(path: string, sending?: Sending): Promise<string> {
@@ -171,33 +276,55 @@ export class Registry {
 
   /** Sends JSON and reads JSON. */
   send<T>(method: "POST" | "PUT", path: string, body: unknown): Promise<T> {
-    return this.json<T>(path, { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    return this.json<T>(path, {
+      method,
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
   }
 
   /** @throws Failure with what GraphQL refuses */
   async graphql<T>(query: string, variables: object = {}): Promise<T> {
-    const { data, errors } = await this.send<{ data?: T; errors?: { message: string }[] }>("POST", "/graphql", { query, variables });
-    if (errors && errors.length > 0) throw new Failure(errors.map(({ message }) => message).join("; "));
+    const { data, errors } = await this.send<{ data?: T; errors?: { message: string }[] }>(
+      "POST",
+      "/graphql",
+      { query, variables },
+    );
+    if (errors && errors.length > 0)
+      throw new Failure(errors.map(({ message }) => message).join("; "));
     return data as T;
   }
 }
 
 /**
- * The registry that is meant: `--server`, else ARKGRAPH_SERVER, else that of the last login, else this machine's.
- * The token is ARKGRAPH_TOKEN, else that of the login there.
+ * The registry that is meant: `--server`, else ARKGRAPH_SERVER, else that of the last login, else
+ * this machine's. The token is ARKGRAPH_TOKEN, else that of the login there.
  */
-export async function openRegistry({ server }: ServerOption, { token: needed = false, signal }: { token?: boolean; signal?: AbortSignal } = {}): Promise<Registry> {
+export async function openRegistry(
+  { server }: ServerOption,
+  { token: needed = false, signal }: { token?: boolean; signal?: AbortSignal } = {},
+): Promise<Registry> {
   const { address, token, login } = await resolveServer(server);
   if (needed && token === undefined) {
-    throw new Failure(login === undefined ? `you are not logged in to ${address}: run arkgraph login` : `the login to ${address} has expired: run arkgraph login again`);
+    throw new Failure(
+      login === undefined
+        ? `you are not logged in to ${address}: run arkgraph login`
+        : `the login to ${address} has expired: run arkgraph login again`,
+    );
   }
   return new Registry(address, token, signal);
 }
 
-export async function resolveServer(server: string | undefined): Promise<{ address: string; token: string | undefined; login: Login | undefined }> {
+export async function resolveServer(
+  server: string | undefined,
+): Promise<{ address: string; token: string | undefined; login: Login | undefined }> {
   const credentials = await readCredentials();
-  const address = serverAddress(server ?? (process.env["ARKGRAPH_SERVER"] || credentials.current) ?? DEFAULT_SERVER);
-  const login = Object.hasOwn(credentials.servers, address) ? credentials.servers[address] : undefined;
+  const address = serverAddress(
+    server ?? (process.env["ARKGRAPH_SERVER"] || credentials.current) ?? DEFAULT_SERVER,
+  );
+  const login = Object.hasOwn(credentials.servers, address)
+    ? credentials.servers[address]
+    : undefined;
   const stored = login && login.expires > Date.now() ? login.token : undefined;
   return { address, token: process.env["ARKGRAPH_TOKEN"] || stored, login };
 }
@@ -205,19 +332,34 @@ export async function resolveServer(server: string | undefined): Promise<{ addre
 /** The ARK that someone typed, in any accepted spelling. @throws Failure */
 export function givenArk(text: string): string {
   const ark = lookupArk(text.replace(/^https?:\/\/[^?#]*?\/(?=ark:)/i, ""));
-  if (ark === undefined) throw new Failure(`${text} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:99999/dataset-cells`);
+  if (ark === undefined)
+    throw new Failure(
+      `${text} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:99999/dataset-cells`,
+    );
   return ark;
 }
 
-/** An ARK in a path, which is decoded once: what is percent-encoded in the identifier itself stays so. */
-export const arkPath = (ark: string): string => ark.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
+/**
+ * An ARK in a path, which is decoded once: what is percent-encoded in the identifier itself stays
+ * so.
+ */
+export const arkPath = (ark: string): string =>
+  ark.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
 
 /** A `multipart/form-data` request with one file (RFC 7578), sent as it is read. */
-export function fileForm(file: { name: string; size: number | undefined; type: string; stream: Readable }): Sending {
+export function fileForm(file: {
+  name: string;
+  size: number | undefined;
+  type: string;
+  stream: Readable;
+}): Sending {
   const boundary = `arkgraph-${randomUUID()}`;
   // A name in a header: quotes, backslashes and line breaks would end it.
   const name = file.name.replace(/[\p{Cc}"\\]/gu, "_");
-  const head = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: ${file.type}\r\n\r\n`);
+  const head = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n` +
+      `Content-Type: ${file.type}\r\n\r\n`,
+  );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   async function* form(): AsyncGenerator<Buffer> {
     yield head;
@@ -225,7 +367,13 @@ export function fileForm(file: { name: string; size: number | undefined; type: s
     yield tail;
   }
   return {
-    method: "POST", body: Readable.from(form(), { objectMode: false }),
-    headers: { "Content-Type": `multipart/form-data; boundary=${boundary}`, ...(file.size === undefined ? {} : { "Content-Length": String(head.length + file.size + tail.length) }) },
+    method: "POST",
+    body: Readable.from(form(), { objectMode: false }),
+    headers: {
+      "Content-Type": `multipart/form-data; boundary=${boundary}`,
+      ...(file.size === undefined
+        ? {}
+        : { "Content-Length": String(head.length + file.size + tail.length) }),
+    },
   };
 }

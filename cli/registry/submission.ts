@@ -13,14 +13,21 @@ const LATEST = 2000;
 /** How long a registry may be away before asking is given up, in ms. */
 const PATIENCE = 600_000;
 
-export const readStatus = (registry: Registry, id: string): Promise<Submission> => registry.json<Submission>(`/rocrate/upload/status/${encodeURIComponent(id)}`);
+export const readStatus = (registry: Registry, id: string): Promise<Submission> =>
+  registry.json<Submission>(`/rocrate/upload/status/${encodeURIComponent(id)}`);
 
 /**
- * Asks until the submission has ended. A registry that restarts goes on with it, so what may pass is waited for.
+ * Asks until the submission has ended. A registry that restarts goes on with it, so what may pass
+ * is waited for.
  * @param changed told each state, or the reason while the registry does not answer
  * @throws Failure when the registry stays away, or refuses
  */
-export async function followSubmission(registry: Registry, id: string, changed: (state: Submission | { away: string }) => void, signal: AbortSignal): Promise<Submission> {
+export async function followSubmission(
+  registry: Registry,
+  id: string,
+  changed: (state: Submission | { away: string }) => void,
+  signal: AbortSignal,
+): Promise<Submission> {
   let pause = SOONEST;
   let away: number | undefined;
   for (;;) {
@@ -32,7 +39,10 @@ export async function followSubmission(registry: Registry, id: string, changed: 
     } catch (error) {
       if (!mayPass(error)) throw error;
       away ??= Date.now();
-      if (Date.now() - away > PATIENCE) throw new Failure(`${(error as Error).message}; the upload may go on: ${resumeHint(id)}`, { cause: error });
+      if (Date.now() - away > PATIENCE)
+        throw new Failure(`${(error as Error).message}; the upload may go on: ${resumeHint(id)}`, {
+          cause: error,
+        });
       changed({ away: (error as Error).message });
     }
     await sleep(pause, undefined, { signal });
@@ -40,12 +50,19 @@ export async function followSubmission(registry: Registry, id: string, changed: 
   }
 }
 
-const mayPass = (error: unknown): boolean => error instanceof ConnectionError || (error instanceof Refusal && [429, 502, 503, 504].includes(error.status));
+const mayPass = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof Refusal && [429, 502, 503, 504].includes(error.status));
 
-export const resumeHint = (id: string): string => `see how it goes with arkgraph status ${id} --wait`;
+export const resumeHint = (id: string): string =>
+  `see how it goes with arkgraph status ${id} --wait`;
 
 /** One finding on one line. */
-export const findingLine = ({ file, pointer, message, code }: Finding): string => visible(`${[file, pointer].filter((part) => part !== null && part !== "").join("#")}${file === null && (pointer ?? "") === "" ? "" : ": "}${message} (${code})`);
+export const findingLine = ({ file, pointer, message, code }: Finding): string =>
+  visible(
+    `${[file, pointer].filter((part) => part !== null && part !== "").join("#")}${file === null && (pointer ?? "") === "" ? "" : ": "}${message} ` +
+      `(${code})`,
+  );
 
 /** Findings of one code on one line: the first of them, and how many there are. */
 export function groupedFindings(findings: readonly Finding[]): string[] {
@@ -62,11 +79,15 @@ export function groupedFindings(findings: readonly Finding[]): string[] {
 }
 
 /** Where all findings are, if a group stands for several. */
-export const allWarnings = ({ submissionUUID, warnings }: Submission): string => `see all ${warnings.length} warnings with arkgraph status ${submissionUUID} --json`;
+export const allWarnings = ({ submissionUUID, warnings }: Submission): string =>
+  `see all ${warnings.length} warnings with arkgraph status ${submissionUUID} --json`;
 
 /** Why it failed, as one sentence. */
 export function failureOf({ error, submissionUUID }: Submission): Failure {
   const [first, ...more] = error ?? [];
-  const rest = more.length === 0 ? "" : `, and ${more.length} more: arkgraph status ${submissionUUID}`;
-  return new Failure(`the crate was not taken in: ${first ? findingLine(first) : "no reason was given"}${rest}`);
+  const rest =
+    more.length === 0 ? "" : `, and ${more.length} more: arkgraph status ${submissionUUID}`;
+  return new Failure(
+    `the crate was not taken in: ${first ? findingLine(first) : "no reason was given"}${rest}`,
+  );
 }

@@ -12,16 +12,29 @@ export interface ProgressLine {
 const WIDTH = 24;
 
 /** A bar on a terminal; elsewhere a plain line for each new stage. */
-export function openProgress(label: string, stream: NodeJS.WriteStream = process.stdout): ProgressLine {
+export function openProgress(
+  label: string,
+  stream: NodeJS.WriteStream = process.stdout,
+): ProgressLine {
   return stream.isTTY ? bar(label, stream) : plainLines(label, stream);
 }
 
 function bar(label: string, stream: NodeJS.WriteStream): ProgressLine {
   const format: GenericFormatter = (_options, { progress }, { stage }: { stage: string }) => {
     const filled = Math.round(Math.min(1, progress) * WIDTH);
-    return `  ${paint("cyan", "…")} ${label.padEnd(11)} ${paint("cyan", "█".repeat(filled))}${paint("dim", "░".repeat(WIDTH - filled))} ${stage}`;
+    return (
+      `  ${paint("cyan", "…")} ${label.padEnd(11)} ` +
+      `${paint("cyan", "█".repeat(filled))}${paint("dim", "░".repeat(WIDTH - filled))} ` +
+      `${stage}`
+    );
   };
-  const single = new SingleBar({ format, stream, clearOnComplete: true, hideCursor: true, fps: 20 });
+  const single = new SingleBar({
+    format,
+    stream,
+    clearOnComplete: true,
+    hideCursor: true,
+    fps: 20,
+  });
   let started = false;
   return {
     update(done, total, stage = "") {

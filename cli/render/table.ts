@@ -3,27 +3,48 @@ import { styleText } from "node:util";
 const PLAIN = /^[\x20-\x7e]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]$/u;
 /** Scripts and emoji that a terminal draws two columns wide (Unicode East Asian Width W and F). */
-const WIDE = /^[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23ec\u23f0\u23f3\u25fd\u25fe\u2614\u2615\u2648-\u2653\u267f\u2693\u26a1\u26aa\u26ab\u26bd\u26be\u26c4\u26c5\u26ce\u26d4\u26ea\u26f2\u26f3\u26f5\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u27b0\u27bf\u2b1b\u2b1c\u2b50\u2b55\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f004}\u{1f0cf}\u{1f18e}\u{1f191}-\u{1f19a}\u{1f200}-\u{1f320}\u{1f32d}-\u{1f335}\u{1f337}-\u{1f37c}\u{1f37e}-\u{1f393}\u{1f3a0}-\u{1f3ca}\u{1f3cf}-\u{1f3d3}\u{1f3e0}-\u{1f3f0}\u{1f3f4}\u{1f3f8}-\u{1f43e}\u{1f440}\u{1f442}-\u{1f4fc}\u{1f4ff}-\u{1f53d}\u{1f54b}-\u{1f54e}\u{1f550}-\u{1f567}\u{1f57a}\u{1f595}\u{1f596}\u{1f5a4}\u{1f5fb}-\u{1f64f}\u{1f680}-\u{1f6c5}\u{1f6cc}\u{1f6d0}-\u{1f6d2}\u{1f6d5}-\u{1f6d7}\u{1f6dc}-\u{1f6df}\u{1f6eb}\u{1f6ec}\u{1f6f4}-\u{1f6fc}\u{1f7e0}-\u{1f7eb}\u{1f7f0}\u{1f90c}-\u{1f93a}\u{1f93c}-\u{1f945}\u{1f947}-\u{1f9ff}\u{1fa70}-\u{1faff}\u{20000}-\u{3fffd}]$/u;
+const WIDE = new RegExp(
+  String.raw`^[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23ec\u23f0\u23f3\u25fd\u25fe\u2614\u2615` +
+    String.raw`\u2648-\u2653\u267f\u2693\u26a1\u26aa\u26ab\u26bd\u26be\u26c4\u26c5\u26ce\u26d4\u26ea` +
+    String.raw`\u26f2\u26f3\u26f5\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757` +
+    String.raw`\u2795-\u2797\u27b0\u27bf\u2b1b\u2b1c\u2b50\u2b55\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf` +
+    String.raw`\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-` +
+    String.raw`\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f004}\u{1f0cf}\u{1f18e}` +
+    String.raw`\u{1f191}-\u{1f19a}\u{1f200}-\u{1f320}\u{1f32d}-\u{1f335}\u{1f337}-\u{1f37c}\u{1f37e}-` +
+    String.raw`\u{1f393}\u{1f3a0}-\u{1f3ca}\u{1f3cf}-\u{1f3d3}\u{1f3e0}-\u{1f3f0}\u{1f3f4}\u{1f3f8}-` +
+    String.raw`\u{1f43e}\u{1f440}\u{1f442}-\u{1f4fc}\u{1f4ff}-\u{1f53d}\u{1f54b}-\u{1f54e}\u{1f550}-` +
+    String.raw`\u{1f567}\u{1f57a}\u{1f595}\u{1f596}\u{1f5a4}\u{1f5fb}-\u{1f64f}\u{1f680}-\u{1f6c5}` +
+    String.raw`\u{1f6cc}\u{1f6d0}-\u{1f6d2}\u{1f6d5}-\u{1f6d7}\u{1f6dc}-\u{1f6df}\u{1f6eb}\u{1f6ec}` +
+    String.raw`\u{1f6f4}-\u{1f6fc}\u{1f7e0}-\u{1f7eb}\u{1f7f0}\u{1f90c}-\u{1f93a}\u{1f93c}-\u{1f945}` +
+    String.raw`\u{1f947}-\u{1f9ff}\u{1fa70}-\u{1faff}\u{20000}-\u{3fffd}]$`,
+  "u",
+);
 
 /** Columns that text takes on a terminal. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of text)
+    width += NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return width;
 }
 
 const blanks: string[] = [];
 const blank = (count: number): string => (blanks[count] ??= " ".repeat(count));
 
-/** Text in the middle of a cell; an odd spare blank goes left when the column is odd, else right. */
+/**
+ * Text in the middle of a cell; an odd spare blank goes left when the column is odd, else right.
+ */
 export function centred(text: string, width: number, textWidth = displayWidth(text)): string {
   const spare = width - textWidth;
   const left = spare % 2 === 0 || width % 2 === 0 ? spare >> 1 : (spare >> 1) + 1;
   return blank(left) + text + blank(spare - left);
 }
 
-/** The frame of a table whose columns are as wide as they were told: its rows are printed one by one. */
+/**
+ * The frame of a table whose columns are as wide as they were told: its rows are printed one by
+ * one.
+ */
 export class TextTable {
   readonly widths: number[];
 
@@ -61,8 +82,12 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
   return table.top() + rows.map((row) => table.line(row)).join("") + table.bottom();
 }
 
-/** True when text on this stream may be coloured: a terminal, and nobody asked for none (https://no-color.org). */
-export const isColoured = (stream: { isTTY?: boolean }): boolean => stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "";
+/**
+ * True when text on this stream may be coloured: a terminal, and nobody asked for none
+ * (https://no-color.org).
+ */
+export const isColoured = (stream: { isTTY?: boolean }): boolean =>
+  stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "";
 
 /** Paints text for standard output, or leaves it alone. */
 export function paint(style: Parameters<typeof styleText>[0], text: string): string {
@@ -78,15 +103,23 @@ export function humanSize(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Text from elsewhere may hold control characters, which would move the cursor, change colours or break a table. */
-export const visible = (text: string): string => text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+/**
+ * Text from elsewhere may hold control characters, which would move the cursor, change colours or
+ * break a table.
+ */
+export const visible = (text: string): string =>
+  text.replace(
+    /\p{Cc}/gu,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
 
 /** A record and what lies below it: `ark:99999/crate/data/a.csv` lies below `ark:99999/crate`. */
 const BELOW = /^ark:[^/]+\/[^/]+\//;
 
 /**
- * Short forms of identifiers that are shown together. Those of one crate all begin alike; the short form leaves room for
- * what differs. Only the crate with most of them is shortened, so that a short form has one meaning.
+ * Short forms of identifiers that are shown together. Those of one crate all begin alike; the short
+ * form leaves room for what differs. Only the crate with most of them is shortened, so that a short
+ * form has one meaning.
  */
 export class ShortIds {
   readonly #start: string | undefined;

@@ -11,7 +11,8 @@ export interface RequestObserver {
   /**
    * @param operation the contract's operationId, `graphql`, `graphql_stream`, or `other`
    * @param status of the answer, or `gone`
-   * @param seconds until the last byte; absent for streams of events, which last as long as somebody listens
+   * @param seconds until the last byte; absent for streams of events, which last as long as
+   * somebody listens
    */
   answered(operation: string, status: string, seconds?: number): void;
 }
@@ -20,8 +21,8 @@ export interface RequestObserver {
 const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * What a node counts and measures, for Prometheus. Labels come from fixed lists only: no identifier, address or
- * text of a user ever becomes one. Gauges look when they are asked.
+ * What a node counts and measures, for Prometheus. Labels come from fixed lists only: no
+ * identifier, address or text of a user ever becomes one. Gauges look when they are asked.
  */
 class Metrics implements RequestObserver {
   readonly #registry = new Registry();
@@ -29,52 +30,154 @@ class Metrics implements RequestObserver {
   readonly #durations: Histogram<"operation">;
   #pools: PoolLoads = {};
 
-  constructor(private readonly deps: Pick<Deps, "config" | "damage" | "embedder" | "records" | "queries" | "openQueries" | "planTurns" | "shapeTurns" | "tableTurns">) {
+  constructor(
+    private readonly deps: Pick<
+      Deps,
+      | "config"
+      | "damage"
+      | "embedder"
+      | "records"
+      | "queries"
+      | "openQueries"
+      | "planTurns"
+      | "shapeTurns"
+      | "tableTurns"
+    >,
+  ) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
-    this.#requests = new Counter({ name: "arkgraph_requests_total", help: "Requests by operation and status.", labelNames: ["operation", "status"], registers });
-    this.#durations = new Histogram({ name: "arkgraph_request_duration_seconds", help: "Time until the last byte of an answer.", labelNames: ["operation"], buckets: BUCKETS, registers });
-    const gauge = <L extends string>(name: string, help: string, labelNames: L[], look: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>) => {
-      this.#registry.registerMetric(new Gauge<L>({
-        name, help, labelNames, registers: [],
-        async collect() {
-          // Without labels a reset would leave a zero, which is a statement.
-          if (labelNames.length === 0) this.remove();
-          else this.reset();
-          // A store that is away, or whose connections are all in use, leaves its gauge out; the rest is told all the same.
-          let late = false;
-          const looked = Promise.resolve(look((labels, value) => { if (!late) this.set(labels as never, value); }));
-          await within(deps.config.HEALTH_TIMEOUT, looked).catch(() => { late = true; });
-        },
-      }));
+    this.#requests = new Counter({
+      name: "arkgraph_requests_total",
+      help: "Requests by operation and status.",
+      labelNames: ["operation", "status"],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: "arkgraph_request_duration_seconds",
+      help: "Time until the last byte of an answer.",
+      labelNames: ["operation"],
+      buckets: BUCKETS,
+      registers,
+    });
+    const gauge = <L extends string>(
+      name: string,
+      help: string,
+      labelNames: L[],
+      look: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>,
+    ) => {
+      this.#registry.registerMetric(
+        new Gauge<L>({
+          name,
+          help,
+          labelNames,
+          registers: [],
+          async collect() {
+            // Without labels a reset would leave a zero, which is a statement.
+            if (labelNames.length === 0) this.remove();
+            else this.reset();
+            // A store that is away, or whose connections are all in use, leaves its gauge out; the
+            // rest is told all the same.
+            let late = false;
+            const looked = Promise.resolve(
+              look((labels, value) => {
+                if (!late) this.set(labels as never, value);
+              }),
+            );
+            await within(deps.config.HEALTH_TIMEOUT, looked).catch(() => {
+              late = true;
+            });
+          },
+        }),
+      );
     };
-    gauge("arkgraph_submissions", "Submissions of the whole installation that have not ended.", ["status"], async (set) => {
-      const counts = { queued: 0, running: 0 };
-      for (const { status } of await deps.records.unfinished()) counts[status as keyof typeof counts]++;
-      for (const [status, count] of Object.entries(counts)) set({ status }, count);
-    });
-    gauge("arkgraph_commits", "Number of the last commit that changed records.", [], async (set) => set({}, await deps.records.sequence()));
-    gauge("arkgraph_index_lag_commits", "Commits that the graph index has yet to apply.", [], async (set) => set({}, Math.max(0, (await deps.records.sequence()) - deps.queries.state().sequence)));
-    gauge("arkgraph_index_ready", "1 when the graph index is loaded.", [], (set) => set({}, deps.queries.state().state === "ready" ? 1 : 0));
-    const counted = (name: string, help: string, look: () => number) => new Counter({ name, help, registers, collect() { this.reset(); this.inc(look()); } });
-    counted("arkgraph_objects_scrubbed_total", "Stored objects that the scrub of this node has read and hashed.", () => deps.damage.scrubbed.objects);
-    counted("arkgraph_objects_scrubbed_bytes_total", "Their bytes.", () => deps.damage.scrubbed.bytes);
-    gauge("arkgraph_objects_damaged", "Stored objects of the installation that were found damaged and not written again.", [], (set) => set({}, deps.damage.count));
+    gauge(
+      "arkgraph_submissions",
+      "Submissions of the whole installation that have not ended.",
+      ["status"],
+      async (set) => {
+        const counts = { queued: 0, running: 0 };
+        for (const { status } of await deps.records.unfinished())
+          counts[status as keyof typeof counts]++;
+        for (const [status, count] of Object.entries(counts)) set({ status }, count);
+      },
+    );
+    gauge("arkgraph_commits", "Number of the last commit that changed records.", [], async (set) =>
+      set({}, await deps.records.sequence()),
+    );
+    gauge(
+      "arkgraph_index_lag_commits",
+      "Commits that the graph index has yet to apply.",
+      [],
+      async (set) =>
+        set({}, Math.max(0, (await deps.records.sequence()) - deps.queries.state().sequence)),
+    );
+    gauge("arkgraph_index_ready", "1 when the graph index is loaded.", [], (set) =>
+      set({}, deps.queries.state().state === "ready" ? 1 : 0),
+    );
+    const counted = (name: string, help: string, look: () => number) =>
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(look());
+        },
+      });
+    counted(
+      "arkgraph_objects_scrubbed_total",
+      "Stored objects that the scrub of this node has read and hashed.",
+      () => deps.damage.scrubbed.objects,
+    );
+    counted(
+      "arkgraph_objects_scrubbed_bytes_total",
+      "Their bytes.",
+      () => deps.damage.scrubbed.bytes,
+    );
+    gauge(
+      "arkgraph_objects_damaged",
+      "Stored objects of the installation that were found damaged and not written again.",
+      [],
+      (set) => set({}, deps.damage.count),
+    );
     const { embedder } = deps;
-    if (embedder) gauge("arkgraph_vectors_behind", "1 while records wait for their vectors.", [], async (set) => set({}, Number(await vectorsAreBehind(deps, embedder))));
-    gauge("arkgraph_turns", "Work of this node that is bounded: what runs, and what waits for its turn.", ["work", "state"], (set) => {
-      for (const [work, turns] of [["plans", deps.planTurns], ["shapes", deps.shapeTurns], ["tables", deps.tableTurns]] as const)
-        for (const [state, count] of Object.entries(turns.load())) set({ work, state }, count);
-    });
-    gauge("arkgraph_pool_connections", "Connections of this node to the database and to the SPARQL endpoint: all that are open, and those of them that nobody uses.", ["pool", "state"], (set) => {
-      for (const [pool, { total, idle }] of Object.entries(this.#pools)) {
-        set({ pool, state: "total" }, total);
-        set({ pool, state: "idle" }, idle);
-      }
-    });
-    gauge("arkgraph_pool_waiting", "Requests of this node that wait for a connection.", ["pool"], (set) => {
-      for (const [pool, { waiting }] of Object.entries(this.#pools)) set({ pool }, waiting);
-    });
+    if (embedder)
+      gauge("arkgraph_vectors_behind", "1 while records wait for their vectors.", [], async (set) =>
+        set({}, Number(await vectorsAreBehind(deps, embedder))),
+      );
+    gauge(
+      "arkgraph_turns",
+      "Work of this node that is bounded: what runs, and what waits for its turn.",
+      ["work", "state"],
+      (set) => {
+        for (const [work, turns] of [
+          ["plans", deps.planTurns],
+          ["shapes", deps.shapeTurns],
+          ["tables", deps.tableTurns],
+        ] as const)
+          for (const [state, count] of Object.entries(turns.load())) set({ work, state }, count);
+      },
+    );
+    gauge(
+      "arkgraph_pool_connections",
+      "Connections of this node to the database and to the SPARQL endpoint: all that are " +
+        "open, and those of them that nobody uses.",
+      ["pool", "state"],
+      (set) => {
+        for (const [pool, { total, idle }] of Object.entries(this.#pools)) {
+          set({ pool, state: "total" }, total);
+          set({ pool, state: "idle" }, idle);
+        }
+      },
+    );
+    gauge(
+      "arkgraph_pool_waiting",
+      "Requests of this node that wait for a connection.",
+      ["pool"],
+      (set) => {
+        for (const [pool, { waiting }] of Object.entries(this.#pools)) set({ pool }, waiting);
+      },
+    );
   }
 
   answered(operation: string, status: string, seconds?: number): void {
@@ -91,26 +194,44 @@ class Metrics implements RequestObserver {
   }
 }
 
-export interface MetricsListener { metrics: Metrics; /** Address without a slash at the end. */ url: string; close(): Promise<void> }
+export interface MetricsListener {
+  metrics: Metrics;
+  /** Address without a slash at the end. */ url: string;
+  close(): Promise<void>;
+}
 
 /**
- * Answers `GET /metrics` on a port of its own, which no proxy in front of the doors leads to: what it tells is for
- * operators, and there is no token that a scraper could hold.
+ * Answers `GET /metrics` on a port of its own, which no proxy in front of the doors leads to: what
+ * it tells is for operators, and there is no token that a scraper could hold.
  * @throws the error of listening
  */
-export async function listenForScrapes(deps: Deps, port: number, host: string): Promise<MetricsListener> {
+export async function listenForScrapes(
+  deps: Deps,
+  port: number,
+  host: string,
+): Promise<MetricsListener> {
   const metrics = new Metrics(deps);
   const server: Server = createServer((req, res) => {
-    if (req.url !== "/metrics" || (req.method !== "GET" && req.method !== "HEAD")) return void res.writeHead(404).end();
-    metrics.text().then(({ type, text }) => res.writeHead(200, { "Content-Type": type, "Cache-Control": "no-store" }).end(req.method === "HEAD" ? undefined : text), (err: unknown) => {
-      deps.log.error({ err }, "metrics could not be gathered");
-      res.writeHead(500).end();
-    });
+    if (req.url !== "/metrics" || (req.method !== "GET" && req.method !== "HEAD"))
+      return void res.writeHead(404).end();
+    metrics.text().then(
+      ({ type, text }) =>
+        res
+          .writeHead(200, { "Content-Type": type, "Cache-Control": "no-store" })
+          .end(req.method === "HEAD" ? undefined : text),
+      (err: unknown) => {
+        deps.log.error({ err }, "metrics could not be gathered");
+        res.writeHead(500).end();
+      },
+    );
   });
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
+  await new Promise<void>((resolve, reject) =>
+    server.once("error", reject).listen(port, host, resolve),
+  );
   const { port: got, family } = server.address() as AddressInfo;
   return {
-    metrics, url: `http://${family === "IPv6" ? `[${host}]` : host}:${got}`,
+    metrics,
+    url: `http://${family === "IPv6" ? `[${host}]` : host}:${got}`,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

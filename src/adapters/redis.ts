@@ -5,8 +5,9 @@ import { ServiceError } from "../errors.js";
 type Connecting = AbstractConnector["connect"];
 
 /**
- * ioredis listens for the first error of a socket only. Over TLS there may be a second, such as the server's alert after a
- * certificate that is not trusted, and without a listener that would end the process.
+ * ioredis listens for the first error of a socket only. Over TLS there may be a second, such as the
+ * server's alert after a certificate that is not trusted, and without a listener that would end the
+ * process.
  */
 async function guarded(connecting: ReturnType<Connecting>): ReturnType<Connecting> {
   const stream = await connecting;
@@ -27,14 +28,22 @@ const Sentinels = SentinelConnector as unknown as new (options: unknown) => {
   connectToSentinel(endpoint: unknown, options?: RedisOptions): Redis;
 };
 
-/** Connects to the master that sentinels name. That one of them is away is no fault: the others are asked. */
+/**
+ * Connects to the master that sentinels name. That one of them is away is no fault: the others are
+ * asked.
+ */
 class MasterOfSentinels extends Sentinels {
   override connect(tell: Parameters<Connecting>[0]): ReturnType<Connecting> {
     return guarded(super.connect(tell));
   }
 
   override connectToSentinel(endpoint: unknown, options: RedisOptions = {}): Redis {
-    return super.connectToSentinel(endpoint, { ...options, Connector: OneRedis as NonNullable<RedisOptions["Connector"]> }).on("error", () => {});
+    return super
+      .connectToSentinel(endpoint, {
+        ...options,
+        Connector: OneRedis as NonNullable<RedisOptions["Connector"]>,
+      })
+      .on("error", () => {});
   }
 }
 
@@ -47,7 +56,9 @@ export interface LinkLog {
 interface LinkOptions {
   /** Setting REDIS_URL. */
   url: string;
-  /** Setting REDIS_SENTINELS: they are asked where the master is, whose name is the host in the URL. */
+  /**
+   * Setting REDIS_SENTINELS: they are asked where the master is, whose name is the host in the URL.
+   */
   sentinels?: readonly { host: string; port: number }[] | null;
   /** Setting REDIS_PREFIX. */
   prefix: string;
@@ -64,11 +75,15 @@ const LOOK = 500;
 const REMINDER = 60_000;
 
 /**
- * The way to one Redis. It being away is a state, not an accident: it is logged once when it begins and once
- * when it ends, connections come back by themselves, and {@link commands} fail at once meanwhile.
+ * The way to one Redis. It being away is a state, not an accident: it is logged once when it begins
+ * and once when it ends, connections come back by themselves, and {@link commands} fail at once
+ * meanwhile.
  */
 export class RedisLink {
-  /** For requests that somebody waits for: nothing is queued while Redis is away, and no answer is waited for longer than the time-out. */
+  /**
+   * For requests that somebody waits for: nothing is queued while Redis is away, and no answer is
+   * waited for longer than the time-out.
+   */
   readonly commands: Redis;
   readonly #opened: Redis[] = [];
   readonly #returned: (() => void)[] = [];
@@ -77,7 +92,11 @@ export class RedisLink {
   #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: LinkOptions) {
-    this.commands = this.#open({ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: options.timeout });
+    this.commands = this.#open({
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: options.timeout,
+    });
     // A Redis that is started again at once is found empty without an error before.
     this.commands.on("close", () => this.failed(new Error("the connection was closed")));
   }
@@ -87,7 +106,10 @@ export class RedisLink {
     return !this.#away && this.commands.status === "ready";
   }
 
-  /** A connection that waits for Redis as long as it takes: for workers and subscribers. It is closed with the link. */
+  /**
+   * A connection that waits for Redis as long as it takes: for workers and subscribers. It is
+   * closed with the link.
+   */
   patient(): Redis {
     return this.#open({ maxRetriesPerRequest: null });
   }
@@ -118,13 +140,16 @@ export class RedisLink {
     try {
       await this.commands.ping();
     } catch (cause) {
-      throw new ServiceError("STORE_UNAVAILABLE", `Redis does not answer: ${(cause as Error).message}`);
+      throw new ServiceError(
+        "STORE_UNAVAILABLE",
+        `Redis does not answer: ${(cause as Error).message}`,
+      );
     }
   }
 
   /**
-   * Redis did not do what it was asked; what follows from that is the caller's. The error itself is not logged:
-   * it carries the command that failed, and that one may be AUTH.
+   * Redis did not do what it was asked; what follows from that is the caller's. The error itself is
+   * not logged: it carries the command that failed, and that one may be AUTH.
    */
   failed(error: unknown): void {
     const { name, message: reason } = error as Error;
@@ -136,7 +161,10 @@ export class RedisLink {
       return;
     }
     this.#away = true;
-    this.options.log.warn({ reason }, "Redis cannot be reached: submissions are accepted, and begun once it is back");
+    this.options.log.warn(
+      { reason },
+      "Redis cannot be reached: submissions are accepted, and begun once it is back",
+    );
     this.#lookAgain();
   }
 
@@ -153,13 +181,16 @@ export class RedisLink {
   /** A connection that hangs tells nothing of its end. */
   #lookAgain(): void {
     setTimeout(() => {
-      this.commands.ping().then(() => {
-        this.#away = false;
-        this.options.log.info({}, "Redis can be reached again");
-        for (const tell of this.#returned) tell();
-      }, () => {
-        if (!this.#closed) this.#lookAgain();
-      });
+      this.commands.ping().then(
+        () => {
+          this.#away = false;
+          this.options.log.info({}, "Redis can be reached again");
+          for (const tell of this.#returned) tell();
+        },
+        () => {
+          if (!this.#closed) this.#lookAgain();
+        },
+      );
     }, LOOK).unref();
   }
 
@@ -167,9 +198,12 @@ export class RedisLink {
     const { url, sentinels } = this.options;
     const connection = new Redis(url, {
       ...options,
-      ...(sentinels ? { ...throughSentinels(url), sentinels: [...sentinels] } : { Connector: OneRedis as NonNullable<RedisOptions["Connector"]> }),
+      ...(sentinels
+        ? { ...throughSentinels(url), sentinels: [...sentinels] }
+        : { Connector: OneRedis as NonNullable<RedisOptions["Connector"]> }),
       connectTimeout: this.options.timeout,
-      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE) * (0.75 + Math.random() / 2),
+      retryStrategy: (times) =>
+        Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE) * (0.75 + Math.random() / 2),
     });
     // Without a listener an error event would end the process.
     connection.on("error", (error: Error) => this.failed(error));
@@ -179,9 +213,12 @@ export class RedisLink {
 }
 
 /**
- * With `rediss://` the sentinels are asked over TLS too. The failover detector of ioredis stays off: a change of the master that
- * meets a connection which is being made ends that one for good.
+ * With `rediss://` the sentinels are asked over TLS too. The failover detector of ioredis stays
+ * off: a change of the master that meets a connection which is being made ends that one for good.
  */
 const throughSentinels = (url: string): RedisOptions => ({
-  Connector: MasterOfSentinels as unknown as NonNullable<RedisOptions["Connector"]>, name: new URL(url).hostname, enableTLSForSentinelMode: true, ...(url.startsWith("rediss:") && { sentinelTLS: {} }),
+  Connector: MasterOfSentinels as unknown as NonNullable<RedisOptions["Connector"]>,
+  name: new URL(url).hostname,
+  enableTLSForSentinelMode: true,
+  ...(url.startsWith("rediss:") && { sentinelTLS: {} }),
 });

@@ -40,13 +40,20 @@ import { Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
 const REGISTRY = "container-registry-name";
 
 /**
- * What runs computations; `undefined` where CONTAINER_HOST is not set. It is not asked anything yet: an engine that is away must not
- * keep the registry from starting.
+ * What runs computations; `undefined` where CONTAINER_HOST is not set. It is not asked anything
+ * yet: an engine that is away must not keep the registry from starting.
  * @throws ConfigError when CONTAINER_CERTS cannot be read
  */
-async function containersOf({ CONTAINER_HOST: host, CONTAINER_CERTS, CONTAINER_TIMEOUT: timeout, ROLE }: Config, records: RecordStore): Promise<ContainerEngine | undefined> {
+async function containersOf(
+  { CONTAINER_HOST: host, CONTAINER_CERTS, CONTAINER_TIMEOUT: timeout, ROLE }: Config,
+  records: RecordStore,
+): Promise<ContainerEngine | undefined> {
   if (host === null) return undefined;
-  const [{ engineAddress }, { DockerClient }, { DockerEngine }] = await Promise.all([import("../adapters/containers/docker-client.js"), import("../adapters/containers/docker-client.js"), import("../adapters/containers/docker-engine.js")]);
+  const [{ engineAddress }, { DockerClient }, { DockerEngine }] = await Promise.all([
+    import("../adapters/containers/docker-client.js"),
+    import("../adapters/containers/docker-client.js"),
+    import("../adapters/containers/docker-engine.js"),
+  ]);
   // A node that only answers requests knows that there is one, and leaves it to others.
   const certificates = ROLE === "api" ? null : CONTAINER_CERTS;
   const address = await engineAddress(host, certificates).catch((error: Error) => {
@@ -57,27 +64,47 @@ async function containersOf({ CONTAINER_HOST: host, CONTAINER_CERTS, CONTAINER_T
 }
 
 /**
- * What makes vectors of texts; `undefined` where EMBEDDINGS_URL is not set. It is not asked anything yet: a server that is away must
- * not keep the registry from starting.
+ * What makes vectors of texts; `undefined` where EMBEDDINGS_URL is not set. It is not asked
+ * anything yet: a server that is away must not keep the registry from starting.
  * @throws ConfigError when the settings name half of it
  */
 export async function embedderOf(config: Config): Promise<Embedder | undefined> {
   const { EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: model, EMBEDDINGS_KEY: key } = config;
   if (url === null && model === null) return undefined;
-  if (url === null || model === null) throw new ConfigError(`${url === null ? "EMBEDDINGS_URL" : "EMBEDDINGS_MODEL"} is missing: an embeddings server needs both EMBEDDINGS_URL and EMBEDDINGS_MODEL`);
+  if (url === null || model === null)
+    throw new ConfigError(
+      `${url === null ? "EMBEDDINGS_URL" : "EMBEDDINGS_MODEL"} is missing: an embeddings ` +
+        "server needs both EMBEDDINGS_URL and EMBEDDINGS_MODEL",
+    );
   const { EndpointEmbedder } = await import("../adapters/embeddings/endpoint.js");
   return new EndpointEmbedder({
-    url, model, queryModel: config.EMBEDDINGS_QUERY_MODEL ?? model, ...(key !== null && { key }),
-    queryPrefix: config.EMBEDDINGS_QUERY_PREFIX, passagePrefix: config.EMBEDDINGS_PASSAGE_PREFIX, maxText: config.EMBEDDINGS_MAX_TEXT,
-    batch: config.EMBEDDINGS_BATCH, pool: config.EMBEDDINGS_POOL,
-    timeout: config.EMBEDDINGS_TIMEOUT, queryTimeout: config.EMBEDDINGS_QUERY_TIMEOUT, healthTimeout: config.HEALTH_TIMEOUT,
+    url,
+    model,
+    queryModel: config.EMBEDDINGS_QUERY_MODEL ?? model,
+    ...(key !== null && { key }),
+    queryPrefix: config.EMBEDDINGS_QUERY_PREFIX,
+    passagePrefix: config.EMBEDDINGS_PASSAGE_PREFIX,
+    maxText: config.EMBEDDINGS_MAX_TEXT,
+    batch: config.EMBEDDINGS_BATCH,
+    pool: config.EMBEDDINGS_POOL,
+    timeout: config.EMBEDDINGS_TIMEOUT,
+    queryTimeout: config.EMBEDDINGS_QUERY_TIMEOUT,
+    healthTimeout: config.HEALTH_TIMEOUT,
   });
 }
 
 /** What answers questions about the graph, and what looks at those of strangers first. */
-interface GraphIndex { queries: QueryEngine & { start(): void }; openQueries: OpenQueries; guard: QueryGuard }
+interface GraphIndex {
+  queries: QueryEngine & { start(): void };
+  openQueries: OpenQueries;
+  guard: QueryGuard;
+}
 
-/** The graph index in this process, or on the SPARQL endpoint where one is set; it follows the commits. @throws ConfigError as {@link endpointOptions} */
+/**
+ * The graph index in this process, or on the SPARQL endpoint where one is set; it follows the
+ * commits.
+ * @throws ConfigError as {@link endpointOptions}
+ */
 async function graphIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
   const index = await open(config, records, log);
   records.onCommit((sequence) => {
@@ -90,69 +117,156 @@ async function graphIndex(config: Config, records: RecordStore, log: Log): Promi
 async function open(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
   const openFeed = () => records.openFeed();
   const limits = {
-    timeout: config.SPARQL_TIMEOUT, maxRows: config.SPARQL_MAX_ROWS, maxBytes: config.SPARQL_MAX_BYTES, indexWait: config.INDEX_WAIT,
-    idle: config.SPARQL_IDLE, queue: config.SPARQL_QUEUE, callerQueue: config.SPARQL_CALLER_QUEUE, queueWait: config.SPARQL_QUEUE_WAIT, slice: config.SPARQL_SLICE,
+    timeout: config.SPARQL_TIMEOUT,
+    maxRows: config.SPARQL_MAX_ROWS,
+    maxBytes: config.SPARQL_MAX_BYTES,
+    indexWait: config.INDEX_WAIT,
+    idle: config.SPARQL_IDLE,
+    queue: config.SPARQL_QUEUE,
+    callerQueue: config.SPARQL_CALLER_QUEUE,
+    queueWait: config.SPARQL_QUEUE_WAIT,
+    slice: config.SPARQL_SLICE,
   };
   const endpoint = endpointOptions(config, records, log);
   if (endpoint) {
-    const { BOOKKEEPING, EndpointEngine, OpenEndpoint } = await import("../storage/graph/endpoint/index.js");
+    const { BOOKKEEPING, EndpointEngine, OpenEndpoint } =
+      await import("../storage/graph/endpoint/index.js");
     // Each has connections of its own: strangers never keep the service itself from asking.
     const strangers = Math.floor(config.SPARQL_POOL / 2);
     const queries = new EndpointEngine({ ...endpoint, pool: config.SPARQL_POOL - strangers });
-    return { queries, openQueries: new OpenEndpoint(queries, endpoint, { ...limits, atOnce: strangers }), guard: new QueryGuard(config, BOOKKEEPING) };
+    return {
+      queries,
+      openQueries: new OpenEndpoint(queries, endpoint, { ...limits, atOnce: strangers }),
+      guard: new QueryGuard(config, BOOKKEEPING),
+    };
   }
-  const queries = new OxigraphEngine({ openFeed, indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, log });
+  const queries = new OxigraphEngine({
+    openFeed,
+    indexWait: config.INDEX_WAIT,
+    queryTimeout: config.QUERY_TIMEOUT,
+    log,
+  });
   return {
     queries,
-    // The engine of the service has the same graph: what it takes there it takes in a thread for strangers.
-    openQueries: new OpenEngine({ ...limits, openFeed, memory: config.SPARQL_MEMORY, needs: () => queries.held(), threads: config.SPARQL_THREADS, log }),
+    // The engine of the service has the same graph: what it takes there it takes in a thread for
+    // strangers.
+    openQueries: new OpenEngine({
+      ...limits,
+      openFeed,
+      memory: config.SPARQL_MEMORY,
+      needs: () => queries.held(),
+      threads: config.SPARQL_THREADS,
+      log,
+    }),
     guard: new QueryGuard(config),
   };
 }
 
-/** How log lines name an attempt: with the request that asked for the work, on whichever node that was. */
-const workFields = ({ id, type, attempt, input }: Submission) => ({ submission: id, type, attempt, ...(typeof input["request"] === "string" ? { request: input["request"] } : {}) });
+/**
+ * How log lines name an attempt: with the request that asked for the work, on whichever node that
+ * was.
+ */
+const workFields = ({ id, type, attempt, input }: Submission) => ({
+  submission: id,
+  type,
+  attempt,
+  ...(typeof input["request"] === "string" ? { request: input["request"] } : {}),
+});
 
 /** Tells of the begin and end of all work. */
-export const told = (handler: JobHandler, log: Log): JobHandler => async (job) => {
-  const began = performance.now();
-  log.info(workFields(job.submission), "work on a submission begins");
-  await handler(job);
-  log.info({ ...workFields(job.submission), ms: Math.round(performance.now() - began) }, "work on a submission ended");
-};
+export const told =
+  (handler: JobHandler, log: Log): JobHandler =>
+  async (job) => {
+    const began = performance.now();
+    log.info(workFields(job.submission), "work on a submission begins");
+    await handler(job);
+    log.info(
+      { ...workFields(job.submission), ms: Math.round(performance.now() - began) },
+      "work on a submission ended",
+    );
+  };
 
-/** A kind of work that has turns of its own where it is done at all: it may take hours, and nothing else is to wait for it. */
-interface OwnLane { type: Submission["type"]; concurrency: number; name: string }
+/**
+ * A kind of work that has turns of its own where it is done at all: it may take hours, and nothing
+ * else is to wait for it.
+ */
+interface OwnLane {
+  type: Submission["type"];
+  concurrency: number;
+  name: string;
+}
 
 function ownLanes(config: Config): OwnLane[] {
   return [
-    ...(config.CONTAINER_HOST === null ? [] : [{ type: "computation" as const, concurrency: config.EXECUTION_CONCURRENCY, name: "runs" }]),
-    ...(config.EMBEDDINGS_URL === null ? [] : [{ type: "vectors" as const, concurrency: 1, name: "vectors" }]),
+    ...(config.CONTAINER_HOST === null
+      ? []
+      : [
+          { type: "computation" as const, concurrency: config.EXECUTION_CONCURRENCY, name: "runs" },
+        ]),
+    ...(config.EMBEDDINGS_URL === null
+      ? []
+      : [{ type: "vectors" as const, concurrency: 1, name: "vectors" }]),
   ];
 }
 
-/** The queue of background work, and what limits go by: both of this process alone, or of all nodes over Redis. */
-async function queueOf(config: Config, records: RecordStore, log: Log): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
+/**
+ * The queue of background work, and what limits go by: both of this process alone, or of all nodes
+ * over Redis.
+ */
+async function queueOf(
+  config: Config,
+  records: RecordStore,
+  log: Log,
+): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
   const own = ownLanes(config);
   const slow = { after: config.JOB_SLOW_AFTER, concurrency: config.JOB_SLOW_CONCURRENCY };
   if (own.length === 0) return oneQueue(config, records, log, slow);
-  const lane = async (takes: Lane["takes"], settings: Partial<Config>, set?: SlowOptions) => ({ takes, ...(await oneQueue({ ...config, ...settings }, storeOfLane(records, takes), log, set)) });
+  const lane = async (takes: Lane["takes"], settings: Partial<Config>, set?: SlowOptions) => ({
+    takes,
+    ...(await oneQueue({ ...config, ...settings }, storeOfLane(records, takes), log, set)),
+  });
   const [work, ...others] = await Promise.all([
     lane((type) => own.every((each) => each.type !== type), {}, slow),
-    ...own.map(({ type, concurrency, name }) => lane((asked) => asked === type, { JOB_CONCURRENCY: concurrency, REDIS_PREFIX: `${config.REDIS_PREFIX}:${name}` })),
+    ...own.map(({ type, concurrency, name }) =>
+      lane((asked) => asked === type, {
+        JOB_CONCURRENCY: concurrency,
+        REDIS_PREFIX: `${config.REDIS_PREFIX}:${name}`,
+      }),
+    ),
   ]);
-  return { jobs: new LanedJobQueue(records, [work!, ...others].map(({ takes, jobs }) => ({ takes, queue: jobs })) as [Lane, ...Lane[]]), shared: work!.shared };
+  return {
+    jobs: new LanedJobQueue(
+      records,
+      [work!, ...others].map(({ takes, jobs }) => ({ takes, queue: jobs })) as [Lane, ...Lane[]],
+    ),
+    shared: work!.shared,
+  };
 }
 
-async function oneQueue(config: Config, store: JobStore, log: Log, slow?: SlowOptions): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
+async function oneQueue(
+  config: Config,
+  store: JobStore,
+  log: Log,
+  slow?: SlowOptions,
+): Promise<{ jobs: JobQueue; shared: SharedMemory }> {
   const options = {
-    store, maxAttempts: config.MAX_ATTEMPTS, maxRestarts: config.MAX_RESTARTS, outagePatience: config.OUTAGE_PATIENCE, concurrency: config.JOB_CONCURRENCY, ...(slow && { slow }), backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
+    store,
+    maxAttempts: config.MAX_ATTEMPTS,
+    maxRestarts: config.MAX_RESTARTS,
+    outagePatience: config.OUTAGE_PATIENCE,
+    concurrency: config.JOB_CONCURRENCY,
+    ...(slow && { slow }),
+    backOff: backOff({ least: config.JOB_BACKOFF, most: config.JOB_BACKOFF_MAX }),
     onFault: (submission: string, err: unknown, of?: Submission) => {
       reportDamage(log, err);
-      log.error({ err, submission, ...(of && workFields(of)) }, "an attempt at a submission failed");
+      log.error(
+        { err, submission, ...(of && workFields(of)) },
+        "an attempt at a submission failed",
+      );
     },
   };
-  if (config.REDIS_URL === null) return { jobs: new InProcessJobQueue(options), shared: new LocalMemory() };
+  if (config.REDIS_URL === null)
+    return { jobs: new InProcessJobQueue(options), shared: new LocalMemory() };
   // Loaded only where it is wanted: it would be a tenth of the start.
   const { openOnRedis } = await import("../jobs/bullmq/job-queue.js");
   return openOnRedis(config, config.REDIS_URL, options, log);
@@ -161,7 +275,10 @@ async function oneQueue(config: Config, store: JobStore, log: Log, slow?: SlowOp
 /** A registry without doors: its stores, open, and what runs in the background. */
 export interface Registry {
   deps: Deps;
-  /** Begins background work: the graph index, and unless this node only answers requests unfinished submissions and the sweep. */
+  /**
+   * Begins background work: the graph index, and unless this node only answers requests unfinished
+   * submissions and the sweep.
+   */
   start(): Promise<void>;
   /** Ends it all; work in progress has `grace` ms. Safe to call once. */
   close(grace: number): Promise<void>;
@@ -197,7 +314,30 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const tableTurns = new Turns(config.TABLE_CONCURRENCY);
   const scoreTurns = new Turns(config.SCORES_AT_ONCE, 16 * config.SCORES_AT_ONCE);
   const penalties = new Penalties(config.SPARQL_PENALTY, shared);
-  const untraced: Deps = { config, records, queries, openQueries, guard, penalties, objects, objectsLocation, damage: new KnownDamage({ records, objects, log }), jobs, ...(containers && { containers }), ...(embedder && nearness && { embedder, nearness }), documents, shared, planTurns, shapeTurns, tableTurns, scoreTurns, log, baseUrl, installation: issuer, jwtSecret };
+  const untraced: Deps = {
+    config,
+    records,
+    queries,
+    openQueries,
+    guard,
+    penalties,
+    objects,
+    objectsLocation,
+    damage: new KnownDamage({ records, objects, log }),
+    jobs,
+    ...(containers && { containers }),
+    ...(embedder && nearness && { embedder, nearness }),
+    documents,
+    shared,
+    planTurns,
+    shapeTurns,
+    tableTurns,
+    scoreTurns,
+    log,
+    baseUrl,
+    installation: issuer,
+    jwtSecret,
+  };
   const deps: Deps = tracing ? { ...tracedDeps(untraced, tracing), tracing } : untraced;
   const sweeper = new Sweeper(deps);
   const scrubber = new Scrubber(deps);
@@ -210,9 +350,22 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await untraced.damage.refresh();
       scrubber.start();
       if (config.ROLE === "api") return;
-      const handlers = { crate: intakeHandler(deps, objectsLocation), evidence: buildHandler(deps), score: scoreHandler(deps), computation: executionHandler(deps), vectors: vectorsHandler(deps) };
+      const handlers = {
+        crate: intakeHandler(deps, objectsLocation),
+        evidence: buildHandler(deps),
+        score: scoreHandler(deps),
+        computation: executionHandler(deps),
+        vectors: vectorsHandler(deps),
+      };
       const handler: JobHandler = (job) => handlers[job.submission.type](job);
-      await jobs.start(told(tracing ? tracing.job(handler, async (id) => (await records.submission(id))?.status) : handler, log));
+      await jobs.start(
+        told(
+          tracing
+            ? tracing.job(handler, async (id) => (await records.submission(id))?.status)
+            : handler,
+          log,
+        ),
+      );
       sweeper.start();
       vectors?.start();
     },
@@ -223,7 +376,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       scoreTurns.close();
       await vectors?.close();
       await jobs.close(grace);
-      // Uploads whose connections were closed: what was received of them is removed before the process ends.
+      // Uploads whose connections were closed: what was received of them is removed before the
+      // process ends.
       await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);
       await scrubber.close();
       await sweeper.close();

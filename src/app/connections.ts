@@ -4,7 +4,14 @@ import { blockList, networkOf, plainAddress } from "../http/client.js";
 import type { Config } from "../config/config.js";
 import { ServiceError } from "../errors.js";
 
-type ConnectionSettings = Pick<Config, "MAX_CONNECTIONS" | "MAX_CONNECTIONS_PER_ADDRESS" | "HEADERS_TIMEOUT" | "KEEP_ALIVE_TIMEOUT" | "TRUSTED_PROXIES">;
+type ConnectionSettings = Pick<
+  Config,
+  | "MAX_CONNECTIONS"
+  | "MAX_CONNECTIONS_PER_ADDRESS"
+  | "HEADERS_TIMEOUT"
+  | "KEEP_ALIVE_TIMEOUT"
+  | "TRUSTED_PROXIES"
+>;
 type BodySettings = Pick<Config, "BODY_TIMEOUT" | "BODY_MIN_RATE">;
 
 /**
@@ -25,12 +32,23 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? "");
-    const isProxy = proxies !== undefined && isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+    const isProxy =
+      proxies !== undefined &&
+      isIP(address) !== 0 &&
+      proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
     const client = isProxy ? undefined : networkOf(address);
     const ofClient = client === undefined ? 0 : (open.get(client) ?? 0);
-    if (all >= MAX_CONNECTIONS) return refuse(socket, `The service has ${MAX_CONNECTIONS} connections open (MAX_CONNECTIONS). Retry later.`);
+    if (all >= MAX_CONNECTIONS)
+      return refuse(
+        socket,
+        `The service has ${MAX_CONNECTIONS} connections open (MAX_CONNECTIONS). Retry later.`,
+      );
     if (ofClient >= MAX_CONNECTIONS_PER_ADDRESS) {
-      return refuse(socket, `Your address has ${MAX_CONNECTIONS_PER_ADDRESS} connections open (MAX_CONNECTIONS_PER_ADDRESS). Close some, or reuse them.`);
+      return refuse(
+        socket,
+        `Your address has ${MAX_CONNECTIONS_PER_ADDRESS} connections open ` +
+          "(MAX_CONNECTIONS_PER_ADDRESS). Close some, or reuse them.",
+      );
     }
     all++;
     if (client !== undefined) open.set(client, ofClient + 1);
@@ -50,17 +68,26 @@ function refuse(socket: Socket, detail: string): void {
   const body = JSON.stringify({ detail, code: "TOO_MANY_CONNECTIONS" });
   // An error that nobody listens for would end the process.
   socket.on("error", () => undefined);
-  socket.end(`HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: ` +
+      `${Buffer.byteLength(body)}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n${body}`,
+  );
   socket.destroySoon();
 }
 
-interface Watched { req: IncomingMessage; res: ServerResponse; /** Bytes of the connection when the period began. */ from: number; /** How long (ms) of the period the service was ready to read. */ waited: number }
+interface Watched {
+  req: IncomingMessage;
+  res: ServerResponse;
+  /** Bytes of the connection when the period began. */ from: number;
+  /** How long (ms) of the period the service was ready to read. */ waited: number;
+}
 
 /**
- * Ends requests whose body arrives too slowly. One rule for small bodies and large: each period of BODY_TIMEOUT must
- * bring BODY_MIN_RATE, or the end of the body. A body of less than the two multiplied therefore has BODY_TIMEOUT in
- * all, and an upload may take as long as it needs at that rate. Time in which the service itself does not read
- * (a disk that is slow, a job that waits for its slot) does not count.
+ * Ends requests whose body arrives too slowly. One rule for small bodies and large: each period of
+ * BODY_TIMEOUT must bring BODY_MIN_RATE, or the end of the body. A body of less than the two
+ * multiplied therefore has BODY_TIMEOUT in all, and an upload may take as long as it needs at that
+ * rate. Time in which the service itself does not read (a disk that is slow, a job that waits for
+ * its slot) does not count.
  */
 export class BodyClock {
   readonly #watched = new Set<Watched>();
@@ -68,7 +95,14 @@ export class BodyClock {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param expired answers a request whose body took too long, with 408 */
-  constructor(private readonly settings: BodySettings, private readonly expired: (req: IncomingMessage, res: ServerResponse, error: ServiceError) => void) {
+  constructor(
+    private readonly settings: BodySettings,
+    private readonly expired: (
+      req: IncomingMessage,
+      res: ServerResponse,
+      error: ServiceError,
+    ) => void,
+  ) {
     this.#tick = Math.max(10, Math.min(1000, settings.BODY_TIMEOUT / 10));
   }
 
@@ -98,7 +132,16 @@ export class BodyClock {
         continue;
       }
       this.#watched.delete(watched);
-      this.expired(req, res, new ServiceError("BODY_TIMEOUT", `The body arrived too slowly: ${received} bytes in ${BODY_TIMEOUT / 1000} s, and at least ${BODY_MIN_RATE} bytes a second must arrive (BODY_TIMEOUT, BODY_MIN_RATE). Send it again over a faster connection.`));
+      this.expired(
+        req,
+        res,
+        new ServiceError(
+          "BODY_TIMEOUT",
+          `The body arrived too slowly: ${received} bytes in ${BODY_TIMEOUT / 1000} s, and ` +
+            `at least ${BODY_MIN_RATE} bytes a second must arrive (BODY_TIMEOUT, ` +
+            "BODY_MIN_RATE). Send it again over a faster connection.",
+        ),
+      );
     }
     if (this.#watched.size > 0) return;
     clearInterval(this.#timer);

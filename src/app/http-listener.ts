@@ -34,50 +34,89 @@ export interface Doors {
  */
 export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise<Doors> {
   const authenticator = new Authenticator(deps);
-  // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of the start.
+  // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of
+  // the start.
   const contract = openApiDocument();
   const streams = new EventStreams();
   const asked = new WeakMap<IncomingMessage, string>();
   const { tracing } = deps;
   const noted = observer !== undefined || tracing !== undefined;
-  const rest = restHandler(deps, await contractRouter(contract, operations(contract, streams)), authenticator, noted ? (req, operation) => asked.set(req, operation) : undefined);
+  const rest = restHandler(
+    deps,
+    await contractRouter(contract, operations(contract, streams)),
+    authenticator,
+    noted ? (req, operation) => asked.set(req, operation) : undefined,
+  );
   const graphql = await graphqlDoor(deps, authenticator);
 
   const app = express();
   app.disable("x-powered-by").disable("etag");
   app.use((req: Request, res: Response) => {
-    sendError(req, res, new ServiceError("NOT_FOUND", `There is no ${decodedPath(req.path).slice(0, 200)} here; see /docs for every path.`), deps.log);
+    sendError(
+      req,
+      res,
+      new ServiceError(
+        "NOT_FOUND",
+        `There is no ${decodedPath(req.path).slice(0, 200)} here; see /docs for every path.`,
+      ),
+      deps.log,
+    );
   });
-  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => sendError(req, res, asServiceError(error), deps.log));
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) =>
+    sendError(req, res, asServiceError(error), deps.log),
+  );
 
   const { html, policy } = graphqlPage(PAGE_POLICY);
   const page = Buffer.from(html);
   const templates = tracing && routes(contract);
   // GraphQL and what the contract names do not pass through Express and its middleware.
-  const clock = new BodyClock(deps.config, (req, res, error) => endSlowRequest(req, res, error, deps));
+  const clock = new BodyClock(deps.config, (req, res, error) =>
+    endSlowRequest(req, res, error, deps),
+  );
   // Time-outs are looked for this often, so that none is exceeded by much.
-  const server = createServer({ connectionsCheckingInterval: Math.min(5_000, deps.config.HEADERS_TIMEOUT) }, (req: IncomingMessage, res: ServerResponse) => {
-    res.setHeader("X-Request-Id", requestIdOf(req));
-    if (hasBody(req)) clock.watch(req, res);
-    const graph = graphqlAddress(req.url ?? "/");
-    if (noted && graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
-    if (observer) observe(res, observer, () => asked.get(req) ?? "other");
-    if (tracing) tracing.request(req, res, () => templates!.get(asked.get(req) ?? ""), () => answer(req, res, graph));
-    else answer(req, res, graph);
-  });
+  const server = createServer(
+    { connectionsCheckingInterval: Math.min(5_000, deps.config.HEADERS_TIMEOUT) },
+    (req: IncomingMessage, res: ServerResponse) => {
+      res.setHeader("X-Request-Id", requestIdOf(req));
+      if (hasBody(req)) clock.watch(req, res);
+      const graph = graphqlAddress(req.url ?? "/");
+      if (noted && graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
+      if (observer) observe(res, observer, () => asked.get(req) ?? "other");
+      if (tracing)
+        tracing.request(
+          req,
+          res,
+          () => templates!.get(asked.get(req) ?? ""),
+          () => answer(req, res, graph),
+        );
+      else answer(req, res, graph);
+    },
+  );
   const answersPreflight = crossOrigin(deps.config.CORS_ORIGINS);
   const files = new SiteFiles(deps.config, deps.baseUrl);
-  const answer = (req: IncomingMessage, res: ServerResponse, graph: ReturnType<typeof graphqlAddress>): void => {
+  const answer = (
+    req: IncomingMessage,
+    res: ServerResponse,
+    graph: ReturnType<typeof graphqlAddress>,
+  ): void => {
     if (answersPreflight(req, res)) return;
     if (graph) {
-      if (graph.address === "answer" && wantsPage(req, graph.search)) sendBytes(req, res, page, { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy } });
+      if (graph.address === "answer" && wantsPage(req, graph.search))
+        sendBytes(req, res, page, {
+          type: "text/html; charset=utf-8",
+          headers: { "Content-Security-Policy": policy },
+        });
       else void graphql.handle(req, res, graph.address, graph.search);
       return;
     }
-    const answered = files.has(req.url ?? "/") ? files.answer(req, res).then(() => true) : rest(req, res);
-    answered.then((done) => {
-      if (!done) app(req, res);
-    }).catch((error: unknown) => sendError(req, res, error, deps.log));
+    const answered = files.has(req.url ?? "/")
+      ? files.answer(req, res).then(() => true)
+      : rest(req, res);
+    answered
+      .then((done) => {
+        if (!done) app(req, res);
+      })
+      .catch((error: unknown) => sendError(req, res, error, deps.log));
   };
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (graphqlAddress(req.url ?? "/")?.address === "answer") graphql.upgrade(req, socket, head);
@@ -91,19 +130,36 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
   return { server, endStreams, stop: graphql.stop };
 }
 
-/** Answers 408 where nothing was answered yet, and closes the connection: whoever reads the body sees it break off. */
-function endSlowRequest(req: IncomingMessage, res: ServerResponse, error: ServiceError, { log }: Deps): void {
+/**
+ * Answers 408 where nothing was answered yet, and closes the connection: whoever reads the body
+ * sees it break off.
+ */
+function endSlowRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: ServiceError,
+  { log }: Deps,
+): void {
   if (res.headersSent || res.destroyed) return void req.destroy();
   const { status, body } = errorAnswer(error, log);
   const bytes = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes.length, Connection: "close" });
+  res.writeHead(status, {
+    "Content-Type": "application/json",
+    "Content-Length": bytes.length,
+    Connection: "close",
+  });
   res.end(bytes, () => req.destroy());
 }
 
 /** The path of every operation, as the contract writes it. */
 function routes({ paths }: JsonObject): ReadonlyMap<string, string> {
-  const named = Object.entries(paths as Record<string, Record<string, { operationId?: string }>>)
-    .flatMap(([path, item]) => Object.values(item).flatMap(({ operationId }) => (operationId === undefined ? [] : [[operationId, path] as const])));
+  const named = Object.entries(
+    paths as Record<string, Record<string, { operationId?: string }>>,
+  ).flatMap(([path, item]) =>
+    Object.values(item).flatMap(({ operationId }) =>
+      operationId === undefined ? [] : [[operationId, path] as const],
+    ),
+  );
   return new Map([...named, ["graphql", "/graphql"], ["graphql_stream", "/graphql/stream"]]);
 }
 
@@ -112,11 +168,18 @@ function observe(res: ServerResponse, observer: RequestObserver, operation: () =
   const began = performance.now();
   res.once("close", () => {
     const lasts = String(res.getHeader("content-type") ?? "").startsWith("text/event-stream");
-    observer.answered(operation(), res.writableFinished ? String(res.statusCode) : "gone", lasts ? undefined : (performance.now() - began) / 1000);
+    observer.answered(
+      operation(),
+      res.writableFinished ? String(res.statusCode) : "gone",
+      lasts ? undefined : (performance.now() - began) / 1000,
+    );
   });
 }
 
-/** What of GraphQL a request target asks for, with its query string; under `/api` too, as everything. */
+/**
+ * What of GraphQL a request target asks for, with its query string; under `/api` too, as
+ * everything.
+ */
 function graphqlAddress(target: string): { address: GraphqlAddress; search: string } | undefined {
   const match = /^(?:\/api)?\/graphql(\/stream)?\/?(?:\?(.*))?$/s.exec(target);
   return match ? { address: match[1] ? "stream" : "answer", search: match[2] ?? "" } : undefined;
@@ -124,12 +187,20 @@ function graphqlAddress(target: string): { address: GraphqlAddress; search: stri
 
 /** A browser's visit, not a query. */
 function wantsPage(req: IncomingMessage, search: string): boolean {
-  return (req.method === "GET" || req.method === "HEAD") && req.headers.accept?.includes("text/html") === true && !new URLSearchParams(search).has("query");
+  return (
+    (req.method === "GET" || req.method === "HEAD") &&
+    req.headers.accept?.includes("text/html") === true &&
+    !new URLSearchParams(search).has("query")
+  );
 }
 
 /** Errors of Express and its middleware that are the client's. */
 function asServiceError(error: unknown): unknown {
   const { status, message } = error as { status?: number; message?: string };
-  if (error instanceof ServiceError || typeof status !== "number" || status < 400 || status >= 500) return error;
-  return new ServiceError(status === 413 ? "TOO_LARGE" : status === 404 ? "NOT_FOUND" : "BAD_REQUEST", message ?? "The request is malformed.");
+  if (error instanceof ServiceError || typeof status !== "number" || status < 400 || status >= 500)
+    return error;
+  return new ServiceError(
+    status === 413 ? "TOO_LARGE" : status === 404 ? "NOT_FOUND" : "BAD_REQUEST",
+    message ?? "The request is malformed.",
+  );
 }

@@ -11,24 +11,51 @@ import { openSqliteTransfer } from "../storage/records/sqlite/transfer.js";
 import type { TruthTransfer } from "../storage/records/transfer-port.js";
 
 /** Opens the truth that the settings name: a file in the data folder, or a PostgreSQL database. */
-export async function openRecords(config: Config, log: (message: string) => void): Promise<RecordStore> {
-  if (config.DATABASE_URL === null) return openSqliteRecordStore({ file: join(config.DATA_DIR, "records.db"), vectorsMemory: config.VECTORS_MEMORY, log });
+export async function openRecords(
+  config: Config,
+  log: (message: string) => void,
+): Promise<RecordStore> {
+  if (config.DATABASE_URL === null)
+    return openSqliteRecordStore({
+      file: join(config.DATA_DIR, "records.db"),
+      vectorsMemory: config.VECTORS_MEMORY,
+      log,
+    });
   // Loaded only where it is wanted, as every adapter of a cluster.
   const { openPostgresRecordStore } = await import("../storage/records/postgres/index.js");
   return openPostgresRecordStore({
-    url: config.DATABASE_URL, pool: config.DATABASE_POOL, timeout: config.DATABASE_TIMEOUT, connectTimeout: config.DATABASE_CONNECT_TIMEOUT, poll: config.DATABASE_POLL,
-    vectorsMemory: config.VECTORS_MEMORY, log,
+    url: config.DATABASE_URL,
+    pool: config.DATABASE_POOL,
+    timeout: config.DATABASE_TIMEOUT,
+    connectTimeout: config.DATABASE_CONNECT_TIMEOUT,
+    poll: config.DATABASE_POLL,
+    vectorsMemory: config.VECTORS_MEMORY,
+    log,
   });
 }
 
 /** Where objects are kept: on S3 where that is set, also for one node alone. */
 export function objectsOf(config: Config): ObjectsLocation {
-  const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_BUCKET: bucket } = config;
-  if (endpoint === null || accessKey === null || secretKey === null || bucket === null) return { files: join(config.DATA_DIR, "objects") };
+  const {
+    S3_ENDPOINT: endpoint,
+    S3_ACCESS_KEY: accessKey,
+    S3_SECRET_KEY: secretKey,
+    S3_BUCKET: bucket,
+  } = config;
+  if (endpoint === null || accessKey === null || secretKey === null || bucket === null)
+    return { files: join(config.DATA_DIR, "objects") };
   return {
     s3: {
-      endpoint, accessKey, secretKey, bucket, region: config.S3_REGION, prefix: config.S3_PREFIX,
-      partSize: config.S3_PART_SIZE, timeout: config.S3_TIMEOUT, retries: config.S3_RETRIES, presigned: config.S3_PRESIGNED,
+      endpoint,
+      accessKey,
+      secretKey,
+      bucket,
+      region: config.S3_REGION,
+      prefix: config.S3_PREFIX,
+      partSize: config.S3_PART_SIZE,
+      timeout: config.S3_TIMEOUT,
+      retries: config.S3_RETRIES,
+      presigned: config.S3_PRESIGNED,
     },
   };
 }
@@ -37,13 +64,22 @@ export function objectsOf(config: Config): ObjectsLocation {
  * Opens the truth that the settings name, to be moved from there, or with `make` to there.
  * @throws as the adapters do
  */
-export async function openTransfer(config: Config, { make, log }: { make: boolean; log: (message: string) => void }): Promise<TruthTransfer> {
+export async function openTransfer(
+  config: Config,
+  { make, log }: { make: boolean; log: (message: string) => void },
+): Promise<TruthTransfer> {
   if (config.DATABASE_URL === null) {
     if (make) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
     return openSqliteTransfer({ file: join(config.DATA_DIR, "records.db"), make, log });
   }
   const { openPostgresTransfer } = await import("../storage/records/postgres/transfer/index.js");
-  return openPostgresTransfer({ url: config.DATABASE_URL, timeout: config.DATABASE_TIMEOUT, connectTimeout: config.DATABASE_CONNECT_TIMEOUT, make, log });
+  return openPostgresTransfer({
+    url: config.DATABASE_URL,
+    timeout: config.DATABASE_TIMEOUT,
+    connectTimeout: config.DATABASE_CONNECT_TIMEOUT,
+    make,
+    log,
+  });
 }
 
 /** The name of this truth, made once and kept with it. */
@@ -54,19 +90,47 @@ const TRUTH = "projection-truth";
  * @throws ConfigError when they name half of it
  */
 export function endpointAddress(config: Config): EndpointAddress | undefined {
-  const { SPARQL_QUERY_URL: queryUrl, SPARQL_UPDATE_URL: updateUrl, SPARQL_USER: user, SPARQL_PASSWORD: password } = config;
+  const {
+    SPARQL_QUERY_URL: queryUrl,
+    SPARQL_UPDATE_URL: updateUrl,
+    SPARQL_USER: user,
+    SPARQL_PASSWORD: password,
+  } = config;
   if (queryUrl === null && updateUrl === null) return undefined;
-  if (queryUrl === null || updateUrl === null) throw new ConfigError(`${queryUrl === null ? "SPARQL_QUERY_URL" : "SPARQL_UPDATE_URL"} is missing: a SPARQL endpoint needs both SPARQL_QUERY_URL and SPARQL_UPDATE_URL`);
-  return { queryUrl, updateUrl, ...(user !== null && { user }), ...(password !== null && { password }) };
+  if (queryUrl === null || updateUrl === null)
+    throw new ConfigError(
+      `${queryUrl === null ? "SPARQL_QUERY_URL" : "SPARQL_UPDATE_URL"} is missing: a SPARQL ` +
+        "endpoint needs both SPARQL_QUERY_URL and SPARQL_UPDATE_URL",
+    );
+  return {
+    queryUrl,
+    updateUrl,
+    ...(user !== null && { user }),
+    ...(password !== null && { password }),
+  };
 }
 
 /** How the engine on that endpoint is opened. @throws as {@link endpointAddress} */
-export function endpointOptions(config: Config, records: RecordStore, log?: EngineLog): EndpointOptions | undefined {
+export function endpointOptions(
+  config: Config,
+  records: RecordStore,
+  log?: EngineLog,
+): EndpointOptions | undefined {
   const address = endpointAddress(config);
-  return address && {
-    ...address,
-    openFeed: () => records.openFeed(), leases: records, truth: async () => (await records.setSetting(TRUTH, randomUUID(), { ifAbsent: true }))!,
-    batch: config.PROJECTION_BATCH, lease: config.PROJECTION_LEASE, poll: config.PROJECTION_POLL, timeout: config.PROJECTION_TIMEOUT,
-    pool: config.SPARQL_POOL, indexWait: config.INDEX_WAIT, queryTimeout: config.QUERY_TIMEOUT, ...(log && { log }),
-  };
+  return (
+    address && {
+      ...address,
+      openFeed: () => records.openFeed(),
+      leases: records,
+      truth: async () => (await records.setSetting(TRUTH, randomUUID(), { ifAbsent: true }))!,
+      batch: config.PROJECTION_BATCH,
+      lease: config.PROJECTION_LEASE,
+      poll: config.PROJECTION_POLL,
+      timeout: config.PROJECTION_TIMEOUT,
+      pool: config.SPARQL_POOL,
+      indexWait: config.INDEX_WAIT,
+      queryTimeout: config.QUERY_TIMEOUT,
+      ...(log && { log }),
+    }
+  );
 }

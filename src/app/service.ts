@@ -5,7 +5,17 @@ import { makeAllYoung } from "../memory.js";
 import type { Running } from "./serve.js";
 
 /** What nodes share; each needs all of it, and the same key for tokens. */
-const OF_A_CLUSTER = ["DATABASE_URL", "REDIS_URL", "S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET", "SPARQL_QUERY_URL", "SPARQL_UPDATE_URL", "JWT_SECRET"] as const satisfies readonly SettingName[];
+const OF_A_CLUSTER = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "S3_ENDPOINT",
+  "S3_ACCESS_KEY",
+  "S3_SECRET_KEY",
+  "S3_BUCKET",
+  "SPARQL_QUERY_URL",
+  "SPARQL_UPDATE_URL",
+  "JWT_SECRET",
+] as const satisfies readonly SettingName[];
 /** What only nodes of a cluster can use: one process has its own. */
 const NOT_ALONE = ["DATABASE_URL", "REDIS_URL"] as const satisfies readonly SettingName[];
 
@@ -17,23 +27,39 @@ export function checkProfile(config: Config): void {
   const list = (names: readonly string[]): string => names.join(", ");
   if (config.PROFILE === "cluster") {
     const missing = OF_A_CLUSTER.filter((name) => config[name] === null);
-    if (missing.length > 0) throw new ConfigError(`PROFILE=cluster needs ${list(OF_A_CLUSTER)}; not set: ${list(missing)}`);
+    if (missing.length > 0)
+      throw new ConfigError(
+        `PROFILE=cluster needs ${list(OF_A_CLUSTER)}; not set: ${list(missing)}`,
+      );
     return;
   }
   const unwanted = NOT_ALONE.filter((name) => config[name] !== null);
-  if (unwanted.length > 0) throw new ConfigError(`PROFILE=single is one process that keeps its own records and queue: set PROFILE=cluster, or take away ${list(unwanted)}`);
-  if (config.ROLE !== "all") throw new ConfigError(`ROLE=${config.ROLE} is for a node of a cluster: set PROFILE=cluster, or take away ROLE`);
+  if (unwanted.length > 0)
+    throw new ConfigError(
+      "PROFILE=single is one process that keeps its own records and queue: set " +
+        `PROFILE=cluster, or take away ${list(unwanted)}`,
+    );
+  if (config.ROLE !== "all")
+    throw new ConfigError(
+      `ROLE=${config.ROLE} is for a node of a cluster: set PROFILE=cluster, or take away ROLE`,
+    );
 }
 
-/** So long (ms) after SHUTDOWN_GRACE a stop is no longer graceful: the process ends as it is, and the next start picks up. */
+/**
+ * So long (ms) after SHUTDOWN_GRACE a stop is no longer graceful: the process ends as it is, and
+ * the next start picks up.
+ */
 const LAST_RESORT = 1_500;
 
-/** One line that says why a start or stop failed; the stack only for what is a fault of the service. */
+/**
+ * One line that says why a start or stop failed; the stack only for what is a fault of the service.
+ */
 export function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigError || error instanceof ServiceError) return message;
   if (code === "EADDRINUSE") return `the address is in use: set PORT to another one (${message})`;
-  if (code === "EACCES" || code === "EROFS" || code === "ENOTDIR") return `the data folder or the port may not be used: ${message}`;
+  if (code === "EACCES" || code === "EROFS" || code === "ENOTDIR")
+    return `the data folder or the port may not be used: ${message}`;
   return (error as Error).stack ?? message;
 }
 
@@ -43,7 +69,9 @@ export function explain(error: unknown): string {
  * @param env holds the settings
  * @throws as `serve`; {@link explain} turns it into a line
  */
-export async function runService(env: Readonly<Record<string, string | undefined>> = process.env): Promise<void> {
+export async function runService(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<void> {
   makeAllYoung();
   const config = readConfig(env);
   checkProfile(config);
@@ -54,20 +82,27 @@ export async function runService(env: Readonly<Record<string, string | undefined
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
-    // Told to stop before it listens: nobody was promised anything yet, and the stores bear any end.
+    // Told to stop before it listens: nobody was promised anything yet, and the stores bear any
+    // end.
     if (!running) process.exit(0);
     setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE + LAST_RESORT).unref();
-    running.stop().then(() => process.exit(0), (error: unknown) => {
-      process.stderr.write(`arkgraph: ${explain(error)}\n`);
-      process.exit(1);
-    });
+    running.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`arkgraph: ${explain(error)}\n`);
+        process.exit(1);
+      },
+    );
   };
   process.on("SIGTERM", stop).on("SIGINT", stop);
 
   // Loaded only now: a wrong setting is told at once.
   const { serve } = await import("./serve.js");
   running = await serve(config, log, (token) => {
-    process.stdout.write(`First start. Send this once as "adminToken" in POST or PUT /user to become administrator: ${token}\n`);
+    process.stdout.write(
+      `First start. Send this once as "adminToken" in POST or PUT /user to become ` +
+        `administrator: ${token}\n`,
+    );
   });
   process.stdout.write(`Arkgraph listens at ${running.url}\n`);
 }

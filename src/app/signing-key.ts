@@ -4,19 +4,27 @@ import { join } from "node:path";
 import { ConfigError } from "../config/config.js";
 
 /**
- * The key that signs tokens: JWT_SECRET, or one made at the first start and stored in the data folder with
- * mode 0600. An empty file is what a start left that failed on a full disk: it signed nothing, and is replaced.
+ * The key that signs tokens: JWT_SECRET, or one made at the first start and stored in the data
+ * folder with mode 0600. An empty file is what a start left that failed on a full disk: it signed
+ * nothing, and is replaced.
  * @param write puts the key into its file
  * @throws ConfigError when the stored key was cut short; the disk's error when it cannot be stored
  */
-export async function signingKey(dataDir: string, given: string | null, write: (file: FileHandle, key: string) => Promise<void> = (file, key) => file.writeFile(key)): Promise<string> {
+export async function signingKey(
+  dataDir: string,
+  given: string | null,
+  write: (file: FileHandle, key: string) => Promise<void> = (file, key) => file.writeFile(key),
+): Promise<string> {
   if (given !== null) return given;
   const file = join(dataDir, "jwt-secret");
   const before = await stored(file);
   if (before === undefined || before === "") await make(dataDir, file, before === "", write);
   // Another start may have been first: what stands under the name is the key of both.
   const key = (await stored(file)) ?? "";
-  if (key.length < 32) throw new ConfigError(`The signing key in ${file} is damaged: remove the file (all tokens end) or set JWT_SECRET`);
+  if (key.length < 32)
+    throw new ConfigError(
+      `The signing key in ${file} is damaged: remove the file (all tokens end) or set JWT_SECRET`,
+    );
   return key;
 }
 
@@ -30,7 +38,12 @@ async function stored(file: string): Promise<string | undefined> {
 }
 
 /** The name appears with the whole key behind it, durably, or not at all. */
-async function make(dataDir: string, file: string, replace: boolean, write: (file: FileHandle, key: string) => Promise<void>): Promise<void> {
+async function make(
+  dataDir: string,
+  file: string,
+  replace: boolean,
+  write: (file: FileHandle, key: string) => Promise<void>,
+): Promise<void> {
   const temporary = `${file}.${randomUUID()}`;
   try {
     const handle = await open(temporary, "wx", 0o600);
@@ -47,7 +60,10 @@ async function make(dataDir: string, file: string, replace: boolean, write: (fil
   }
   // Where a folder cannot be opened (Windows) the system makes its names durable.
   const folder = await open(dataDir, "r").catch(() => undefined);
-  await folder?.sync().catch(() => {}).finally(() => folder.close());
+  await folder
+    ?.sync()
+    .catch(() => {})
+    .finally(() => folder.close());
 }
 
 /** Unlike a rename, a link never replaces the key of a start that was first. */
@@ -57,7 +73,8 @@ async function name(temporary: string, file: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return;
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EOPNOTSUPP") throw error;
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EOPNOTSUPP")
+      throw error;
     await rename(temporary, file);
   }
 }

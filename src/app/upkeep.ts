@@ -11,8 +11,8 @@ import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js
 const SWEEP_LEASE = "sweep";
 
 /**
- * Removes objects that nothing refers to, every SWEEP_INTERVAL, on one node at a time; and at the start as well what runs of
- * computations left on this node's container engine.
+ * Removes objects that nothing refers to, every SWEEP_INTERVAL, on one node at a time; and at the
+ * start as well what runs of computations left on this node's container engine.
  */
 export class Sweeper {
   readonly #node = randomUUID();
@@ -20,11 +20,16 @@ export class Sweeper {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(private readonly deps: Pick<Deps, "config" | "records" | "objects" | "containers" | "log">) {}
+  constructor(
+    private readonly deps: Pick<Deps, "config" | "records" | "objects" | "containers" | "log">,
+  ) {}
 
   start(): void {
     if (this.deps.containers) this.#begin(() => this.#sweepRuns());
-    this.#timer = setInterval(() => this.#begin(() => this.#sweep()), this.deps.config.SWEEP_INTERVAL).unref();
+    this.#timer = setInterval(
+      () => this.#begin(() => this.#sweep()),
+      this.deps.config.SWEEP_INTERVAL,
+    ).unref();
   }
 
   /** Begins no further one and ends the one that runs, between two objects. */
@@ -35,20 +40,30 @@ export class Sweeper {
   }
 
   #begin(work: () => Promise<void>): void {
-    this.#running ??= work().catch((err: unknown) => this.deps.log.error({ err }, "the sweep failed")).finally(() => (this.#running = undefined));
+    this.#running ??= work()
+      .catch((err: unknown) => this.deps.log.error({ err }, "the sweep failed"))
+      .finally(() => (this.#running = undefined));
   }
 
   /** No lease: nodes may have engines of their own. */
   async #sweepRuns(): Promise<void> {
     const { containers } = this.deps;
-    if (containers) await sweepRuns(this.deps, containers).catch((err: unknown) => this.deps.log.warn({ err }, "the container engine could not be swept"));
+    if (containers)
+      await sweepRuns(this.deps, containers).catch((err: unknown) =>
+        this.deps.log.warn({ err }, "the container engine could not be swept"),
+      );
   }
 
   async #sweep(): Promise<void> {
     await this.#sweepRuns();
     const { config, records, objects, log } = this.deps;
     if (!(await records.lease(SWEEP_LEASE, this.#node, config.SWEEP_INTERVAL))) return;
-    const { removed, stale } = await sweepObjects({ objects, records, intentLifetime: config.INTENT_LIFETIME, signal: this.#stopping.signal });
+    const { removed, stale } = await sweepObjects({
+      objects,
+      records,
+      intentLifetime: config.INTENT_LIFETIME,
+      signal: this.#stopping.signal,
+    });
     if (removed + stale > 0) log.info({ removed, stale }, "removed objects that nothing refers to");
   }
 }
@@ -63,25 +78,41 @@ const LOOK = 60_000;
 const NOTED = 30_000;
 const SETTING = "scrub-position";
 
-/** How far the scrub is: behind `after` in the round that began at `began`; without `after` the round is done. */
-interface Position { began: number; after?: string }
+/**
+ * How far the scrub is: behind `after` in the round that began at `began`; without `after` the
+ * round is done.
+ */
+interface Position {
+  began: number;
+  after?: string;
+}
 
-/** Reads all objects in the background, SCRUB_RATE bytes a second, one round every SCRUB_INTERVAL, to find those that are damaged. */
+/**
+ * Reads all objects in the background, SCRUB_RATE bytes a second, one round every SCRUB_INTERVAL,
+ * to find those that are damaged.
+ */
 export class Scrubber {
   readonly #node = randomUUID();
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(private readonly deps: Pick<Deps, "config" | "records" | "objects" | "damage" | "log">) {}
+  constructor(
+    private readonly deps: Pick<Deps, "config" | "records" | "objects" | "damage" | "log">,
+  ) {}
 
   start(): void {
     this.#timer = setInterval(() => void this.look(), LOOK).unref();
   }
 
-  /** Learns what other nodes found, and goes on with the round where this node is the one to. Never rejects. */
+  /**
+   * Learns what other nodes found, and goes on with the round where this node is the one to. Never
+   * rejects.
+   */
   look(): Promise<void> {
-    return (this.#running ??= this.#look().catch((err: unknown) => this.#failed(err)).finally(() => (this.#running = undefined)));
+    return (this.#running ??= this.#look()
+      .catch((err: unknown) => this.#failed(err))
+      .finally(() => (this.#running = undefined)));
   }
 
   #failed(err: unknown): void {
@@ -119,7 +150,12 @@ export class Scrubber {
     let noted = Date.now();
     const note = () => records.setSetting(SETTING, JSON.stringify(position));
     const ended = await scrubObjects({
-      objects, records, damage, rate: config.SCRUB_RATE, after: from.after, signal: this.#stopping.signal,
+      objects,
+      records,
+      damage,
+      rate: config.SCRUB_RATE,
+      after: from.after,
+      signal: this.#stopping.signal,
       done: async (sha256) => {
         position = { ...position, after: sha256 };
         if (Date.now() - noted < NOTED) return true;
@@ -139,15 +175,19 @@ export class Scrubber {
 }
 
 function parsed(text: string | undefined): Position | undefined {
-  return text === undefined ? undefined : JSON.parse(text) as Position;
+  return text === undefined ? undefined : (JSON.parse(text) as Position);
 }
 
-/** After a submission failed, so many looks are left out: what a server refuses it mostly goes on refusing. */
+/**
+ * After a submission failed, so many looks are left out: what a server refuses it mostly goes on
+ * refusing.
+ */
 const LEFT_OUT = 30;
 
 /**
- * Looks every VECTORS_INTERVAL whether records wait for their vectors, and queues the work: one submission for whatever changed
- * meanwhile, instead of one for each commit. Every worker looks; the store makes one submission of it.
+ * Looks every VECTORS_INTERVAL whether records wait for their vectors, and queues the work: one
+ * submission for whatever changed meanwhile, instead of one for each commit. Every worker looks;
+ * the store makes one submission of it.
  */
 export class VectorsKeeper {
   #timer: NodeJS.Timeout | undefined;
@@ -156,14 +196,28 @@ export class VectorsKeeper {
   #leftOut = 0;
   #failing = false;
 
-  constructor(private readonly deps: Pick<Deps, "config" | "records" | "jobs" | "log">, private readonly embedder: Embedder) {}
+  constructor(
+    private readonly deps: Pick<Deps, "config" | "records" | "jobs" | "log">,
+    private readonly embedder: Embedder,
+  ) {}
 
   start(): void {
     const look = () => {
-      this.#looking ??= this.#look().then(() => { this.#failing = false; }, (err: unknown) => {
-        if (!this.#failing) this.deps.log.error({ err }, "it could not be looked whether records wait for vectors");
-        this.#failing = true;
-      }).finally(() => (this.#looking = undefined));
+      this.#looking ??= this.#look()
+        .then(
+          () => {
+            this.#failing = false;
+          },
+          (err: unknown) => {
+            if (!this.#failing)
+              this.deps.log.error(
+                { err },
+                "it could not be looked whether records wait for vectors",
+              );
+            this.#failing = true;
+          },
+        )
+        .finally(() => (this.#looking = undefined));
     };
     look();
     this.#timer = setInterval(look, this.deps.config.VECTORS_INTERVAL).unref();
@@ -179,10 +233,12 @@ export class VectorsKeeper {
       this.#leftOut--;
       return;
     }
-    const last = this.#asked === undefined ? undefined : await this.deps.records.submission(this.#asked);
+    const last =
+      this.#asked === undefined ? undefined : await this.deps.records.submission(this.#asked);
     if (last?.status === "queued" || last?.status === "running") return;
     this.#asked = undefined;
     if (last?.status === "failed") this.#leftOut = LEFT_OUT;
-    else if (await vectorsAreBehind(this.deps, this.embedder)) this.#asked = (await requestVectors(this.deps, this.embedder)).id;
+    else if (await vectorsAreBehind(this.deps, this.embedder))
+      this.#asked = (await requestVectors(this.deps, this.embedder)).id;
   }
 }

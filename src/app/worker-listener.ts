@@ -7,17 +7,37 @@ import { sendJson } from "../http/reply.js";
 import type { Deps } from "../services/deps.js";
 import { health, readiness } from "../services/health.js";
 
-/** What a node answers that works in the background: whether it is well, and nothing else. The server does not listen yet. */
+/**
+ * What a node answers that works in the background: whether it is well, and nothing else. The
+ * server does not listen yet.
+ */
 export function workerDoor(deps: Deps): Doors {
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const path = /^(?:\/api)?(\/[a-z]+)\/?(?:\?|$)/.exec(req.url ?? "")?.[1];
     const headers = { "Cache-Control": "no-store" };
-    if (path !== "/healthz" && path !== "/readyz") throw new ServiceError("NOT_FOUND", "This node works in the background and answers /healthz and /readyz only; send requests to a node of the role api.");
-    if (req.method !== "GET" && req.method !== "HEAD") throw new ServiceError("METHOD_NOT_ALLOWED", `${path} takes GET and HEAD only.`, {}, { Allow: "GET, HEAD" });
+    if (path !== "/healthz" && path !== "/readyz")
+      throw new ServiceError(
+        "NOT_FOUND",
+        "This node works in the background and answers /healthz and /readyz only; send " +
+          "requests to a node of the role api.",
+      );
+    if (req.method !== "GET" && req.method !== "HEAD")
+      throw new ServiceError(
+        "METHOD_NOT_ALLOWED",
+        `${path} takes GET and HEAD only.`,
+        {},
+        { Allow: "GET, HEAD" },
+      );
     const state = await (path === "/healthz" ? health : readiness)(deps);
-    sendJson(req, res, state, { status: state.status === "healthy" || state.status === "ready" ? 200 : 503, headers });
+    sendJson(req, res, state, {
+      status: state.status === "healthy" || state.status === "ready" ? 200 : 503,
+      headers,
+    });
   };
-  const server = createServer((req, res) => void answer(req, res).catch((error: unknown) => sendError(req, res, error, deps.log)));
+  const server = createServer(
+    (req, res) =>
+      void answer(req, res).catch((error: unknown) => sendError(req, res, error, deps.log)),
+  );
   limitConnections(server, deps.config);
   return { server, endStreams: async () => {}, stop: async () => {} };
 }

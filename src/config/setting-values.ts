@@ -2,12 +2,24 @@ import { isIP } from "node:net";
 import { blockList } from "../http/client.js";
 
 /**
- * Reads the text of a setting: a value of one kind. Sizes read `10`, `512K`, `5 GiB` (bytes); durations `250ms`, `30s`, `24h` (ms).
+ * Reads the text of a setting: a value of one kind. Sizes read `10`, `512K`, `5 GiB` (bytes);
+ * durations `250ms`, `30s`, `24h` (ms).
  * @throws Error whose message says what the setting takes instead
  */
 export type Reader<T> = (raw: string) => T;
 
-const SIZES: Record<string, number> = { "": 1, B: 1, K: 2 ** 10, KIB: 2 ** 10, M: 2 ** 20, MIB: 2 ** 20, G: 2 ** 30, GIB: 2 ** 30, T: 2 ** 40, TIB: 2 ** 40 };
+const SIZES: Record<string, number> = {
+  "": 1,
+  B: 1,
+  K: 2 ** 10,
+  KIB: 2 ** 10,
+  M: 2 ** 20,
+  MIB: 2 ** 20,
+  G: 2 ** 30,
+  GIB: 2 ** 30,
+  T: 2 ** 40,
+  TIB: 2 ** 40,
+};
 const TIMES: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const size: Reader<number> = (raw) => {
@@ -24,36 +36,49 @@ export const sizeOrOff: Reader<number> = (raw) => {
     throw new Error("a size of 1K or more such as 512K or 5MiB, or off");
   }
 };
-export const sizeFrom = (least: number, shown: string): Reader<number> => (raw) => {
-  if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
-  return size(raw);
-};
-export const sizeBetween = (least: number, most: number, shown: string): Reader<number> => (raw) => {
-  if (size(raw) < least || size(raw) > most) throw new Error(`a size from ${shown}`);
-  return size(raw);
-};
+export const sizeFrom =
+  (least: number, shown: string): Reader<number> =>
+  (raw) => {
+    if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
+    return size(raw);
+  };
+export const sizeBetween =
+  (least: number, most: number, shown: string): Reader<number> =>
+  (raw) => {
+    if (size(raw) < least || size(raw) > most) throw new Error(`a size from ${shown}`);
+    return size(raw);
+  };
 export const duration: Reader<number> = (raw) => {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
   if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
   return Math.round(Number(match[1]) * TIMES[match[2]!]!);
 };
-export const durationFrom = (least: number, shown: string): Reader<number> => (raw) => {
-  if (duration(raw) < least) throw new Error(`a duration of ${shown} or more`);
-  return duration(raw);
-};
-export const whole = (from: number, to: number): Reader<number> => (raw) => {
-  const value = Number(raw);
-  if (!/^\d+$/.test(raw) || value < from || value > to) throw new Error(`a whole number from ${from} to ${to}`);
-  return value;
-};
-export const oneOf = <const T extends string>(...values: T[]): Reader<T> => (raw) => {
-  if (!values.includes(raw as T)) throw new Error(`one of ${values.join(", ")}`);
-  return raw as T;
-};
-export const matching = (pattern: RegExp, what: string): Reader<string> => (raw) => {
-  if (!pattern.test(raw)) throw new Error(what);
-  return raw;
-};
+export const durationFrom =
+  (least: number, shown: string): Reader<number> =>
+  (raw) => {
+    if (duration(raw) < least) throw new Error(`a duration of ${shown} or more`);
+    return duration(raw);
+  };
+export const whole =
+  (from: number, to: number): Reader<number> =>
+  (raw) => {
+    const value = Number(raw);
+    if (!/^\d+$/.test(raw) || value < from || value > to)
+      throw new Error(`a whole number from ${from} to ${to}`);
+    return value;
+  };
+export const oneOf =
+  <const T extends string>(...values: T[]): Reader<T> =>
+  (raw) => {
+    if (!values.includes(raw as T)) throw new Error(`one of ${values.join(", ")}`);
+    return raw as T;
+  };
+export const matching =
+  (pattern: RegExp, what: string): Reader<string> =>
+  (raw) => {
+    if (!pattern.test(raw)) throw new Error(what);
+    return raw;
+  };
 export const url: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("an http or https URL");
   return raw.replace(/\/+$/, "");
@@ -62,24 +87,35 @@ export const url: Reader<string> = (raw) => {
 export const baseUrl: Reader<string> = (raw) => {
   const read = url(raw);
   const { username, password } = new URL(read);
-  if (/[?#]/.test(raw) || username !== "" || password !== "") throw new Error("an http or https URL without user, query and fragment");
+  if (/[?#]/.test(raw) || username !== "" || password !== "")
+    throw new Error("an http or https URL without user, query and fragment");
   return read;
 };
 export const redisUrl: Reader<string> = (raw) => {
-  if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
+  if (!/^rediss?:\/\//.test(raw) || !URL.canParse(raw))
+    throw new Error("a URL such as redis://:password@host:6379, or rediss:// for TLS");
   return raw;
 };
-export const sentinelList: Reader<readonly { host: string; port: number }[]> = (raw) => raw.split(",").map((one) => {
-  const [, name, port] = /^\s*([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?\s*$/.exec(one) ?? [];
-  if (name === undefined || Number(port) > 65535) throw new Error("a list such as 10.0.0.1:26379,10.0.0.2:26379");
-  return { host: name.replace(/^\[|\]$/g, ""), port: Number(port ?? 26379) };
-});
+export const sentinelList: Reader<readonly { host: string; port: number }[]> = (raw) =>
+  raw.split(",").map((one) => {
+    const [, name, port] =
+      /^\s*([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?\s*$/.exec(one) ?? [];
+    if (name === undefined || Number(port) > 65535)
+      throw new Error("a list such as 10.0.0.1:26379,10.0.0.2:26379");
+    return { host: name.replace(/^\[|\]$/g, ""), port: Number(port ?? 26379) };
+  });
 export const databaseUrl: Reader<string> = (raw) => {
-  if (!/^postgres(?:ql)?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("a URL such as postgres://user:password@host:5432/database");
+  if (!/^postgres(?:ql)?:\/\//.test(raw) || !URL.canParse(raw))
+    throw new Error("a URL such as postgres://user:password@host:5432/database");
   return raw;
 };
 export const origin: Reader<string> = (raw) => {
-  if (!/^https?:\/\//.test(raw) || !URL.canParse(raw) || new URL(raw).origin !== raw.replace(/\/$/, "").toLowerCase()) throw new Error("an http or https URL without a path");
+  if (
+    !/^https?:\/\//.test(raw) ||
+    !URL.canParse(raw) ||
+    new URL(raw).origin !== raw.replace(/\/$/, "").toLowerCase()
+  )
+    throw new Error("an http or https URL without a path");
   return new URL(raw).origin;
 };
 /** `*`, or origins with commas; `off` for none. */
@@ -94,23 +130,30 @@ export const origins: Reader<"*" | readonly string[] | null> = (raw) => {
 };
 /** Where reports are sent (RFC 9116, section 2.5.3). */
 export const contact: Reader<string> = (raw) => {
-  if (!/^(?:mailto:|https:\/\/|tel:)[^\s\p{Cc}]+$/u.test(raw)) throw new Error("mailto:security@example.org, or an https URL");
+  if (!/^(?:mailto:|https:\/\/|tel:)[^\s\p{Cc}]+$/u.test(raw))
+    throw new Error("mailto:security@example.org, or an https URL");
   return raw;
 };
 export const containerHost: Reader<string> = (raw) => {
   if (/^unix:\/\/\/[^\0]+$/.test(raw)) return raw;
-  if (!/^(tcp|https?):\/\/(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?\/?$/.test(raw) || !URL.canParse(raw)) throw new Error("unix:///path/of/the/socket, tcp://host:port or https://host:port");
+  if (
+    !/^(tcp|https?):\/\/(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?\/?$/.test(raw) ||
+    !URL.canParse(raw)
+  )
+    throw new Error("unix:///path/of/the/socket, tcp://host:port or https://host:port");
   return raw.replace(/\/$/, "");
 };
 export const imagePatterns: Reader<string> = (raw) => {
-  if (!/^[A-Za-z0-9._/:@*-]+(\s*,\s*[A-Za-z0-9._/:@*-]+)*$/.test(raw)) throw new Error("a list such as localhost/*,registry.example.org/lab/*");
+  if (!/^[A-Za-z0-9._/:@*-]+(\s*,\s*[A-Za-z0-9._/:@*-]+)*$/.test(raw))
+    throw new Error("a list such as localhost/*,registry.example.org/lab/*");
   return raw;
 };
 export const host: Reader<string> = (raw) => {
   if (!isIP(raw) && !/^[A-Za-z0-9.-]+$/.test(raw)) throw new Error("an IP address or host name");
   return raw;
 };
-export const portOrOff: Reader<number | null> = (raw) => (raw === "off" ? null : whole(0, 65535)(raw));
+export const portOrOff: Reader<number | null> = (raw) =>
+  raw === "off" ? null : whole(0, 65535)(raw);
 export const networks: Reader<string> = (raw) => {
   blockList(raw);
   return raw;
@@ -123,20 +166,31 @@ export const share: Reader<number> = (raw) => {
 };
 /** Milliseconds without a unit, as the variables of OpenTelemetry have them. */
 export const milliseconds = whole(1, 600_000);
-/** As OpenTelemetry writes them: names and values with =, commas between, values percent-encoded ASCII. */
-export const headerList: Reader<Readonly<Record<string, string>>> = (raw) => Object.fromEntries(raw.split(",").map((one) => {
-  const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(one) ?? [];
-  if (name === undefined) throw new Error("a list such as api-key=secret,tenant=lab, values percent-encoded");
-  return [name.toLowerCase(), decodeURIComponent(value!)];
-}));
-export const lifetime = (most: number, shown: string): Reader<number> => (raw) => {
-  if (raw === "off") return 0;
-  const value = duration(raw);
-  if (value < 1000 || value > most) throw new Error(`off, or a duration from 1s to ${shown}`);
-  return value;
-};
+/**
+ * As OpenTelemetry writes them: names and values with =, commas between, values percent-encoded
+ * ASCII.
+ */
+export const headerList: Reader<Readonly<Record<string, string>>> = (raw) =>
+  Object.fromEntries(
+    raw.split(",").map((one) => {
+      const [, name, value] =
+        /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(one) ?? [];
+      if (name === undefined)
+        throw new Error("a list such as api-key=secret,tenant=lab, values percent-encoded");
+      return [name.toLowerCase(), decodeURIComponent(value!)];
+    }),
+  );
+export const lifetime =
+  (most: number, shown: string): Reader<number> =>
+  (raw) => {
+    if (raw === "off") return 0;
+    const value = duration(raw);
+    if (value < 1000 || value > most) throw new Error(`off, or a duration from 1s to ${shown}`);
+    return value;
+  };
 export const secret: Reader<string> = (raw) => {
   if (Buffer.byteLength(raw) < 32) throw new Error("at least 32 bytes");
-  if (/^(.)\1*$/.test(raw) || /^(change.?me|secret|your.?secret|example|password|test)/i.test(raw)) throw new Error("a secret of your own, not a sample value");
+  if (/^(.)\1*$/.test(raw) || /^(change.?me|secret|your.?secret|example|password|test)/i.test(raw))
+    throw new Error("a secret of your own, not a sample value");
   return raw;
 };

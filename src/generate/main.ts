@@ -1,13 +1,19 @@
 import { drifted, generate } from "./outputs.js";
 
-// `npm run generate` writes every printed file; with `--check` it only says which ones the code would print otherwise.
+// `npm run generate` writes every printed file; with `--check` it only says which ones the code
+// would print otherwise.
 if (process.argv.includes("--check")) {
   const files = await drifted();
   if (files.length > 0) {
-    process.stderr.write(`Not what the code prints: ${files.join(", ")}. Run \`npm run generate\` and commit the result.\n`);
+    process.stderr.write(
+      `Not what the code prints: ${files.join(", ")}. Run \`npm run generate\` and commit ` +
+        `the result.\n`,
+    );
     process.exitCode = 1;
   }
 } else {
   const files = await generate();
-  process.stdout.write(files.length > 0 ? `Wrote ${files.join(", ")}\n` : "Everything is as the code prints it.\n");
+  process.stdout.write(
+    files.length > 0 ? `Wrote ${files.join(", ")}\n` : "Everything is as the code prints it.\n",
+  );
 }

@@ -8,16 +8,30 @@ import { packageRoot } from "../package-root.js";
 import { openApiDocument, OPERATIONS } from "../rest/contract/document.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
-/** What stands behind an identifier in the paths of the contract, as in `/ark:{NAAN}/{postfix}/history`. */
+/**
+ * What stands behind an identifier in the paths of the contract, as in
+ * `/ark:{NAAN}/{postfix}/history`.
+ */
 function operationNames(): string[] {
-  return [...new Set(OPERATIONS.flatMap(({ path }) => /\{(?:postfix|download_id)\}\/(\w+)\/?$/.exec(path)?.[1] ?? []))].sort();
+  return [
+    ...new Set(
+      OPERATIONS.flatMap(
+        ({ path }) => /\{(?:postfix|download_id)\}\/(\w+)\/?$/.exec(path)?.[1] ?? [],
+      ),
+    ),
+  ].sort();
 }
 
-/** `src/identifiers/operation-names.ts`: identifiers know nothing of paths, and new ones must not end in these words. */
-const operationNamesModule = (): string => `// Printed from the contract by \`npm run generate\`.
+/**
+ * `src/identifiers/operation-names.ts`: identifiers know nothing of paths, and new ones must not
+ * end in these words.
+ */
+const operationNamesModule = (): string =>
+  `// Printed from the contract by \`npm run generate\`.
 
 /** Names that stand behind an identifier in a path and mean an operation on it. */
-export const OPERATION_NAMES: readonly string[] = ${JSON.stringify(operationNames()).replaceAll(",", ", ")};
+export const OPERATION_NAMES: readonly string[] = ` +
+  `${JSON.stringify(operationNames()).replaceAll(",", ", ")};
 `;
 
 /** A file of the repository that is printed from the code. */
@@ -30,11 +44,17 @@ interface Output {
 
 /** Every printed file. */
 export const OUTPUTS: readonly Output[] = [
-  { file: "ontology/context.jsonld", render: () => `${JSON.stringify(jsonLdContext(), null, 2)}\n` },
+  {
+    file: "ontology/context.jsonld",
+    render: () => `${JSON.stringify(jsonLdContext(), null, 2)}\n`,
+  },
   { file: "ontology/evi.ttl", render: evidenceOntology },
   { file: "ontology/shapes.ttl", render: shaclShapes },
   // Without anchors: not every reader of OpenAPI documents follows them. Long lines stay lines.
-  { file: "openapi/openapi.yaml", render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }) },
+  {
+    file: "openapi/openapi.yaml",
+    render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
+  },
   { file: "graphql/schema.graphql", render: schemaText },
   { file: "src/identifiers/operation-names.ts", render: operationNamesModule },
   { file: "docs/settings.md", render: settingsPage },
@@ -45,7 +65,10 @@ export const OUTPUTS: readonly Output[] = [
 ];
 
 /** The outputs whose file differs from what the code prints, or is not there. */
-export async function drifted(outputs: readonly Output[] = OUTPUTS, root = packageRoot): Promise<string[]> {
+export async function drifted(
+  outputs: readonly Output[] = OUTPUTS,
+  root = packageRoot,
+): Promise<string[]> {
   const found: string[] = [];
   for (const { file, render } of outputs) {
     const text = await readFile(join(root, file), "utf8").catch(() => undefined);
@@ -55,7 +78,10 @@ export async function drifted(outputs: readonly Output[] = OUTPUTS, root = packa
 }
 
 /** Writes every output that drifted; answers their names. */
-export async function generate(outputs: readonly Output[] = OUTPUTS, root = packageRoot): Promise<string[]> {
+export async function generate(
+  outputs: readonly Output[] = OUTPUTS,
+  root = packageRoot,
+): Promise<string[]> {
   const files = await drifted(outputs, root);
   for (const { file, render } of outputs.filter((output) => files.includes(output.file))) {
     await mkdir(dirname(join(root, file)), { recursive: true });

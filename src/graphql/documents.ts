@@ -1,27 +1,63 @@
 import { createHash } from "node:crypto";
-import { type ASTNode, BREAK, type DocumentNode, getOperationAST, getVariableValues, GraphQLError, type GraphQLSchema, parse, specifiedRules, validate, visit } from "graphql";
+import {
+  type ASTNode,
+  BREAK,
+  type DocumentNode,
+  getOperationAST,
+  getVariableValues,
+  GraphQLError,
+  type GraphQLSchema,
+  parse,
+  specifiedRules,
+  validate,
+  visit,
+} from "graphql";
 import type { Config } from "../config/config.js";
 import { isExactNumber } from "../model/json/inspect-json.js";
 import { costOf, overLimit, pagesByVariable } from "./limits.js";
 
 /**
- * Why a literal of the document may not be stored, as it would be refused in a JSON body: NUL or a lone surrogate
- * in a string, a number that a double does not hold, nesting without end. `undefined` when all may.
+ * Why a literal of the document may not be stored, as it would be refused in a JSON body: NUL or a
+ * lone surrogate in a string, a number that a double does not hold, nesting without end.
+ * `undefined` when all may.
  */
 function badLiteral(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
   let found: GraphQLError | undefined;
   let depth = 0;
   const bad = (node: ASTNode, msg: string, type: string): typeof BREAK => {
-    found = new GraphQLError(msg, { nodes: node, extensions: { code: "VALIDATION", detail: [{ loc: ["body", "query", node.loc?.start ?? 0], msg, type }] } });
+    found = new GraphQLError(msg, {
+      nodes: node,
+      extensions: {
+        code: "VALIDATION",
+        detail: [{ loc: ["body", "query", node.loc?.start ?? 0], msg, type }],
+      },
+    });
     return BREAK;
   };
   const nested = {
-    enter: (node: ASTNode) => (++depth > maxDepth ? bad(node, `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`, "too_deep") : undefined),
+    enter: (node: ASTNode) =>
+      ++depth > maxDepth
+        ? bad(
+            node,
+            `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`,
+            "too_deep",
+          )
+        : undefined,
     leave: () => void depth--,
   };
-  const number = (node: ASTNode & { value: string }) => (isExactNumber(node.value) ? undefined : bad(node, "Input should be a number that a double holds exactly", "number_precision"));
+  const number = (node: ASTNode & { value: string }) =>
+    isExactNumber(node.value)
+      ? undefined
+      : bad(node, "Input should be a number that a double holds exactly", "number_precision");
   visit(document, {
-    StringValue: (node) => (node.value.includes("\0") || !node.value.isWellFormed() ? bad(node, "Input should be a valid string without NUL or lone surrogates", "string_unicode") : undefined),
+    StringValue: (node) =>
+      node.value.includes("\0") || !node.value.isWellFormed()
+        ? bad(
+            node,
+            "Input should be a valid string without NUL or lone surrogates",
+            "string_unicode",
+          )
+        : undefined,
     IntValue: number,
     FloatValue: number,
     ListValue: nested,
@@ -37,25 +73,50 @@ const LONGEST_KEPT = 20_000;
 /** Errors of one document that are told. */
 const MOST_ERRORS = 20;
 
-interface Known { document: DocumentNode; byVariable: boolean; costs: Map<string | null, number> }
+interface Known {
+  document: DocumentNode;
+  byVariable: boolean;
+  costs: Map<string | null, number>;
+}
 /** A document that may be executed, or why not. */
 type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
 
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 
-/** Reads documents and holds them to the limits and the schema, the same for every transport. Each is read once and then remembered. */
+/**
+ * Reads documents and holds them to the limits and the schema, the same for every transport. Each
+ * is read once and then remembered.
+ */
 export class Documents {
   private readonly known = new Map<string, Known>();
   private readonly byHash = new Map<string, DocumentNode>();
-  constructor(private readonly schema: GraphQLSchema, private readonly config: Pick<Config, "GRAPHQL_MAX_DEPTH" | "GRAPHQL_MAX_COST" | "GRAPHQL_MAX_TOKENS" | "GRAPHQL_MAX_DOCUMENT_BYTES" | "MAX_JSON_DEPTH">) {}
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly config: Pick<
+      Config,
+      | "GRAPHQL_MAX_DEPTH"
+      | "GRAPHQL_MAX_COST"
+      | "GRAPHQL_MAX_TOKENS"
+      | "GRAPHQL_MAX_DOCUMENT_BYTES"
+      | "MAX_JSON_DEPTH"
+    >,
+  ) {}
 
   /** Never throws; an operation that is not there is left to the execution. */
-  check(query: string, operationName: string | null | undefined, variables: Readonly<Record<string, unknown>> | null | undefined): Checked {
+  check(
+    query: string,
+    operationName: string | null | undefined,
+    variables: Readonly<Record<string, unknown>> | null | undefined,
+  ): Checked {
     let known = this.known.get(query);
     if (!known) {
       const read = this.read(query);
       if ("errors" in read) return read;
-      known = { document: read.document, byVariable: pagesByVariable(read.document), costs: new Map() };
+      known = {
+        document: read.document,
+        byVariable: pagesByVariable(read.document),
+        costs: new Map(),
+      };
       if (query.length <= LONGEST_KEPT) this.keep(query, known);
     }
     const tooCostly = this.overCost(known, operationName ?? null, variables ?? {});
@@ -63,15 +124,27 @@ export class Documents {
   }
 
   /**
-   * Why large variables do not fit their types: the first reason only. The execution lists up to fifty, each with the
-   * value that does not fit, which may be megabytes. An operation that is not there is left to the execution.
+   * Why large variables do not fit their types: the first reason only. The execution lists up to
+   * fifty, each with the value that does not fit, which may be megabytes. An operation that is not
+   * there is left to the execution.
    */
-  misfit(document: DocumentNode, operationName: string | null | undefined, variables: Readonly<Record<string, unknown>>): GraphQLError | undefined {
+  misfit(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    variables: Readonly<Record<string, unknown>>,
+  ): GraphQLError | undefined {
     const operation = getOperationAST(document, operationName);
-    return operation?.variableDefinitions && getVariableValues(this.schema, operation.variableDefinitions, variables, { maxErrors: 1 }).errors?.[0];
+    return (
+      operation?.variableDefinitions &&
+      getVariableValues(this.schema, operation.variableDefinitions, variables, { maxErrors: 1 })
+        .errors?.[0]
+    );
   }
 
-  /** What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the query in hex. */
+  /**
+   * What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the
+   * query in hex.
+   */
   readonly store = {
     get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
     set: async (): Promise<void> => undefined,
@@ -82,15 +155,38 @@ export class Documents {
     const { GRAPHQL_MAX_DOCUMENT_BYTES: longest, GRAPHQL_MAX_TOKENS: maxTokens } = this.config;
     // Comments and commas are no tokens: a text of nothing else is bounded by its length.
     if (query.length > longest || Buffer.byteLength(query) > longest) {
-      return { errors: [new GraphQLError(`The document is longer than ${longest} bytes (GRAPHQL_MAX_DOCUMENT_BYTES). Send values as variables.`, { extensions: { code: "TOO_LARGE" } })] };
+      return {
+        errors: [
+          new GraphQLError(
+            `The document is longer than ${longest} bytes (GRAPHQL_MAX_DOCUMENT_BYTES). ` +
+              "Send values as variables.",
+            { extensions: { code: "TOO_LARGE" } },
+          ),
+        ],
+      };
     }
     let document: DocumentNode;
     try {
       document = parse(query, { maxTokens });
     } catch (error) {
       // A list of ten thousand brackets ends the parser's stack.
-      if (error instanceof GraphQLError && error.message.includes(" tokens.")) return { errors: [new GraphQLError(`The document has more than ${maxTokens} tokens (GRAPHQL_MAX_TOKENS). Send values as variables, or ask in several requests.`, { extensions: { code: "QUERY_TOO_COSTLY" } })] };
-      return { errors: [error instanceof GraphQLError ? error : new GraphQLError("Syntax Error: the document nests too deep to be read.")] };
+      if (error instanceof GraphQLError && error.message.includes(" tokens."))
+        return {
+          errors: [
+            new GraphQLError(
+              `The document has more than ${maxTokens} tokens (GRAPHQL_MAX_TOKENS). Send ` +
+                "values as variables, or ask in several requests.",
+              { extensions: { code: "QUERY_TOO_COSTLY" } },
+            ),
+          ],
+        };
+      return {
+        errors: [
+          error instanceof GraphQLError
+            ? error
+            : new GraphQLError("Syntax Error: the document nests too deep to be read."),
+        ],
+      };
     }
     const over = overLimit(document, this.config.GRAPHQL_MAX_DEPTH);
     if (over) return { errors: [over] };
@@ -100,7 +196,11 @@ export class Documents {
     return errors.length > 0 ? { errors } : { document };
   }
 
-  private overCost({ document, byVariable, costs }: Known, operationName: string | null, variables: Readonly<Record<string, unknown>>): GraphQLError | undefined {
+  private overCost(
+    { document, byVariable, costs }: Known,
+    operationName: string | null,
+    variables: Readonly<Record<string, unknown>>,
+  ): GraphQLError | undefined {
     let cost = byVariable ? undefined : costs.get(operationName);
     if (cost === undefined) {
       const operation = getOperationAST(document, operationName);
@@ -110,7 +210,11 @@ export class Documents {
     }
     const most = this.config.GRAPHQL_MAX_COST;
     if (cost <= most) return undefined;
-    return new GraphQLError(`The operation asks for up to ${cost} records; at most ${most} are answered (GRAPHQL_MAX_COST): page sizes multiply, so ask for smaller ones with first.`, { extensions: { code: "QUERY_TOO_COSTLY" } });
+    return new GraphQLError(
+      `The operation asks for up to ${cost} records; at most ${most} are answered ` +
+        "(GRAPHQL_MAX_COST): page sizes multiply, so ask for smaller ones with first.",
+      { extensions: { code: "QUERY_TOO_COSTLY" } },
+    );
   }
 
   private keep(query: string, known: Known): void {

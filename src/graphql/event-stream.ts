@@ -1,6 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, OperationTypeNode } from "graphql";
-import { createHandler, type RequestParams, type ExecutionResult as StreamedResult } from "graphql-sse";
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  OperationTypeNode,
+} from "graphql";
+import {
+  createHandler,
+  type RequestParams,
+  type ExecutionResult as StreamedResult,
+} from "graphql-sse";
 import { ServiceError } from "../errors.js";
 import { type ClientAddress, requestIdOf } from "../http/client.js";
 import { NOT_STORED, SAFE_HEADERS } from "../http/reply.js";
@@ -14,42 +26,85 @@ export interface Streaming {
   schema: GraphQLSchema;
   documents: Documents;
   log: Log;
-  /** A context of its own for each operation. @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED` */
-  contextFor(authorization: string | undefined, address: string, request?: string, signal?: AbortSignal): Promise<Context>;
+  /**
+   * A context of its own for each operation.
+   * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`
+   */
+  contextFor(
+    authorization: string | undefined,
+    address: string,
+    request?: string,
+    signal?: AbortSignal,
+  ): Promise<Context>;
   addressOf: ClientAddress;
 }
 
-interface StreamedOperation { query: unknown; operationName?: unknown; variables?: unknown }
+interface StreamedOperation {
+  query: unknown;
+  operationName?: unknown;
+  variables?: unknown;
+}
 
-/** An operation ready to be executed, within the limits; or why it is not. Writes go over HTTP, whose bodies are read strictly. */
-export function prepared({ schema, documents }: Streaming, { query, operationName, variables }: StreamedOperation): Omit<ExecutionArgs, "contextValue"> | readonly GraphQLError[] {
+/**
+ * An operation ready to be executed, within the limits; or why it is not. Writes go over HTTP,
+ * whose bodies are read strictly.
+ */
+export function prepared(
+  { schema, documents }: Streaming,
+  { query, operationName, variables }: StreamedOperation,
+): Omit<ExecutionArgs, "contextValue"> | readonly GraphQLError[] {
   const refused = (message: string) => [new GraphQLError(message)];
   if (typeof query !== "string") return refused("The operation has no query.");
-  if (operationName != null && typeof operationName !== "string") return refused("operationName is a string.");
-  if (variables != null && (typeof variables !== "object" || Array.isArray(variables))) return refused("variables is an object.");
+  if (operationName != null && typeof operationName !== "string")
+    return refused("operationName is a string.");
+  if (variables != null && (typeof variables !== "object" || Array.isArray(variables)))
+    return refused("variables is an object.");
   const checked = documents.check(query, operationName, variables as Record<string, unknown>);
   if ("errors" in checked) return checked.errors;
   const operation = getOperationAST(checked.document, operationName);
-  if (!operation) return refused("Say with operationName which operation of the document is meant.");
-  if (operation.operation === OperationTypeNode.MUTATION) return refused("Send mutations to /graphql over HTTP POST; this transport answers subscriptions and queries.");
-  const misfit = documents.misfit(checked.document, operationName, (variables ?? {}) as Record<string, unknown>);
+  if (!operation)
+    return refused("Say with operationName which operation of the document is meant.");
+  if (operation.operation === OperationTypeNode.MUTATION)
+    return refused(
+      "Send mutations to /graphql over HTTP POST; this transport answers subscriptions and " +
+        "queries.",
+    );
+  const misfit = documents.misfit(
+    checked.document,
+    operationName,
+    (variables ?? {}) as Record<string, unknown>,
+  );
   if (misfit) return [misfit];
-  return { schema, document: checked.document, operationName: operationName ?? null, variableValues: (variables ?? {}) as Record<string, unknown> };
+  return {
+    schema,
+    document: checked.document,
+    operationName: operationName ?? null,
+    variableValues: (variables ?? {}) as Record<string, unknown>,
+  };
 }
 
 /** The answer with errors as clients see them. @param request name of the operation in the log */
-export function formatted(result: ExecutionResult, log: Log, request: string): { data?: unknown; errors?: GraphQLFormattedError[] } {
+export function formatted(
+  result: ExecutionResult,
+  log: Log,
+  request: string,
+): { data?: unknown; errors?: GraphQLFormattedError[] } {
   const { errors: all, ...rest } = result;
   const errors = all && [...all];
   if (errors) cutErrors(errors);
-  return errors ? { ...rest, errors: errors.map((error) => formatError(error.toJSON(), error, log, request)) } : rest;
+  return errors
+    ? { ...rest, errors: errors.map((error) => formatError(error.toJSON(), error, log, request)) }
+    : rest;
 }
 
 /** Streams open at a time. */
 const MOST_STREAMS = 1_000;
 
 interface EventStreamDoor {
-  /** Answers one operation with a stream of its results, until it ends or the client leaves. @throws ServiceError before anything is sent */
+  /**
+   * Answers one operation with a stream of its results, until it ends or the client leaves.
+   * @throws ServiceError before anything is sent
+   */
   handle(req: IncomingMessage, res: ServerResponse, body: unknown): Promise<void>;
   /** Ends every stream. */
   close(): void;
@@ -61,26 +116,52 @@ interface EventStreamDoor {
  */
 export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
   const open = new Set<ServerResponse>();
-  const handler = createHandler<IncomingMessage, undefined, Context & Record<PropertyKey, unknown>>({
-    // Without a token of its own a stream is answered where it was asked for, and the server keeps nothing.
-    authenticate: () => null,
-    async onSubscribe({ raw }, params: RequestParams) {
-      const args = prepared(streaming, params);
-      if (!("document" in args)) return once({ errors: args });
-      return { ...args, contextValue: await streaming.contextFor(raw.headers.authorization, streaming.addressOf(raw), requestIdOf(raw)) } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+  const handler = createHandler<IncomingMessage, undefined, Context & Record<PropertyKey, unknown>>(
+    {
+      // Without a token of its own a stream is answered where it was asked for, and the server
+      // keeps nothing.
+      authenticate: () => null,
+      async onSubscribe({ raw }, params: RequestParams) {
+        const args = prepared(streaming, params);
+        if (!("document" in args)) return once({ errors: args });
+        return {
+          ...args,
+          contextValue: await streaming.contextFor(
+            raw.headers.authorization,
+            streaming.addressOf(raw),
+            requestIdOf(raw),
+          ),
+        } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+      },
+      // The document was held to schema and limits before.
+      validate: () => [],
+      onNext: (_context, { raw }, result) =>
+        formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as StreamedResult,
     },
-    // The document was held to schema and limits before.
-    validate: () => [],
-    onNext: (_context, { raw }, result) => formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as StreamedResult,
-  });
+  );
 
   return {
     async handle(req, res, body) {
-      if (!/text\/event-stream|\*\/\*/.test(req.headers.accept ?? "*/*")) throw new ServiceError("NOT_ACCEPTABLE", "This address answers with text/event-stream; ask /graphql for one answer as JSON.");
-      if (open.size >= MOST_STREAMS) throw new ServiceError("TOO_MANY_REQUESTS", `${MOST_STREAMS} streams are open; come back later.`);
+      if (!/text\/event-stream|\*\/\*/.test(req.headers.accept ?? "*/*"))
+        throw new ServiceError(
+          "NOT_ACCEPTABLE",
+          "This address answers with text/event-stream; ask /graphql for one answer as JSON.",
+        );
+      if (open.size >= MOST_STREAMS)
+        throw new ServiceError(
+          "TOO_MANY_REQUESTS",
+          `${MOST_STREAMS} streams are open; come back later.`,
+        );
       const [answer, { status, headers }] = await handler({
-        method: req.method ?? "GET", url: req.url ?? "/", raw: req, context: undefined, body: body as Record<PropertyKey, unknown> | null,
-        headers: { get: (name) => (name === "accept" ? "text/event-stream" : String(req.headers[name] ?? "")) },
+        method: req.method ?? "GET",
+        url: req.url ?? "/",
+        raw: req,
+        context: undefined,
+        body: body as Record<PropertyKey, unknown> | null,
+        headers: {
+          get: (name) =>
+            name === "accept" ? "text/event-stream" : String(req.headers[name] ?? ""),
+        },
       });
       const { connection: _connection, ...sent } = (headers ?? {}) as Record<string, string>;
       res.writeHead(status, { ...SAFE_HEADERS, ...sent, ...NOT_STORED });

@@ -2,7 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ApolloServer, HeaderMap } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
-import { getOperationAST, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from "graphql";
+import {
+  getOperationAST,
+  GraphQLError,
+  type GraphQLFormattedError,
+  OperationTypeNode,
+} from "graphql";
 import { cutMessage, type ErrorCode, ERRORS, ServiceError, ValidationError } from "../errors.js";
 import { sendEarly } from "../http/errors.js";
 import { LEAST_BYTES, SAFE_HEADERS, sendBytes } from "../http/reply.js";
@@ -16,71 +21,127 @@ import type { Context } from "./resolvers/context.js";
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
 
 /**
- * The error a client sees, at every transport: codes of the one table in `extensions.code`, the items of a
- * validation failure in `extensions.detail`. A fault is masked: it carries an id that stands in the log.
+ * The error a client sees, at every transport: codes of the one table in `extensions.code`, the
+ * items of a validation failure in `extensions.detail`. A fault is masked: it carries an id that
+ * stands in the log.
  *
  * @param request its name in the log
  */
-export function formatError(formatted: GraphQLFormattedError, error: unknown, log: Log, request?: string): GraphQLFormattedError {
+export function formatError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  log: Log,
+  request?: string,
+): GraphQLFormattedError {
   const cause = unwrapResolverError(error);
   reportDamage(log, cause);
-  const place = { ...(formatted.locations ? { locations: formatted.locations } : {}), ...(formatted.path && formatted.path.length > 0 ? { path: formatted.path } : {}) };
-  if (cause instanceof ServiceError) return { message: cutMessage(cause.message), ...place, extensions: extensionsOf(cause) };
+  const place = {
+    ...(formatted.locations ? { locations: formatted.locations } : {}),
+    ...(formatted.path && formatted.path.length > 0 ? { path: formatted.path } : {}),
+  };
+  if (cause instanceof ServiceError)
+    return { message: cutMessage(cause.message), ...place, extensions: extensionsOf(cause) };
   if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
     const variable = COERCION.exec(formatted.message);
     if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
     const { code, detail } = cause.extensions;
-    return { message: cutMessage(formatted.message), ...place, extensions: isOurs(code) ? { code, ...(detail === undefined ? {} : { detail }) } : { code: "BAD_REQUEST" } };
+    return {
+      message: cutMessage(formatted.message),
+      ...place,
+      extensions: isOurs(code)
+        ? { code, ...(detail === undefined ? {} : { detail }) }
+        : { code: "BAD_REQUEST" },
+    };
   }
   const fault = randomUUID();
-  log.error({ err: cause, fault, ...(request === undefined ? {} : { request }) }, "a GraphQL request ended in a fault");
-  return { message: `A fault of the service; its log tells more under ${fault}.`, ...place, extensions: { code: "INTERNAL" } };
+  log.error(
+    { err: cause, fault, ...(request === undefined ? {} : { request }) },
+    "a GraphQL request ended in a fault",
+  );
+  return {
+    message: `A fault of the service; its log tells more under ${fault}.`,
+    ...place,
+    extensions: { code: "INTERNAL" },
+  };
 }
 
 /** An error of a transport, before any field is resolved, in the shape GraphQL has for one. */
 export function asGraphQLError(error: unknown): GraphQLError {
-  return error instanceof GraphQLError ? error : new GraphQLError((error as Error).message, { originalError: error as Error, path: [] });
+  return error instanceof GraphQLError
+    ? error
+    : new GraphQLError((error as Error).message, { originalError: error as Error, path: [] });
 }
 
 /** Errors of one answer: each record of a page may fail in each of its fields. */
 const MOST_ERRORS = 100;
 
-/** Drops errors past the number that is answered, in place, before each is formatted; a last one says so. */
+/**
+ * Drops errors past the number that is answered, in place, before each is formatted; a last one
+ * says so.
+ */
 export function cutErrors(errors: GraphQLError[]): void {
   if (errors.length <= MOST_ERRORS) return;
   const dropped = errors.length - MOST_ERRORS;
   errors.length = MOST_ERRORS;
-  errors.push(new GraphQLError(`${dropped} more errors are not listed.`, { extensions: { code: "BAD_REQUEST" } }));
+  errors.push(
+    new GraphQLError(`${dropped} more errors are not listed.`, {
+      extensions: { code: "BAD_REQUEST" },
+    }),
+  );
 }
 
-const isOurs = (code: unknown): code is ErrorCode => typeof code === "string" && Object.hasOwn(ERRORS, code);
+const isOurs = (code: unknown): code is ErrorCode =>
+  typeof code === "string" && Object.hasOwn(ERRORS, code);
 
 function extensionsOf(cause: ServiceError): Record<string, unknown> {
-  return cause instanceof ValidationError ? { code: cause.code, detail: cause.items } : { code: cause.code, ...cause.extra };
+  return cause instanceof ValidationError
+    ? { code: cause.code, detail: cause.items }
+    : { code: cause.code, ...cause.extra };
 }
 
-/** `Variable "$input" got invalid value {…} at "input.name"; String cannot represent a non string value: {…}`, without the values. */
+/**
+ * `Variable "$input" got invalid value {…} at "input.name"; String cannot represent a non string value: {…}`,
+ * without the values.
+ */
 function uncoercible(message: string, variable: string): GraphQLFormattedError {
   const end = message.lastIndexOf("; ");
   const path = / at "([^"]*)"$/.exec(message.slice(0, Math.max(end, 0)))?.[1];
-  const why = (end < 0 ? "it is of another type" : message.slice(end + 2)).replace(/(\bvalue|\benum\b[^:]*): .*$/s, "$1").replace(/^(Value) ".*" (does not exist)/s, "$1 $2");
+  const why = (end < 0 ? "it is of another type" : message.slice(end + 2))
+    .replace(/(\bvalue|\benum\b[^:]*): .*$/s, "$1")
+    .replace(/^(Value) ".*" (does not exist)/s, "$1 $2");
   const told = cutMessage(why);
-  const loc = ["body", "variables", ...(path ?? variable).split(/[.[\]]+/).filter((part) => part !== "").map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
+  const loc = [
+    "body",
+    "variables",
+    ...(path ?? variable)
+      .split(/[.[\]]+/)
+      .filter((part) => part !== "")
+      .map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
+  ];
   const [item] = new ValidationError([{ loc, msg: told, type: "value_error" }]).items;
-  return { message: cutMessage(`Variable "$${variable}"${path === undefined ? "" : ` at "${path}"`}: ${told}`), extensions: { code: "VALIDATION", detail: [item] } };
+  return {
+    message: cutMessage(
+      `Variable "$${variable}"${path === undefined ? "" : ` at "${path}"`}: ${told}`,
+    ),
+    extensions: { code: "VALIDATION", detail: [item] },
+  };
 }
 
 const RESPONSE = "application/graphql-response+json";
 const LEGACY = "application/json";
 
-/** Media type of an answer: the one of GraphQL over HTTP for clients that name it, else JSON as ever. */
+/**
+ * Media type of an answer: the one of GraphQL over HTTP for clients that name it, else JSON as
+ * ever.
+ */
 function mediaTypeFor(accept: string | undefined): string {
   return `${isModern(accept) ? RESPONSE : LEGACY}; charset=utf-8`;
 }
 
 /**
- * Status of an answer without data. In JSON as ever it is 200: an intermediary may have made such an answer as
- * well, so that its status says nothing; the newer type is answered by GraphQL servers only.
+ * Status of an answer without data. In JSON as ever it is 200: an intermediary may have made such
+ * an answer as well, so that its status says nothing; the newer type is answered by GraphQL servers
+ * only.
  */
 export function legacyStatus(accept: string | undefined): 200 | 400 {
   return isModern(accept) ? 400 : 200;
@@ -92,44 +153,94 @@ function isModern(accept: string | undefined): boolean {
 }
 
 function qualityOf(accept: string, type: string): number {
-  const range = accept.split(",").map((part) => part.trim().split(";").map((piece) => piece.trim().toLowerCase())).find(([name]) => name === type);
+  const range = accept
+    .split(",")
+    .map((part) =>
+      part
+        .trim()
+        .split(";")
+        .map((piece) => piece.trim().toLowerCase()),
+    )
+    .find(([name]) => name === type);
   if (!range) return 0;
   const quality = Number(range.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
   return Number.isFinite(quality) ? quality : 0;
 }
 
 /** What one request asks for, as far as it can be told before its execution. */
-interface HttpOperation { search: string; body: JsonValue | undefined }
+interface HttpOperation {
+  search: string;
+  body: JsonValue | undefined;
+}
 
-interface Parameters { query: string; operationName: string | undefined; variables: JsonObject | undefined }
+interface Parameters {
+  query: string;
+  operationName: string | undefined;
+  variables: JsonObject | undefined;
+}
 
 /**
- * GraphQL over HTTP: checks the document against limits and schema, has Apollo execute it, and sends the answer
- * with the status that GraphQL over HTTP has for its media type.
+ * GraphQL over HTTP: checks the document against limits and schema, has Apollo execute it, and
+ * sends the answer with the status that GraphQL over HTTP has for its media type.
  */
 export class HttpDoor {
-  constructor(private readonly server: ApolloServer<Context>, private readonly documents: Documents, private readonly log: Log) {}
+  constructor(
+    private readonly server: ApolloServer<Context>,
+    private readonly documents: Documents,
+    private readonly log: Log,
+  ) {}
 
-  async answer(req: IncomingMessage, res: ServerResponse, { search, body }: HttpOperation, context: Context): Promise<void> {
+  async answer(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { search, body }: HttpOperation,
+    context: Context,
+  ): Promise<void> {
     const method = req.method === "POST" ? "POST" : "GET";
     const parameters = method === "GET" ? inSearch(search) : inBody(body);
     if (parameters) {
-      const checked = this.documents.check(parameters.query, parameters.operationName, parameters.variables);
+      const checked = this.documents.check(
+        parameters.query,
+        parameters.operationName,
+        parameters.variables,
+      );
       if ("errors" in checked) return this.refuse(req, res, checked.errors);
-      if (getOperationAST(checked.document, parameters.operationName)?.operation === OperationTypeNode.SUBSCRIPTION) return this.refuse(req, res, [subscriptionOverHttp()], 400);
-      const misfit = isLarge(req) ? this.documents.misfit(checked.document, parameters.operationName, parameters.variables ?? {}) : undefined;
+      if (
+        getOperationAST(checked.document, parameters.operationName)?.operation ===
+        OperationTypeNode.SUBSCRIPTION
+      )
+        return this.refuse(req, res, [subscriptionOverHttp()], 400);
+      const misfit = isLarge(req)
+        ? this.documents.misfit(
+            checked.document,
+            parameters.operationName,
+            parameters.variables ?? {},
+          )
+        : undefined;
       if (misfit) return this.refuse(req, res, [misfit]);
     }
     const headers = new HeaderMap();
-    for (const name of ["accept", "content-type"]) if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
-    const answer = await this.server.executeHTTPGraphQLRequest({ httpGraphQLRequest: { method, headers, search, body: body ?? {} }, context: async () => context });
-    if (answer.body.kind !== "complete") throw new Error("an answer in parts: the schema has no @defer");
+    for (const name of ["accept", "content-type"])
+      if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
+    const answer = await this.server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { method, headers, search, body: body ?? {} },
+      context: async () => context,
+    });
+    if (answer.body.kind !== "complete")
+      throw new Error("an answer in parts: the schema has no @defer");
     send(req, res, answer.status ?? 200, answer.headers, answer.body.string);
   }
 
   /** Errors in the shape of a GraphQL answer. */
-  refuse(req: IncomingMessage, res: ServerResponse, errors: readonly GraphQLError[], status: number = legacyStatus(req.headers.accept)): void {
-    const body = JSON.stringify({ errors: errors.map((error) => formatError(error.toJSON(), error, this.log)) });
+  refuse(
+    req: IncomingMessage,
+    res: ServerResponse,
+    errors: readonly GraphQLError[],
+    status: number = legacyStatus(req.headers.accept),
+  ): void {
+    const body = JSON.stringify({
+      errors: errors.map((error) => formatError(error.toJSON(), error, this.log)),
+    });
     send(req, res, status, [["content-type", mediaTypeFor(req.headers.accept)]], body);
   }
 
@@ -140,30 +251,56 @@ export class HttpDoor {
     const headers: Record<string, string> = { ...known?.headers };
     if (known?.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    // A body that is no JSON is a malformed request to GraphQL over HTTP, not input that breaks rules.
-    const isNoJson = known instanceof ValidationError && known.items.some(({ type }) => type === "json_invalid");
+    // A body that is no JSON is a malformed request to GraphQL over HTTP, not input that breaks
+    // rules.
+    const isNoJson =
+      known instanceof ValidationError && known.items.some(({ type }) => type === "json_invalid");
     this.refuse(req, res, [asGraphQLError(error)], isNoJson ? 400 : (known?.status ?? 500));
   }
 }
 
-function send(req: IncomingMessage, res: ServerResponse, status: number, headers: Iterable<[string, string]>, body: string): void {
-  const all: Record<string, string> = { "Cache-Control": "no-store", ...Object.fromEntries(headers) };
+function send(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  headers: Iterable<[string, string]>,
+  body: string,
+): void {
+  const all: Record<string, string> = {
+    "Cache-Control": "no-store",
+    ...Object.fromEntries(headers),
+  };
   // An upload that was refused may still be arriving.
-  if (!req.complete && req.method === "POST") return sendEarly(req, res, status, Buffer.from(body), all);
+  if (!req.complete && req.method === "POST")
+    return sendEarly(req, res, status, Buffer.from(body), all);
   const { "content-type": type, ...rest } = all;
-  if (body.length >= LEAST_BYTES) return sendBytes(req, res, Buffer.from(body), { status, type: type ?? "application/json", headers: rest });
+  if (body.length >= LEAST_BYTES)
+    return sendBytes(req, res, Buffer.from(body), {
+      status,
+      type: type ?? "application/json",
+      headers: rest,
+    });
   res.writeHead(status, { ...SAFE_HEADERS, ...all, "Content-Length": Buffer.byteLength(body) });
   // As text it leaves in one piece with the headers; as bytes it would be a second one.
   res.end(req.method === "HEAD" ? undefined : body);
 }
 
 /** One answer cannot hold what a subscription says over time. */
-const subscriptionOverHttp = (): GraphQLError => new GraphQLError("Subscriptions have two transports: a WebSocket at /graphql (protocol graphql-transport-ws), and server-sent events from /graphql/stream (protocol graphql-sse). Send the operation over one of them.");
+const subscriptionOverHttp = (): GraphQLError =>
+  new GraphQLError(
+    "Subscriptions have two transports: a WebSocket at /graphql (protocol " +
+      "graphql-transport-ws), and server-sent events from /graphql/stream (protocol " +
+      "graphql-sse). Send the operation over one of them.",
+  );
 
 /** Whether a body may hold large variables; they are looked at twice then. */
-const isLarge = ({ method, headers }: IncomingMessage): boolean => method === "POST" && !(Number(headers["content-length"]) <= 2 ** 14);
+const isLarge = ({ method, headers }: IncomingMessage): boolean =>
+  method === "POST" && !(Number(headers["content-length"]) <= 2 ** 14);
 
-/** The operation of a body; `undefined` when it has not the shape of one: Apollo says then what is wrong. */
+/**
+ * The operation of a body; `undefined` when it has not the shape of one: Apollo says then what is
+ * wrong.
+ */
 function inBody(body: JsonValue | undefined): Parameters | undefined {
   if (!isObject(body) || typeof body["query"] !== "string") return undefined;
   const { query, operationName, variables } = body;
@@ -182,7 +319,10 @@ function inSearch(search: string): Parameters | undefined {
   } catch {
     return undefined;
   }
-  return isObject(variables) ? { query, operationName: parameters.get("operationName") ?? undefined, variables } : undefined;
+  return isObject(variables)
+    ? { query, operationName: parameters.get("operationName") ?? undefined, variables }
+    : undefined;
 }
 
-const isObject = (value: JsonValue | undefined): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);

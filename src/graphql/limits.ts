@@ -1,21 +1,51 @@
-import { type DocumentNode, type FieldNode, getNamedType, type GraphQLCompositeType, GraphQLError, type GraphQLField, type GraphQLSchema, isCompositeType, isInterfaceType, isObjectType, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
+import {
+  type DocumentNode,
+  type FieldNode,
+  getNamedType,
+  type GraphQLCompositeType,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLSchema,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
 
-/** Pairs of selections of one answer field that the validation may have to compare: a hundred of each other. */
+/**
+ * Pairs of selections of one answer field that the validation may have to compare: a hundred of
+ * each other.
+ */
 const MAX_PAIRS = 5_000;
 /** Aliases of one field without arguments in one place. */
 const MAX_NAMES = 4;
-/** Selections that are looked at, those of fragments at each place: past that the document repeats itself. */
+/**
+ * Selections that are looked at, those of fragments at each place: past that the document repeats
+ * itself.
+ */
 const MAX_SELECTIONS = 10_000;
 
 /**
- * Whether a document selects so many fields into the same place of the answer that comparing each two of them,
- * which the validation does to see whether they can be merged, takes long. Fragments count at each place where they
- * are spread, and each on its own; aliases and the depth were counted before.
+ * Whether a document selects so many fields into the same place of the answer that comparing each
+ * two of them, which the validation does to see whether they can be merged, takes long. Fragments
+ * count at each place where they are spread, and each on its own; aliases and the depth were
+ * counted before.
  */
 function repeatsItself(document: DocumentNode): boolean {
-  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition.selectionSet] as const]
+        : [],
+    ),
+  );
   const walk = new Walk(fragments);
-  return document.definitions.some((definition, index) => "selectionSet" in definition && walk.exceeds(definition.selectionSet, `${index}`));
+  return document.definitions.some(
+    (definition, index) =>
+      "selectionSet" in definition && walk.exceeds(definition.selectionSet, `${index}`),
+  );
 }
 
 class Walk {
@@ -32,10 +62,16 @@ class Walk {
   exceeds(set: SelectionSetNode, place: string): boolean {
     return set.selections.some((selection) => {
       if (++this.selections > MAX_SELECTIONS) return true;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return this.exceeds(selection.selectionSet, place);
-      if (selection.kind === Kind.FRAGMENT_SPREAD) return this.repeated(`${place} ...`) || this.fragmentExceeds(selection.name.value, place);
+      if (selection.kind === Kind.INLINE_FRAGMENT)
+        return this.exceeds(selection.selectionSet, place);
+      if (selection.kind === Kind.FRAGMENT_SPREAD)
+        return this.repeated(`${place} ...`) || this.fragmentExceeds(selection.name.value, place);
       const field = `${place} ${(selection.alias ?? selection.name).value}`;
-      return this.repeated(field) || this.renamed(selection, place) || (selection.selectionSet !== undefined && this.exceeds(selection.selectionSet, field));
+      return (
+        this.repeated(field) ||
+        this.renamed(selection, place) ||
+        (selection.selectionSet !== undefined && this.exceeds(selection.selectionSet, field))
+      );
     });
   }
 
@@ -67,28 +103,68 @@ class Walk {
 /** Most aliases of a document: each is one more answer to the same field. */
 const MAX_ALIASES = 100;
 
-const refused = (message: string) => new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } });
+const refused = (message: string) =>
+  new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } });
 
 /**
- * Why a document is refused that nests too deep or repeats itself too often, fragments followed; `undefined` for
- * all others. Asked before validation, which takes long over such documents or runs out of stack.
+ * Why a document is refused that nests too deep or repeats itself too often, fragments followed;
+ * `undefined` for all others. Asked before validation, which takes long over such documents or runs
+ * out of stack.
  */
 export function overLimit(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
-  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.selectionSet] as const] : [])));
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition.selectionSet] as const]
+        : [],
+    ),
+  );
   // First the depth: what follows goes into every level.
-  if (isTooDeep(document, fragments, maxDepth)) return refused(`The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask for the rest in a second query.`);
+  if (isTooDeep(document, fragments, maxDepth))
+    return refused(
+      `The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask ` +
+        "for the rest in a second query.",
+    );
   const known = new Map<string, number>();
-  const aliases = document.definitions.reduce((most, definition) => Math.max(most, "selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0), 0);
-  if (aliases > MAX_ALIASES) return refused(`The document has ${aliases} aliases, those of its fragments counted at each place; at most ${MAX_ALIASES} are answered.`);
-  return repeatsItself(document) ? refused("The document selects the same fields over and over, those of its fragments counted at each place. Select each field once.") : undefined;
+  const aliases = document.definitions.reduce(
+    (most, definition) =>
+      Math.max(
+        most,
+        "selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0,
+      ),
+    0,
+  );
+  if (aliases > MAX_ALIASES)
+    return refused(
+      `The document has ${aliases} aliases, those of its fragments counted at each place; ` +
+        `at most ${MAX_ALIASES} are answered.`,
+    );
+  return repeatsItself(document)
+    ? refused(
+        "The document selects the same fields over and over, those of its fragments counted " +
+          "at each place. Select each field once.",
+      )
+    : undefined;
 }
 
 type Fragments = ReadonlyMap<string, SelectionSetNode>;
 
-/** Fragments count as often as they are spread. A cycle, which the validation refuses, counts as nothing. */
-function countAliases(set: SelectionSetNode, fragments: Fragments, known: Map<string, number>): number {
+/**
+ * Fragments count as often as they are spread. A cycle, which the validation refuses, counts as
+ * nothing.
+ */
+function countAliases(
+  set: SelectionSetNode,
+  fragments: Fragments,
+  known: Map<string, number>,
+): number {
   return set.selections.reduce((sum, selection) => {
-    if (selection.kind !== Kind.FRAGMENT_SPREAD) return sum + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) + (selection.selectionSet ? countAliases(selection.selectionSet, fragments, known) : 0);
+    if (selection.kind !== Kind.FRAGMENT_SPREAD)
+      return (
+        sum +
+        (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) +
+        (selection.selectionSet ? countAliases(selection.selectionSet, fragments, known) : 0)
+      );
     const name = selection.name.value;
     const body = fragments.get(name);
     if (body && !known.has(name)) {
@@ -101,31 +177,45 @@ function countAliases(set: SelectionSetNode, fragments: Fragments, known: Map<st
 
 /** Inline fragments are no level of the answer, but the validation steps into each. */
 const MAX_NESTING = 200;
-/** Levels below `__schema` and `__type`, which do not count: tools ask for types of types of types. */
+/**
+ * Levels below `__schema` and `__type`, which do not count: tools ask for types of types of types.
+ */
 const MAX_INTROSPECTION_DEPTH = 25;
 
-/** Whether a field nests deeper than `most`; fragments that nothing spreads are validated as well, and count. */
+/**
+ * Whether a field nests deeper than `most`; fragments that nothing spreads are validated as well,
+ * and count.
+ */
 function isTooDeep(document: DocumentNode, fragments: Fragments, most: number): boolean {
   const records = new Depths(fragments, most);
   const types = new Depths(fragments, MAX_INTROSPECTION_DEPTH);
   records.introspection = types;
   return document.definitions.some((definition) => {
     if (!("selectionSet" in definition)) return false;
-    const ofTypes = definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value.startsWith("__");
+    const ofTypes =
+      definition.kind === Kind.FRAGMENT_DEFINITION &&
+      definition.typeCondition.name.value.startsWith("__");
     return (ofTypes ? types : records).exceeds(definition.selectionSet, 0, 0);
   });
 }
 
 class Depths {
   introspection: Depths | undefined;
-  /** The deepest level each fragment was entered at: entering it deeper may lead deeper, less deep does not. So a cycle ends. */
+  /**
+   * The deepest level each fragment was entered at: entering it deeper may lead deeper, less deep
+   * does not. So a cycle ends.
+   */
   private readonly entered = new Map<string, number>();
-  constructor(private readonly fragments: Fragments, private readonly most: number) {}
+  constructor(
+    private readonly fragments: Fragments,
+    private readonly most: number,
+  ) {}
 
   exceeds(set: SelectionSetNode, level: number, nesting: number): boolean {
     if (level > this.most || nesting > MAX_NESTING) return true;
     return set.selections.some((selection) => {
-      if (selection.kind === Kind.INLINE_FRAGMENT) return this.exceeds(selection.selectionSet, level, nesting + 1);
+      if (selection.kind === Kind.INLINE_FRAGMENT)
+        return this.exceeds(selection.selectionSet, level, nesting + 1);
       if (selection.kind === Kind.FIELD) return this.fieldExceeds(selection, level, nesting);
       const name = selection.name.value;
       const body = this.fragments.get(name);
@@ -136,12 +226,18 @@ class Depths {
   }
 
   private fieldExceeds({ name, selectionSet }: FieldNode, level: number, nesting: number): boolean {
-    if (name.value.startsWith("__") && this.introspection) return selectionSet !== undefined && this.introspection.exceeds(selectionSet, 0, 0);
-    return selectionSet ? this.exceeds(selectionSet, level + 1, nesting + 1) : level + 1 > this.most;
+    if (name.value.startsWith("__") && this.introspection)
+      return selectionSet !== undefined && this.introspection.exceeds(selectionSet, 0, 0);
+    return selectionSet
+      ? this.exceeds(selectionSet, level + 1, nesting + 1)
+      : level + 1 > this.most;
   }
 }
 
-/** Records that a page of links is taken for when `first` is not given: most have few. What they come to is counted while they are read. */
+/**
+ * Records that a page of links is taken for when `first` is not given: most have few. What they
+ * come to is counted while they are read.
+ */
 const USUAL_PAGE = 10;
 /** Fields other than connections that read as much as a record does. */
 const AS_RECORD = new Set(["document"]);
@@ -149,20 +245,35 @@ const AS_RECORD = new Set(["document"]);
 type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * How many records an operation asks for at most: page sizes multiply. Fragments count at each place they stand.
- * The document must be valid.
+ * How many records an operation asks for at most: page sizes multiply. Fragments count at each
+ * place they stand. The document must be valid.
  */
-export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, sent: Variables): number {
+export function costOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  sent: Variables,
+): number {
   const variables = { ...defaultsOf(operation), ...sent };
   const root = schema.getRootType(operation.operation)!;
-  const fragments = new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition] as const]
+        : [],
+    ),
+  );
   const known = new Map<string, number>();
 
   const costOfSet = (set: SelectionSetNode, type: GraphQLCompositeType): number => {
     let sum = 0;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) sum += costOfField(selection, type);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) sum += costOfSet(selection.selectionSet, typeNamed(selection.typeCondition?.name.value) ?? type);
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
+        sum += costOfSet(
+          selection.selectionSet,
+          typeNamed(selection.typeCondition?.name.value) ?? type,
+        );
       else sum += costOfFragment(selection.name.value);
     }
     return sum;
@@ -176,34 +287,52 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
     return cost;
   };
   const costOfField = (node: FieldNode, type: GraphQLCompositeType): number => {
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    const field =
+      isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return 0;
     const inner = getNamedType(field.type);
-    const below = node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
+    const below =
+      node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
     const page = pageOf(field, node, variables, type === root);
     if (page !== undefined) return page * Math.max(1, below);
     return isRecord(inner as GraphQLCompositeType) || AS_RECORD.has(field.name) ? 1 + below : below;
   };
-  const typeNamed = (name: string | undefined): GraphQLCompositeType | undefined => (name === undefined ? undefined : schema.getType(name) as GraphQLCompositeType);
+  const typeNamed = (name: string | undefined): GraphQLCompositeType | undefined =>
+    name === undefined ? undefined : (schema.getType(name) as GraphQLCompositeType);
   return costOfSet(operation.selectionSet, root);
 }
 
 /** Whether the cost of any operation of the document depends on variables. */
 export function pagesByVariable(document: DocumentNode): boolean {
-  return document.definitions.some((definition) => "selectionSet" in definition && byVariable(definition.selectionSet));
+  return document.definitions.some(
+    (definition) => "selectionSet" in definition && byVariable(definition.selectionSet),
+  );
 }
 
 function byVariable(set: SelectionSetNode): boolean {
-  return set.selections.some((selection) =>
-    (selection.kind === Kind.FIELD && selection.arguments?.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE)) ||
-    ("selectionSet" in selection && selection.selectionSet !== undefined && byVariable(selection.selectionSet)));
+  return set.selections.some(
+    (selection) =>
+      (selection.kind === Kind.FIELD &&
+        selection.arguments?.some(
+          ({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE,
+        )) ||
+      ("selectionSet" in selection &&
+        selection.selectionSet !== undefined &&
+        byVariable(selection.selectionSet)),
+  );
 }
 
 /** Size of the page a field is asked for, when it has pages. */
-function pageOf(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables, isRoot: boolean): number | undefined {
+function pageOf(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: Variables,
+  isRoot: boolean,
+): number | undefined {
   const argument = field.args.find(({ name }) => name === "first");
   if (!argument) return undefined;
-  const usual = isRoot && typeof argument.defaultValue === "number" ? argument.defaultValue : USUAL_PAGE;
+  const usual =
+    isRoot && typeof argument.defaultValue === "number" ? argument.defaultValue : USUAL_PAGE;
   const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
   if (given?.kind === Kind.INT) return Math.max(1, Number(given.value));
   if (given?.kind !== Kind.VARIABLE) return usual;
@@ -212,11 +341,18 @@ function pageOf(field: GraphQLField<unknown, unknown>, node: FieldNode, variable
 }
 
 function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
-  return Object.fromEntries(variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.INT ? [[variable.name.value, Number(defaultValue.value)]] : [])));
+  return Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue?.kind === Kind.INT ? [[variable.name.value, Number(defaultValue.value)]] : [],
+    ),
+  );
 }
 
 /** Whether a value of the type is a record or a node. */
 function isRecord(type: GraphQLCompositeType): boolean {
   if (isInterfaceType(type) && type.name === "Node") return true;
-  return (isObjectType(type) || isInterfaceType(type)) && type.getInterfaces().some(({ name }) => name === "Node");
+  return (
+    (isObjectType(type) || isInterfaceType(type)) &&
+    type.getInterfaces().some(({ name }) => name === "Node")
+  );
 }

@@ -14,17 +14,38 @@ import { SchemaResolver, ValidationResolver } from "./resolvers/validation-resol
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
- * Apollo checks the schema it is given: type-graphql's own check, an introspection, would make the start 40 ms longer.
+ * Apollo checks the schema it is given: type-graphql's own check, an introspection, would make the
+ * start 40 ms longer.
  */
 export function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
-    RecordResolver, AccountResolver, CrateResolver, CratePlanResolver, DownloadResolver, GroupResolver, PublicationResolver, ComputationResolver, EvidenceResolver, ValidationResolver,
-    ScoreResolver, SearchResolver, SchemaResolver, ...KIND_FIELDS,
+    RecordResolver,
+    AccountResolver,
+    CrateResolver,
+    CratePlanResolver,
+    DownloadResolver,
+    GroupResolver,
+    PublicationResolver,
+    ComputationResolver,
+    EvidenceResolver,
+    ValidationResolver,
+    ScoreResolver,
+    SearchResolver,
+    SchemaResolver,
+    ...KIND_FIELDS,
   ];
   return buildSchema({
-    resolvers: resolvers as unknown as NonEmptyArray<new () => object>, orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType], validate: false, skipCheck: true,
+    resolvers: resolvers as unknown as NonEmptyArray<new () => object>,
+    orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType],
+    validate: false,
+    skipCheck: true,
     // Asked for by the library; every subscription here reads from the job queue itself.
-    pubSub: { publish() {}, subscribe: () => { throw new Error("no topics"); } },
+    pubSub: {
+      publish() {},
+      subscribe: () => {
+        throw new Error("no topics");
+      },
+    },
   });
 }
 

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
-import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from "@apollo/server/plugin/disabled";
 import type { GraphQLError } from "graphql";
 import { ServiceError } from "../errors.js";
 import { checkEncoding, mediaType, readJson } from "../http/body.js";
@@ -26,7 +29,12 @@ export type GraphqlAddress = "answer" | "stream";
 /** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
 export interface GraphqlDoor {
   /** Answers one request; never rejects. */
-  handle(req: IncomingMessage, res: ServerResponse, address: GraphqlAddress, search: string): Promise<void>;
+  handle(
+    req: IncomingMessage,
+    res: ServerResponse,
+    address: GraphqlAddress,
+    search: string,
+  ): Promise<void>;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Ends what would not end by itself: subscriptions. */
   endStreams(): Promise<void>;
@@ -38,29 +46,55 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
-  const contextFor = async (authorization: string | undefined, address: string, request?: string, signal?: AbortSignal): Promise<Context> => contextOf(deps, await authenticator.caller(authorization), address, request, false, signal);
+  const contextFor = async (
+    authorization: string | undefined,
+    address: string,
+    request?: string,
+    signal?: AbortSignal,
+  ): Promise<Context> =>
+    contextOf(deps, await authenticator.caller(authorization), address, request, false, signal);
   const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
     introspection: true,
-    // Multipart requests are held to a preflight header before their file is taken; others are no simple requests, or queries.
+    // Multipart requests are held to a preflight header before their file is taken; others are no
+    // simple requests, or queries.
     csrfPrevention: false,
     persistedQueries: false,
     documentStore: documents.store,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: config.GRAPHQL_MAX_TOKENS },
-    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginCacheControlDisabled(), legacyStatuses, namesOfRequests(requests)],
-    formatError: (formatted, error) => formatError(formatted, error, log, requests.get(error as object)),
-    logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error: (message) => log.error({}, String(message)) },
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginCacheControlDisabled(),
+      legacyStatuses,
+      namesOfRequests(requests),
+    ],
+    formatError: (formatted, error) =>
+      formatError(formatted, error, log, requests.get(error as object)),
+    logger: {
+      debug() {},
+      info() {},
+      warn: (message) => log.warn({}, String(message)),
+      error: (message) => log.error({}, String(message)),
+    },
   });
   await apollo.start();
   const streaming: Streaming = { schema, documents, log, contextFor, addressOf };
   const http = new HttpDoor(apollo, documents, log);
   const events = eventStreamDoor(streaming);
-  const sockets = webSocketDoor(streaming, { maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES, maxValues: config.MAX_JSON_VALUES, maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS });
+  const sockets = webSocketDoor(streaming, {
+    maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES,
+    maxValues: config.MAX_JSON_VALUES,
+    maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS,
+  });
 
-  const bodyOf = async (req: IncomingMessage, res: ServerResponse, caller: Caller | null): Promise<JsonValue | undefined> => {
+  const bodyOf = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    caller: Caller | null,
+  ): Promise<JsonValue | undefined> => {
     if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, config);
     // As strictly as over REST: the same numbers and strings are refused.
     return readJson(req, deps);
@@ -68,13 +102,24 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   return {
     async handle(req, res, address, search) {
       try {
-        if (!METHODS.includes(req.method ?? "")) throw new ServiceError("METHOD_NOT_ALLOWED", `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`, {}, { Allow: METHODS.join(", ") });
+        if (!METHODS.includes(req.method ?? ""))
+          throw new ServiceError(
+            "METHOD_NOT_ALLOWED",
+            `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`,
+            {},
+            { Allow: METHODS.join(", ") },
+          );
         checkEncoding(req);
         const gone = new AbortController();
         res.once("close", () => {
           if (!res.writableFinished) gone.abort();
         });
-        const context = await contextFor(req.headers.authorization, addressOf(req), requestIdOf(req), gone.signal);
+        const context = await contextFor(
+          req.headers.authorization,
+          addressOf(req),
+          requestIdOf(req),
+          gone.signal,
+        );
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         if (address === "stream") await events.handle(req, res, body);
         else await http.answer(req, res, { search, body }, context);
@@ -91,7 +136,10 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   };
 }
 
-/** Keeps for each error the name of its request: where errors are formatted nothing else is known of it. */
+/**
+ * Keeps for each error the name of its request: where errors are formatted nothing else is known of
+ * it.
+ */
 const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => ({
   requestDidStart: async () => ({
     didEncounterErrors: async ({ errors, contextValue: { request } }) => {
@@ -105,7 +153,8 @@ const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<
 const legacyStatuses: ApolloServerPlugin<Context> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ request, response: { http, body } }) => {
-      if (http.status === 400 && body.kind === "single" && request.query !== undefined) http.status = legacyStatus(request.http?.headers.get("accept"));
+      if (http.status === 400 && body.kind === "single" && request.query !== undefined)
+        http.status = legacyStatus(request.http?.headers.get("accept"));
     },
   }),
 };

@@ -16,10 +16,16 @@ const FAREWELL = 1_000;
 /** WebSockets open at a time. */
 const MOST_SOCKETS = 1_000;
 
-interface Extra extends Record<PropertyKey, unknown> { request: IncomingMessage }
+interface Extra extends Record<PropertyKey, unknown> {
+  request: IncomingMessage;
+}
 
-/** Name of an operation in the log: that of the connection's request, and the client's own for the operation where it is fit for one. */
-const nameOf = ({ request }: Extra, id: string): string => (/^[\w-]{1,64}$/.test(id) ? `${requestIdOf(request)}/${id}` : requestIdOf(request));
+/**
+ * Name of an operation in the log: that of the connection's request, and the client's own for the
+ * operation where it is fit for one.
+ */
+const nameOf = ({ request }: Extra, id: string): string =>
+  /^[\w-]{1,64}$/.test(id) ? `${requestIdOf(request)}/${id}` : requestIdOf(request);
 
 export interface WebSocketDoor {
   /** Takes over a connection that asked to be upgraded. */
@@ -29,12 +35,19 @@ export interface WebSocketDoor {
 }
 
 /**
- * Operations over a WebSocket, by the protocol graphql-transport-ws. The token comes as `Authorization` in the
- * connection's parameters, or in the header of its request; it is verified for each operation anew.
+ * Operations over a WebSocket, by the protocol graphql-transport-ws. The token comes as
+ * `Authorization` in the connection's parameters, or in the header of its request; it is verified
+ * for each operation anew.
  */
-export function webSocketDoor(streaming: Streaming, options: { maxPayload: number; maxValues: number; maxSubscriptions: number }): WebSocketDoor {
+export function webSocketDoor(
+  streaming: Streaming,
+  options: { maxPayload: number; maxValues: number; maxSubscriptions: number },
+): WebSocketDoor {
   const { log } = streaming;
-  const authorizationOf = (params: Readonly<Record<string, unknown>> | undefined, { request }: Extra): string | undefined => {
+  const authorizationOf = (
+    params: Readonly<Record<string, unknown>> | undefined,
+    { request }: Extra,
+  ): string | undefined => {
     const given = params?.["Authorization"] ?? params?.["authorization"];
     return typeof given === "string" ? given : request.headers.authorization;
   };
@@ -51,43 +64,78 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
     async onSubscribe({ connectionParams, extra, subscriptions }, id, payload) {
       try {
         const { maxSubscriptions } = options;
-        if (Object.keys(subscriptions).length > maxSubscriptions) throw new ServiceError("TOO_MANY_REQUESTS", `A connection has at most ${maxSubscriptions} operations open at a time (GRAPHQL_MAX_SUBSCRIPTIONS).`);
+        if (Object.keys(subscriptions).length > maxSubscriptions)
+          throw new ServiceError(
+            "TOO_MANY_REQUESTS",
+            `A connection has at most ${maxSubscriptions} operations open at a time ` +
+              "(GRAPHQL_MAX_SUBSCRIPTIONS).",
+          );
         const args = prepared(streaming, payload);
         if (!("document" in args)) return args;
-        return { ...args, contextValue: await streaming.contextFor(authorizationOf(connectionParams, extra), streaming.addressOf(extra.request), nameOf(extra, id)) };
+        return {
+          ...args,
+          contextValue: await streaming.contextFor(
+            authorizationOf(connectionParams, extra),
+            streaming.addressOf(extra.request),
+            nameOf(extra, id),
+          ),
+        };
       } catch (error) {
         return [asGraphQLError(error)];
       }
     },
-    onNext: ({ extra }, id, _payload, _args, result) => formatted(result as ExecutionResult, log, nameOf(extra, id)) as never,
-    onError: ({ extra }, id, _payload, errors) => errors.map((error) => formatError(error.toJSON(), error, log, nameOf(extra, id))),
+    onNext: ({ extra }, id, _payload, _args, result) =>
+      formatted(result as ExecutionResult, log, nameOf(extra, id)) as never,
+    onError: ({ extra }, id, _payload, errors) =>
+      errors.map((error) => formatError(error.toJSON(), error, log, nameOf(extra, id))),
   });
 
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxPayload, handleProtocols });
-  sockets.on("headers", (headers, request) => headers.push(`X-Request-Id: ${requestIdOf(request)}`));
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxPayload,
+    handleProtocols,
+  });
+  sockets.on("headers", (headers, request) =>
+    headers.push(`X-Request-Id: ${requestIdOf(request)}`),
+  );
   sockets.on("connection", (socket: WebSocket, request: IncomingMessage) => {
-    const closed = server.opened({
-      protocol: socket.protocol,
-      send: (text) => new Promise((resolve, reject) => {
-        if (socket.readyState !== socket.OPEN) return resolve();
-        socket.send(text, (error) => (error ? reject(error) : resolve()));
-      }),
-      close: (code, reason) => socket.close(code, reason),
-      onMessage: (take) => socket.on("message", (data: RawData) => {
-        // 1009 is "message too big" (RFC 6455, section 7.4.1), as for one of too many bytes.
-        if (countValues(data as Buffer, options.maxValues) > options.maxValues) return socket.close(1009, "Too many values (MAX_JSON_VALUES)");
-        take(String(data as Buffer)).catch((error: unknown) => {
-          log.warn({ err: error, request: requestIdOf(request) }, "a message over a WebSocket could not be answered");
-          socket.close(CloseCode.InternalServerError, "Internal server error");
-        });
-      }),
-    }, { request });
+    const closed = server.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) =>
+          new Promise((resolve, reject) => {
+            if (socket.readyState !== socket.OPEN) return resolve();
+            socket.send(text, (error) => (error ? reject(error) : resolve()));
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) =>
+          socket.on("message", (data: RawData) => {
+            // 1009 is "message too big" (RFC 6455, section 7.4.1), as for one of too many bytes.
+            if (countValues(data as Buffer, options.maxValues) > options.maxValues)
+              return socket.close(1009, "Too many values (MAX_JSON_VALUES)");
+            take(String(data as Buffer)).catch((error: unknown) => {
+              log.warn(
+                { err: error, request: requestIdOf(request) },
+                "a message over a WebSocket could not be answered",
+              );
+              socket.close(CloseCode.InternalServerError, "Internal server error");
+            });
+          }),
+      },
+      { request },
+    );
     const alive = keepAlive(socket);
-    // What the client does wrong (a message too long, a broken frame) ends its connection and nothing else.
+    // What the client does wrong (a message too long, a broken frame) ends its connection and
+    // nothing else.
     socket.on("error", () => socket.terminate());
     socket.on("close", (code, reason) => {
       clearInterval(alive);
-      closed(code, String(reason)).catch((error: unknown) => log.error({ err: error, request: requestIdOf(request) }, "an operation over a WebSocket did not end"));
+      closed(code, String(reason)).catch((error: unknown) =>
+        log.error(
+          { err: error, request: requestIdOf(request) },
+          "an operation over a WebSocket did not end",
+        ),
+      );
     });
   });
 
@@ -95,8 +143,11 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
   return {
     upgrade(request, socket, head) {
       socket.on("error", () => socket.destroy());
-      if (closing || sockets.clients.size >= MOST_SOCKETS) return refuse(socket, "503 Service Unavailable");
-      sockets.handleUpgrade(request, socket, head, (client) => sockets.emit("connection", client, request));
+      if (closing || sockets.clients.size >= MOST_SOCKETS)
+        return refuse(socket, "503 Service Unavailable");
+      sockets.handleUpgrade(request, socket, head, (client) =>
+        sockets.emit("connection", client, request),
+      );
     },
     async close() {
       closing = true;
@@ -112,7 +163,9 @@ export function webSocketDoor(streaming: Streaming, options: { maxPayload: numbe
 
 /** Ends a socket that another address was asked for, or that is one too many. */
 export function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () =>
+    socket.destroy(),
+  );
 }
 
 function keepAlive(socket: WebSocket): NodeJS.Timeout {

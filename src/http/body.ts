@@ -10,8 +10,8 @@ import { badStringItem, findBadString } from "../model/strings.js";
 import type { Deps } from "../services/deps.js";
 
 /**
- * The end of a multipart form, which its file waits for. What comes behind the file can still refuse the form; had
- * the file ended by then, whoever takes it would have stored it.
+ * The end of a multipart form, which its file waits for. What comes behind the file can still
+ * refuse the form; had the file ended by then, whoever takes it would have stored it.
  */
 export class FormEnd {
   readonly reached: Promise<void>;
@@ -32,7 +32,10 @@ export class FormEnd {
     this.reached.catch(() => undefined);
   }
 
-  /** The stream, with its end after the form's; it fails with the form. Ending it early leaves the rest to be read over. */
+  /**
+   * The stream, with its end after the form's; it fails with the form. Ending it early leaves the
+   * rest to be read over.
+   */
   hold(stream: Readable): Readable {
     const held = new Transform({
       transform: (chunk, _encoding, done) => done(null, chunk),
@@ -47,9 +50,14 @@ export class FormEnd {
 }
 
 /** A form with two files, where the operation takes one. */
-export const secondFile = (field: string): ValidationError => invalid(["body", field], "Value error, A second file came, and one is taken: send each file in a request of its own");
+export const secondFile = (field: string): ValidationError =>
+  invalid(
+    ["body", field],
+    "Value error, A second file came, and one is taken: send each file in a request of its own",
+  );
 /** A part that may be there once. */
-export const twice = (field: string): ValidationError => invalid(["body", field], "Value error, The field came twice: send it once");
+export const twice = (field: string): ValidationError =>
+  invalid(["body", field], "Value error, The field came twice: send it once");
 
 /** What a body is read with: its limits, and the thread that reads large ones. */
 type BodyReader = Pick<Deps, "config" | "documents">;
@@ -57,14 +65,23 @@ type BodyReader = Pick<Deps, "config" | "documents">;
 /** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
 type BodyForm = "json" | "form" | "multipart" | "either" | "sparql";
 /** Settings that bound a JSON body. */
-export type BodyLimit = Extract<SettingName, "MAX_BODY_BYTES" | "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES">;
-export interface ExpectedBody { form: BodyForm; /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit }
+export type BodyLimit = Extract<
+  SettingName,
+  "MAX_BODY_BYTES" | "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES"
+>;
+export interface ExpectedBody {
+  form: BodyForm;
+  /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit;
+}
 
 /**
  * What the contract's request body stands for.
  * @param types its media types
  */
-export function expectedBody(types: readonly string[], limit: BodyLimit = "MAX_BODY_BYTES"): ExpectedBody | undefined {
+export function expectedBody(
+  types: readonly string[],
+  limit: BodyLimit = "MAX_BODY_BYTES",
+): ExpectedBody | undefined {
   if (types.length === 0) return undefined;
   return { form: formOf(types), limit };
 }
@@ -75,49 +92,82 @@ function formOf(types: readonly string[]): BodyForm {
   return types.includes(URL_ENCODED) ? "form" : "json";
 }
 
-export const hasBody = (req: IncomingMessage): boolean => Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
+export const hasBody = (req: IncomingMessage): boolean =>
+  Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
 
 /**
- * Refuses a compressed body: bytes are read as they were sent, and nothing is inflated before its limits are checked.
+ * Refuses a compressed body: bytes are read as they were sent, and nothing is inflated before its
+ * limits are checked.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE` with `Accept-Encoding` (RFC 9110, section 15.5.16)
  */
 export function checkEncoding(req: IncomingMessage): void {
   const encoding = req.headers["content-encoding"];
-  if (encoding === undefined || !hasBody(req) || /^[\s,]*(?:identity[\s,]*)*$/i.test(encoding)) return;
-  const message = `The body has the Content-Encoding ${encoding.slice(0, 40)}, which is not read here: send it uncompressed, without Content-Encoding.`;
+  if (encoding === undefined || !hasBody(req) || /^[\s,]*(?:identity[\s,]*)*$/i.test(encoding))
+    return;
+  const message =
+    `The body has the Content-Encoding ${encoding.slice(0, 40)}, which is not read here: send ` +
+    "it uncompressed, without Content-Encoding.";
   throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", message, {}, { "Accept-Encoding": "identity" });
 }
 
 /**
- * What the headers alone tell of a body. It is looked at before the token: it costs nothing, and a client that is
- * told of a wrong type or size first need not log in for it.
+ * What the headers alone tell of a body. It is looked at before the token: it costs nothing, and a
+ * client that is told of a wrong type or size first need not log in for it.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
-export function checkBodyHeaders(req: IncomingMessage, { form, limit: jsonLimit }: ExpectedBody, limits: Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>): void {
+export function checkBodyHeaders(
+  req: IncomingMessage,
+  { form, limit: jsonLimit }: ExpectedBody,
+  limits: Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>,
+): void {
   if (!hasBody(req)) return;
   checkEncoding(req);
   const type = mediaType(req);
   if (!reads(form, type)) {
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads ${FORMS[form]}, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `This operation reads ${FORMS[form]}, not ` +
+        `${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`,
+    );
   }
-  // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a file that is small enough.
-  const [limit, room, setting] = type === FORM_DATA ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"] : [limits[jsonLimit], 0, jsonLimit];
-  if (Number(req.headers["content-length"] ?? 0) > limit + room) throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
+  // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a
+  // file that is small enough.
+  const [limit, room, setting] =
+    type === FORM_DATA
+      ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"]
+      : [limits[jsonLimit], 0, jsonLimit];
+  if (Number(req.headers["content-length"] ?? 0) > limit + room)
+    throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
 }
 
-/** The body as it arrives, for whoever stores it. It fails when the client hangs up; ending it early leaves the request to be answered. */
+/**
+ * The body as it arrives, for whoever stores it. It fails when the client hangs up; ending it early
+ * leaves the request to be answered.
+ */
 export function bodyStream(req: IncomingMessage): Readable {
   const stream = new PassThrough();
-  const broken = () => void stream.destroy(new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."));
+  const broken = () =>
+    void stream.destroy(
+      new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."),
+    );
   // Without a listener an error that nobody reads any more would end the process.
   stream.on("error", () => undefined).once("close", () => req.unpipe(stream));
   req.once("aborted", broken).once("error", broken);
   return req.pipe(stream);
 }
 
-/** The whole body. @param setting that sets the limit @throws ServiceError `TOO_LARGE` before more than the limit is read */
-export async function readBytes(req: IncomingMessage, limit: number, setting: SettingName = "MAX_BODY_BYTES"): Promise<Buffer> {
-  const tooLarge = () => new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
+/**
+ * The whole body.
+ * @param setting that sets the limit
+ * @throws ServiceError `TOO_LARGE` before more than the limit is read
+ */
+export async function readBytes(
+  req: IncomingMessage,
+  limit: number,
+  setting: SettingName = "MAX_BODY_BYTES",
+): Promise<Buffer> {
+  const tooLarge = () =>
+    new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -130,22 +180,31 @@ export async function readBytes(req: IncomingMessage, limit: number, setting: Se
       reject(tooLarge());
     };
     // Every request closes: the error is made for those only that did so before their end.
-    req.on("data", take).once("end", resolve).once("error", reject).once("close", () => {
-      if (!req.readableEnded) reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
-    });
+    req
+      .on("data", take)
+      .once("end", resolve)
+      .once("error", reject)
+      .once("close", () => {
+        if (!req.readableEnded) reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+      });
   });
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
 }
 
-export const mediaType = (req: IncomingMessage): string => (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
+export const mediaType = (req: IncomingMessage): string =>
+  (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
 const SPARQL_QUERY = "application/sparql-query";
 const FORMS: Readonly<Record<BodyForm, string>> = {
-  json: "application/json", form: `${URL_ENCODED} or application/json`, multipart: FORM_DATA, either: `${FORM_DATA}, application/json or application/ld+json`,
+  json: "application/json",
+  form: `${URL_ENCODED} or application/json`,
+  multipart: FORM_DATA,
+  either: `${FORM_DATA}, application/json or application/ld+json`,
   sparql: `queries only, as ${URL_ENCODED} or ${SPARQL_QUERY}`,
 };
-const isJson = (type: string): boolean => type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
+const isJson = (type: string): boolean =>
+  type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
 
 /** Whether a body of this media type is one of the form. */
 function reads(form: BodyForm, type: string): boolean {
@@ -154,57 +213,104 @@ function reads(form: BodyForm, type: string): boolean {
   return form !== "multipart" && (isJson(type) || (form === "form" && type === URL_ENCODED));
 }
 
-/** Bytes of JSON that are checked on the serving thread; a larger body goes through the thread for large documents. */
+/**
+ * Bytes of JSON that are checked on the serving thread; a larger body goes through the thread for
+ * large documents.
+ */
 const SMALL = 64 * 2 ** 10;
 
 /**
  * A JSON body; `undefined` when it is empty.
  * @param limit setting that bounds it
- * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`; ValidationError when it is no JSON, or holds what no document may
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`; ValidationError when it is no JSON,
+ * or holds what no document may
  */
-export async function readJson(req: IncomingMessage, reader: BodyReader, limit: BodyLimit = "MAX_BODY_BYTES"): Promise<JsonValue | undefined> {
+export async function readJson(
+  req: IncomingMessage,
+  reader: BodyReader,
+  limit: BodyLimit = "MAX_BODY_BYTES",
+): Promise<JsonValue | undefined> {
   const bytes = await readJsonBytes(req, reader.config, limit);
   return bytes && checkedJson(bytes, reader);
 }
 
-/** The bytes of a JSON body, for whoever parses them in another thread. @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE` */
-export async function readJsonBytes(req: IncomingMessage, config: Config, limit: BodyLimit = "MAX_BODY_BYTES"): Promise<Uint8Array | undefined> {
+/**
+ * The bytes of a JSON body, for whoever parses them in another thread.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
+ */
+export async function readJsonBytes(
+  req: IncomingMessage,
+  config: Config,
+  limit: BodyLimit = "MAX_BODY_BYTES",
+): Promise<Uint8Array | undefined> {
   const type = mediaType(req);
   if (!hasBody(req)) return undefined;
-  if (!isJson(type)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `This operation reads application/json, not ${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`);
+  if (!isJson(type))
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "This operation reads application/json, not " +
+        `${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`,
+    );
   const bytes = await readBytes(req, config[limit], limit);
   return bytes.length === 0 ? undefined : bytes;
 }
 
 /**
- * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is told too
- * @throws ServiceError `TOO_LARGE` past MAX_JSON_VALUES; ValidationError with every problem and its place
+ * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is told
+ * too
+ * @throws ServiceError `TOO_LARGE` past MAX_JSON_VALUES; ValidationError with every problem and its
+ * place
  */
-export async function checkedJson(bytes: Uint8Array, { config, documents }: BodyReader, at: readonly (string | number)[] = ["body"]): Promise<JsonValue> {
+export async function checkedJson(
+  bytes: Uint8Array,
+  { config, documents }: BodyReader,
+  at: readonly (string | number)[] = ["body"],
+): Promise<JsonValue> {
   const limits = { maxDepth: config.MAX_JSON_DEPTH, maxValues: config.MAX_JSON_VALUES };
-  const tooMany = () => new ServiceError("TOO_LARGE", `${at.length > 1 ? `The field ${at.slice(1).join(".")}` : "The body"} holds more than MAX_JSON_VALUES=${limits.maxValues} keys and values. Send fewer, or a file.`);
+  const tooMany = () =>
+    new ServiceError(
+      "TOO_LARGE",
+      `${at.length > 1 ? `The field ${at.slice(1).join(".")}` : "The body"} holds more than ` +
+        `MAX_JSON_VALUES=${limits.maxValues} keys and values. Send fewer, or a file.`,
+    );
   if (bytes.length <= SMALL) {
     const read = parseBoundedJson(bytes, limits);
     if (read.tooMany) throw tooMany();
     if (read.problems.length > 0) throw jsonRefusal(read.problems, at);
     return read.value!;
   }
-  // Node's own buffers may share their memory with others; only one that is all of its memory can be handed over.
+  // Node's own buffers may share their memory with others; only one that is all of its memory can
+  // be handed over.
   const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-  const { bytes: checked, problems, tooMany: exceeds } = await documents.ask("check", { bytes: whole, limits }, [whole]);
+  const {
+    bytes: checked,
+    problems,
+    tooMany: exceeds,
+  } = await documents.ask("check", { bytes: whole, limits }, [whole]);
   if (exceeds) throw tooMany();
   if (problems.length > 0) throw jsonRefusal(problems, at);
-  // What was found to be right is read again rather than sent: copying an object between threads takes longer.
+  // What was found to be right is read again rather than sent: copying an object between threads
+  // takes longer.
   const text = new TextDecoder().decode(checked);
   await turn();
   return JSON.parse(text) as JsonValue;
 }
 
-/** A form body, or JSON for clients that send that. @throws as {@link readJson}; ValidationError for a field that came twice (RFC 6749, section 3.2) */
-export async function readForm(req: IncomingMessage, reader: BodyReader, limit: BodyLimit): Promise<JsonValue | undefined> {
+/**
+ * A form body, or JSON for clients that send that.
+ * @throws as {@link readJson}; ValidationError for a field that came twice (RFC 6749, section 3.2)
+ */
+export async function readForm(
+  req: IncomingMessage,
+  reader: BodyReader,
+  limit: BodyLimit,
+): Promise<JsonValue | undefined> {
   if (mediaType(req) !== URL_ENCODED) return readJson(req, reader, limit);
   const form: JsonObject = {};
-  for (const [name, value] of formFields((await readBytes(req, reader.config[limit], limit)).toString("utf8"), reader.config)) {
+  for (const [name, value] of formFields(
+    (await readBytes(req, reader.config[limit], limit)).toString("utf8"),
+    reader.config,
+  )) {
     if (Object.hasOwn(form, name)) throw twice(name);
     form[name] = value;
   }
@@ -217,10 +323,17 @@ export async function readForm(req: IncomingMessage, reader: BodyReader, limit: 
  * Fields of a form, or parameters of a query string.
  * @throws ServiceError `TOO_LARGE` past MAX_FORM_FIELDS, before any is read
  */
-export function formFields(encoded: string, { MAX_FORM_FIELDS: most }: Pick<Config, "MAX_FORM_FIELDS">): URLSearchParams {
+export function formFields(
+  encoded: string,
+  { MAX_FORM_FIELDS: most }: Pick<Config, "MAX_FORM_FIELDS">,
+): URLSearchParams {
   let fields = 1;
   for (let at = encoded.indexOf("&"); at >= 0; at = encoded.indexOf("&", at + 1)) {
-    if (++fields > most) throw new ServiceError("TOO_LARGE", `The form or query string has more than MAX_FORM_FIELDS=${most} fields. Send fewer.`);
+    if (++fields > most)
+      throw new ServiceError(
+        "TOO_LARGE",
+        `The form or query string has more than MAX_FORM_FIELDS=${most} fields. Send fewer.`,
+      );
   }
   return new URLSearchParams(encoded);
 }

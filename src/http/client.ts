@@ -9,19 +9,22 @@ export type ClientAddress = (req: IncomingMessage) => string;
 const MOST_HOPS = 20;
 
 /**
- * The address a request came from: that of the connection or, behind proxies that are trusted, what the last of
- * them saw. `X-Forwarded-For` is read from its end, and only as far as each writer is trusted: what a client wrote
- * itself is never believed.
+ * The address a request came from: that of the connection or, behind proxies that are trusted, what
+ * the last of them saw. `X-Forwarded-For` is read from its end, and only as far as each writer is
+ * trusted: what a client wrote itself is never believed.
  * @param trusted TRUSTED_PROXIES: addresses and networks with commas, or null for none
  */
 export function clientAddress(trusted: string | null): ClientAddress {
   if (trusted === null) return (req) => plainAddress(req.socket.remoteAddress ?? "");
   const proxies = blockList(trusted);
-  const isProxy = (address: string) => proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  const isProxy = (address: string) =>
+    proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   return (req) => {
     let address = plainAddress(req.socket.remoteAddress ?? "");
     const header = req.headers["x-forwarded-for"];
-    const hops = (typeof header === "string" ? header : (header ?? []).join(",")).split(",").slice(-MOST_HOPS);
+    const hops = (typeof header === "string" ? header : (header ?? []).join(","))
+      .split(",")
+      .slice(-MOST_HOPS);
     while (isIP(address) !== 0 && isProxy(address) && hops.length > 0) {
       const before = withoutPort(hops.pop()!.trim());
       // A proxy that knows no address writes "unknown", or nothing.
@@ -32,17 +35,24 @@ export function clientAddress(trusted: string | null): ClientAddress {
   };
 }
 
-/** What no client outside is seen by: hosts, private and local networks, and carriers' own (RFC 6890). */
-const INNER = "0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.168.0.0/16,::1,::,fc00::/7,fe80::/10";
+/**
+ * What no client outside is seen by: hosts, private and local networks, and carriers' own (RFC
+ * 6890).
+ */
+const INNER =
+  "0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.168.0.0/16,::1,::,fc00::/7,fe80::/10";
 const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
 /**
- * Whether an address that {@link clientAddress} found is one client's, so that what one asks for may be held against it.
- * It is where trusted proxies are named and it is none of theirs. Where none are named it is when it is a public one and
- * nothing in the request speaks of a proxy; a private one may be that of a proxy which everybody comes through.
+ * Whether an address that {@link clientAddress} found is one client's, so that what one asks for
+ * may be held against it. It is where trusted proxies are named and it is none of theirs. Where
+ * none are named it is when it is a public one and nothing in the request speaks of a proxy; a
+ * private one may be that of a proxy which everybody comes through.
  * @param trusted TRUSTED_PROXIES
  */
-export function ownsAddress(trusted: string | null): (req: IncomingMessage, address: string) => boolean {
+export function ownsAddress(
+  trusted: string | null,
+): (req: IncomingMessage, address: string) => boolean {
   const others = blockList(trusted ?? INNER);
   return (req, address) => {
     const family = isIP(address);
@@ -58,10 +68,18 @@ export function blockList(trusted: string): BlockList {
     const [address = "", bits, ...more] = entry.split("/");
     const family = isIP(address);
     const most = family === 6 ? 128 : 32;
-    if (family === 0 || more.length > 0 || (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most))) {
+    if (
+      family === 0 ||
+      more.length > 0 ||
+      (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most))
+    ) {
       throw new Error("IP addresses and networks such as 10.0.0.0/8 or fd00::/8, with commas");
     }
-    list.addSubnet(address, bits === undefined ? most : Number(bits), family === 6 ? "ipv6" : "ipv4");
+    list.addSubnet(
+      address,
+      bits === undefined ? most : Number(bits),
+      family === 6 ? "ipv6" : "ipv4",
+    );
   }
   return list;
 }
@@ -73,24 +91,44 @@ export function plainAddress(address: string): string {
 
 /** Some proxies write the port as well: 192.0.2.1:4711, [2001:db8::1]:4711. */
 function withoutPort(hop: string): string {
-  return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop;
+  return (
+    /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop
+  );
 }
 
-/** Who is likely one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider gives to one customer. */
+/**
+ * Who is likely one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider
+ * gives to one customer.
+ */
 export function networkOf(address: string): string {
   // An IPv4 address within an IPv6 one stands for itself.
   if (isIP(address) !== 6 || address.includes(".")) return address;
   const [head = "", tail] = address.split("%", 1)[0]!.split("::");
   const before = head === "" ? [] : head.split(":");
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const groups = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0"), ...after];
-  return groups.slice(0, 4).map((group) => group.toLowerCase().replace(/^0+(?=.)/, "")).join(":");
+  const groups =
+    tail === undefined
+      ? before
+      : [
+          ...before,
+          ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0"),
+          ...after,
+        ];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
+    .join(":");
 }
 
-/** What a proxy may hand on: enough for a UUID or a trace, and nothing that would break a log line. */
+/**
+ * What a proxy may hand on: enough for a UUID or a trace, and nothing that would break a log line.
+ */
 const ACCEPTED = /^[\w.:=+/-]{1,128}$/;
 
-/** The name of a request in answers and logs: what came in `X-Request-Id`, or a new one; the same each time it is asked. */
+/**
+ * The name of a request in answers and logs: what came in `X-Request-Id`, or a new one; the same
+ * each time it is asked.
+ */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const sent = headers["x-request-id"];
   const id = typeof sent === "string" && ACCEPTED.test(sent) ? sent : randomUUID();

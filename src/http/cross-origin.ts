@@ -1,34 +1,72 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import cors from "cors";
 
-const ALLOWED = ["Authorization", "Content-Type", "Accept", "If-Match", "If-None-Match", "If-Range", "Range", "X-Request-Id", "apollo-require-preflight"];
-const EXPOSED = ["ETag", "Link", "Content-Location", "Content-Disposition", "Content-Range", "Accept-Ranges", "Retry-After", "WWW-Authenticate", "X-As-Of", "X-Publication-Status", "X-Request-Id", "X-Total-Count", "X-Truncated"];
+const ALLOWED = [
+  "Authorization",
+  "Content-Type",
+  "Accept",
+  "If-Match",
+  "If-None-Match",
+  "If-Range",
+  "Range",
+  "X-Request-Id",
+  "apollo-require-preflight",
+];
+const EXPOSED = [
+  "ETag",
+  "Link",
+  "Content-Location",
+  "Content-Disposition",
+  "Content-Range",
+  "Accept-Ranges",
+  "Retry-After",
+  "WWW-Authenticate",
+  "X-As-Of",
+  "X-Publication-Status",
+  "X-Request-Id",
+  "X-Total-Count",
+  "X-Truncated",
+];
 
-/** Adds Origin to the Vary header of the answer, which would take the place of the one that was set before. */
+/**
+ * Adds Origin to the Vary header of the answer, which would take the place of the one that was set
+ * before.
+ */
 function alwaysVaries(res: ServerResponse): void {
-  const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => ServerResponse;
+  const writeHead = res.writeHead.bind(res) as (
+    status: number,
+    ...rest: unknown[]
+  ) => ServerResponse;
   res.writeHead = ((status: number, ...rest: unknown[]) => {
     const headers = rest.at(-1);
     if (headers !== null && typeof headers === "object" && !Array.isArray(headers)) {
       const name = Object.keys(headers).find((key) => key.toLowerCase() === "vary");
       const vary = name === undefined ? undefined : String((headers as OutgoingHttpHeaders)[name]);
-      if (vary !== undefined && !/\borigin\b/i.test(vary)) rest[rest.length - 1] = { ...headers, [name!]: `${vary}, Origin` };
+      if (vary !== undefined && !/\borigin\b/i.test(vary))
+        rest[rest.length - 1] = { ...headers, [name!]: `${vary}, Origin` };
     }
     return writeHead(status, ...rest);
   }) as ServerResponse["writeHead"];
 }
 
 /**
- * Lets pages of other sites call the service (Fetch standard, CORS protocol). Never with credentials of the browser:
- * a token that the calling page holds itself is a header like others.
+ * Lets pages of other sites call the service (Fetch standard, CORS protocol). Never with
+ * credentials of the browser: a token that the calling page holds itself is a header like others.
  * @param origins `*` for any, or the origins that may; null for none
  * @returns true when the request was a preflight, which is answered then
  */
-export function crossOrigin(origins: "*" | readonly string[] | null): (req: IncomingMessage, res: ServerResponse) => boolean {
+export function crossOrigin(
+  origins: "*" | readonly string[] | null,
+): (req: IncomingMessage, res: ServerResponse) => boolean {
   if (origins === null) return () => false;
   const handle = cors({
-    origin: origins === "*" ? "*" : [...origins], methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    allowedHeaders: ALLOWED, exposedHeaders: EXPOSED, credentials: false, maxAge: 7200, optionsSuccessStatus: 204,
+    origin: origins === "*" ? "*" : [...origins],
+    methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    allowedHeaders: ALLOWED,
+    exposedHeaders: EXPOSED,
+    credentials: false,
+    maxAge: 7200,
+    optionsSuccessStatus: 204,
   });
   return (req, res) => {
     if (req.headers.origin === undefined) {
@@ -38,10 +76,15 @@ export function crossOrigin(origins: "*" | readonly string[] | null): (req: Inco
     }
     if (origins !== "*") alwaysVaries(res);
     if (req.headers.origin === undefined) return false;
-    const preflight = req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined;
+    const preflight =
+      req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined;
     let passed = false;
     // An OPTIONS request that is no preflight gets the answer of its path.
-    handle({ headers: req.headers, method: preflight ? "OPTIONS" : "GET" } as never, res as never, () => (passed = true));
+    handle(
+      { headers: req.headers, method: preflight ? "OPTIONS" : "GET" } as never,
+      res as never,
+      () => (passed = true),
+    );
     return preflight && !passed;
   };
 }

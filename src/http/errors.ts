@@ -9,26 +9,51 @@ import { requestIdOf } from "./client.js";
 import { negotiate } from "./negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes, sendJson } from "./reply.js";
 
-/** The error body and headers of anything thrown. A fault never shows its text: it carries an id that stands in the log. */
-export function errorAnswer(error: unknown, log: Log, request?: string): { status: number; body: object; headers: Record<string, string> } {
-  if (error instanceof ValidationError) return { status: 422, body: { detail: error.items }, headers: {} };
+/**
+ * The error body and headers of anything thrown. A fault never shows its text: it carries an id
+ * that stands in the log.
+ */
+export function errorAnswer(
+  error: unknown,
+  log: Log,
+  request?: string,
+): { status: number; body: object; headers: Record<string, string> } {
+  if (error instanceof ValidationError)
+    return { status: 422, body: { detail: error.items }, headers: {} };
   reportDamage(log, error);
   if (error instanceof ServiceError) {
     const headers: Record<string, string> = { ...error.headers };
     if (error.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
     if (error.status === 503) headers["Retry-After"] ??= "1";
-    return { status: error.status, body: { detail: cutMessage(error.message), code: error.code, ...error.extra }, headers };
+    return {
+      status: error.status,
+      body: { detail: cutMessage(error.message), code: error.code, ...error.extra },
+      headers,
+    };
   }
   const id = randomUUID();
-  log.error({ err: error, fault: id, ...(request === undefined ? {} : { request }) }, "a request ended in a fault");
-  return { status: 500, body: { detail: `A fault of the service; its log tells more under ${id}.`, code: "INTERNAL" }, headers: {} };
+  log.error(
+    { err: error, fault: id, ...(request === undefined ? {} : { request }) },
+    "a request ended in a fault",
+  );
+  return {
+    status: 500,
+    body: { detail: `A fault of the service; its log tells more under ${id}.`, code: "INTERNAL" },
+    headers: {},
+  };
 }
 
 /** Answers with an error, or ends the connection when an answer has begun. */
-export function sendError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Log): void {
+export function sendError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+  log: Log,
+): void {
   if (res.headersSent || res.destroyed) {
     reportDamage(log, error);
-    if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed) log.error({ err: error }, "an answer broke off");
+    if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed)
+      log.error({ err: error }, "an answer broke off");
     res.destroy();
     return;
   }
@@ -36,9 +61,17 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: unkn
   // What a browser is sent depends on Accept; so does what a cache may give to others.
   headers["Vary"] ??= "Accept, Authorization";
   if (asksForPage(req)) {
-    const page = refusalPage({ status, body: body as Record<string, unknown> }, decodedPath((req.url ?? "/").split("?", 1)[0]!));
-    sendBytes(req, res, Buffer.from(page), { status, type: "text/html; charset=utf-8", headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY } });
-  } else if (req.complete || req.destroyed || !hasBody(req)) sendJson(req, res, body, { status, headers });
+    const page = refusalPage(
+      { status, body: body as Record<string, unknown> },
+      decodedPath((req.url ?? "/").split("?", 1)[0]!),
+    );
+    sendBytes(req, res, Buffer.from(page), {
+      status,
+      type: "text/html; charset=utf-8",
+      headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY },
+    });
+  } else if (req.complete || req.destroyed || !hasBody(req))
+    sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);
 }
 
@@ -65,20 +98,42 @@ export function decodedPath(path: string): string {
   }
 }
 
-/** How long a client may go on sending a body that was refused before its answer is cut off with it. */
+/**
+ * How long a client may go on sending a body that was refused before its answer is cut off with it.
+ */
 const LINGER = 2_000;
 
 /**
- * Answers before the body has arrived. What is left of it is read over for a moment: closing at once would
- * reset the connection, and the client might never see the answer.
+ * Answers before the body has arrived. What is left of it is read over for a moment: closing at
+ * once would reset the connection, and the client might never see the answer.
  */
-function refuseEarly(req: IncomingMessage, res: ServerResponse, status: number, body: object, headers: Record<string, string>): void {
-  sendEarly(req, res, status, Buffer.from(JSON.stringify(body)), { "Content-Type": "application/json", ...headers });
+function refuseEarly(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string>,
+): void {
+  sendEarly(req, res, status, Buffer.from(JSON.stringify(body)), {
+    "Content-Type": "application/json",
+    ...headers,
+  });
 }
 
 /** The same for any answer. */
-export function sendEarly(req: IncomingMessage, res: ServerResponse, status: number, bytes: Uint8Array, headers: Record<string, string>): void {
-  res.writeHead(status, { ...SAFE_HEADERS, "Content-Length": bytes.length, ...headers, Connection: "close" });
+export function sendEarly(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  bytes: Uint8Array,
+  headers: Record<string, string>,
+): void {
+  res.writeHead(status, {
+    ...SAFE_HEADERS,
+    "Content-Length": bytes.length,
+    ...headers,
+    Connection: "close",
+  });
   res.write(bytes);
   const end = () => {
     clearTimeout(timer);

@@ -3,7 +3,11 @@ import { ServiceError } from "../errors.js";
 import { SAFE_HEADERS, drained } from "./reply.js";
 
 /** One event (HTML Standard, section 9.2): `data` without line breaks. */
-export interface ServerEvent { event: string; id: string; data: string }
+export interface ServerEvent {
+  event: string;
+  id: string;
+  data: string;
+}
 
 export interface StreamLimits {
   /** Setting MAX_EVENT_STREAMS. */
@@ -22,15 +26,26 @@ export class EventStreams {
   }
 
   /**
-   * Sends events until there are no more, the client leaves, or {@link close} is called; then the source is told to
-   * end. A slow client is waited for, and a silent source does not look like a dead one.
+   * Sends events until there are no more, the client leaves, or {@link close} is called; then the
+   * source is told to end. A slow client is waited for, and a silent source does not look like a
+   * dead one.
    * @throws ServiceError `TOO_MANY_REQUESTS` before anything is sent
    */
-  async send(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<ServerEvent>, { most, heartbeat }: StreamLimits): Promise<void> {
+  async send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    source: AsyncIterable<ServerEvent>,
+    { most, heartbeat }: StreamLimits,
+  ): Promise<void> {
     const events = source[Symbol.asyncIterator]();
     if (this.open.size >= most) {
       await events.return?.();
-      throw new ServiceError("TOO_MANY_REQUESTS", `${most} streams are open (MAX_EVENT_STREAMS); poll instead, or come back later.`, {}, { "Retry-After": "10" });
+      throw new ServiceError(
+        "TOO_MANY_REQUESTS",
+        `${most} streams are open (MAX_EVENT_STREAMS); poll instead, or come back later.`,
+        {},
+        { "Retry-After": "10" },
+      );
     }
     const end = () => void events.return?.();
     this.open.add(end);
@@ -39,9 +54,18 @@ export class EventStreams {
       if (!res.writableNeedDrain) res.write(":\n\n");
     }, heartbeat);
     try {
-      res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" });
+      res.writeHead(200, {
+        ...SAFE_HEADERS,
+        "Content-Type": "text/event-stream",
+        "Cache-Control": "no-store",
+        "X-Accel-Buffering": "no",
+      });
       res.flushHeaders();
-      for (let next = await events.next(); !next.done && !res.destroyed; next = await events.next()) {
+      for (
+        let next = await events.next();
+        !next.done && !res.destroyed;
+        next = await events.next()
+      ) {
         const { event, id, data } = next.value;
         if (!res.write(`event: ${event}\nid: ${id}\ndata: ${data}\n\n`)) await drained(res);
       }

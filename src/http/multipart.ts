@@ -6,7 +6,11 @@ import { ServiceError, ValidationError, type ValidationItem } from "../errors.js
 import { FormEnd, mediaType, secondFile, twice } from "./body.js";
 
 /** A file of a multipart form while it arrives. */
-export interface UploadedFile { stream: Readable; name: string; mediaType: string }
+export interface UploadedFile {
+  stream: Readable;
+  name: string;
+  mediaType: string;
+}
 
 export interface FormFields {
   /** Names under which the file may come; the first one is shown in errors. */
@@ -26,28 +30,49 @@ export interface ReceivedForm<T> {
   missing: ValidationItem;
 }
 
-/** Parts that the operation does not know are read over, up to a number that no honest client reaches. */
+/**
+ * Parts that the operation does not know are read over, up to a number that no honest client
+ * reaches.
+ */
 const LIMITS = { files: 20, fields: 100, parts: 200 };
 
 /**
- * Reads a form with one file and some texts, in any order. The file is handed to `take` while it arrives, with the
- * texts that came before it; its stream does not end before the form has, and fails with it. When this rejects,
- * `take` has ended before: the caller may undo what it did. Nothing is left unhandled when the client hangs up.
- * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`, `TOO_LARGE`; ValidationError for a part that came twice; what `take` throws
+ * Reads a form with one file and some texts, in any order. The file is handed to `take` while it
+ * arrives, with the texts that came before it; its stream does not end before the form has, and
+ * fails with it. When this rejects, `take` has ended before: the caller may undo what it did.
+ * Nothing is left unhandled when the client hangs up.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`, `TOO_LARGE`; ValidationError for a
+ * part that came twice; what `take` throws
  */
-export async function readMultipart<T>(req: IncomingMessage, fields: FormFields, take: (file: UploadedFile, texts: ReadonlyMap<string, Uint8Array>) => Promise<T>): Promise<ReceivedForm<T>> {
+export async function readMultipart<T>(
+  req: IncomingMessage,
+  fields: FormFields,
+  take: (file: UploadedFile, texts: ReadonlyMap<string, Uint8Array>) => Promise<T>,
+): Promise<ReceivedForm<T>> {
   const [name] = fields.file as [string];
   let missing: ValidationItem = { loc: ["body", name], msg: "Field required", type: "missing" };
   const texts = new Map<string, Uint8Array>();
   if (mediaType(req) !== "multipart/form-data") {
-    if (Number(req.headers["content-length"] ?? 0) === 0 && req.headers["transfer-encoding"] === undefined) return { texts, missing };
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `Send the file as multipart/form-data, in the field ${name}.`);
+    if (
+      Number(req.headers["content-length"] ?? 0) === 0 &&
+      req.headers["transfer-encoding"] === undefined
+    )
+      return { texts, missing };
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `Send the file as multipart/form-data, in the field ${name}.`,
+    );
   }
   const { bytes: textLimit, setting } = fields.textLimit ?? { bytes: 1 << 20, setting: "1 MiB" };
   const parser = parserOf(req, textLimit);
   const isText = (field: string) => fields.texts?.includes(field) === true;
-  const tooLong = (field: string) => new ServiceError("TOO_LARGE", `The field ${field} is larger than ${textLimit} bytes (${setting}).`);
-  // Called while bytes arrive: without this the work would not belong to the request, which its traces go by.
+  const tooLong = (field: string) =>
+    new ServiceError(
+      "TOO_LARGE",
+      `The field ${field} is larger than ${textLimit} bytes (${setting}).`,
+    );
+  // Called while bytes arrive: without this the work would not belong to the request, which its
+  // traces go by.
   const taking = AsyncResource.bind(take);
   const end = new FormEnd();
   const gaveUp = end.fail;
@@ -71,26 +96,54 @@ export async function readMultipart<T>(req: IncomingMessage, fields: FormFields,
       texts.set(field, Buffer.from(value));
       return info.valueTruncated ? gaveUp(tooLong(field)) : undefined;
     }
-    if (fields.file.includes(field)) missing = { loc: ["body", field], msg: "Value error, Expected UploadFile, received: <class 'str'>", type: "value_error" };
+    if (fields.file.includes(field))
+      missing = {
+        loc: ["body", field],
+        msg: "Value error, Expected UploadFile, received: <class 'str'>",
+        type: "value_error",
+      };
   });
   parser.on("file", (field, stream, info) => {
     // Without a listener an error of a skipped file would end the process.
     stream.on("error", () => undefined);
     if (again(field)) return void stream.resume();
-    if (isText(field)) return gather(stream, textLimit, (bytes) => texts.set(field, bytes), () => gaveUp(tooLong(field)));
+    if (isText(field))
+      return gather(
+        stream,
+        textLimit,
+        (bytes) => texts.set(field, bytes),
+        () => gaveUp(tooLong(field)),
+      );
     if (!fields.file.includes(field)) return void stream.resume();
-    taken = taking({ stream: end.hold(stream), name: info.filename ?? "", mediaType: info.mimeType }, texts);
+    taken = taking(
+      { stream: end.hold(stream), name: info.filename ?? "", mediaType: info.mimeType },
+      texts,
+    );
     // When the taker gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch(gaveUp);
   });
   const broken = () => {
-    const error = new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
+    const error = new ServiceError(
+      "BAD_REQUEST",
+      "The upload broke off before its end: send it again.",
+    );
     parser.destroy(error);
     gaveUp(error);
   };
   req.on("aborted", broken).on("error", broken);
-  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(limit, () => gaveUp(new ServiceError("BAD_REQUEST", `The multipart form has too many parts: send the field ${name} and what goes with it alone.`)));
-  parser.on("error", (error) => gaveUp(error instanceof ServiceError ? error : unreadable(error as Error)));
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+    parser.on(limit, () =>
+      gaveUp(
+        new ServiceError(
+          "BAD_REQUEST",
+          `The multipart form has too many parts: send the field ${name} and what goes with ` +
+            "it alone.",
+        ),
+      ),
+    );
+  parser.on("error", (error) =>
+    gaveUp(error instanceof ServiceError ? error : unreadable(error as Error)),
+  );
   parser.on("close", end.reach);
   req.pipe(parser);
   await end.reached.catch(async (error) => {
@@ -107,23 +160,37 @@ export async function readMultipart<T>(req: IncomingMessage, fields: FormFields,
  * The same for a form that is nothing but a file.
  * @throws also ValidationError at `body.<field>` when there is no file
  */
-export async function takeFile<T>(req: IncomingMessage, file: readonly string[], take: (file: UploadedFile) => Promise<T>): Promise<T> {
+export async function takeFile<T>(
+  req: IncomingMessage,
+  file: readonly string[],
+  take: (file: UploadedFile) => Promise<T>,
+): Promise<T> {
   const form = await readMultipart(req, { file }, take);
   if (!form.file) throw new ValidationError([form.missing]);
   return form.file.taken;
 }
 
-const unreadable = (error: Error) => new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${error.message}.`);
+const unreadable = (error: Error) =>
+  new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${error.message}.`);
 
 function parserOf(req: IncomingMessage, textLimit: number): busboy.Busboy {
   try {
-    return busboy({ headers: req.headers, limits: { ...LIMITS, fieldSize: textLimit }, defParamCharset: "utf8" });
+    return busboy({
+      headers: req.headers,
+      limits: { ...LIMITS, fieldSize: textLimit },
+      defParamCharset: "utf8",
+    });
   } catch (error) {
     throw unreadable(error as Error);
   }
 }
 
-function gather(stream: Readable, limit: number, done: (bytes: Uint8Array) => void, tooLong: () => void): void {
+function gather(
+  stream: Readable,
+  limit: number,
+  done: (bytes: Uint8Array) => void,
+  tooLong: () => void,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
   stream.on("data", (chunk: Buffer) => {

@@ -11,30 +11,44 @@ export function notModified(req: IncomingMessage, etag: string): boolean {
   return header.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === bare);
 }
 
-/** A revision that no record has: an If-Match that names nothing of ours matches nothing (RFC 9110, section 13.1.1). */
+/**
+ * A revision that no record has: an If-Match that names nothing of ours matches nothing (RFC 9110,
+ * section 13.1.1).
+ */
 const NONE = 0;
 
 /**
- * The revision that If-Match demands; `undefined` without the header or with `*`. The part after the hyphen
- * (newest back-link) is not compared: it changes without a write to the record. Of a list the last revision
- * counts: the others were before it, and a record never goes back.
+ * The revision that If-Match demands; `undefined` without the header or with `*`. The part after
+ * the hyphen (newest back-link) is not compared: it changes without a write to the record. Of a
+ * list the last revision counts: the others were before it, and a record never goes back.
  */
 export function expectedRevision(req: IncomingMessage): number | undefined {
   const header = req.headers["if-match"]?.trim();
   if (header === undefined || header === "" || header === "*") return undefined;
-  return Math.max(...header.split(",").map((tag) => Number(/^(?:W\/)?"?(\d{1,9})(?:-[0-9a-z-]*)?"?$/.exec(tag.trim())?.[1] ?? NONE)));
+  return Math.max(
+    ...header
+      .split(",")
+      .map((tag) =>
+        Number(/^(?:W\/)?"?(\d{1,9})(?:-[0-9a-z-]*)?"?$/.exec(tag.trim())?.[1] ?? NONE),
+      ),
+  );
 }
 
 /**
- * One byte range of a Range header (RFC 9110, section 14): `undefined` when the whole is to be sent (no
- * header, another unit, several ranges, malformed), with `end` inclusive otherwise.
+ * One byte range of a Range header (RFC 9110, section 14): `undefined` when the whole is to be sent
+ * (no header, another unit, several ranges, malformed), with `end` inclusive otherwise.
  */
-export function parseRange(header: string | undefined, size: number): { start: number; end: number } | "unsatisfiable" | undefined {
+export function parseRange(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | "unsatisfiable" | undefined {
   const match = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim());
   if (!match || (match[1] === "" && match[2] === "")) return undefined;
   if (match[1] === "") {
     const last = Number(match[2]);
-    return last === 0 || size === 0 ? "unsatisfiable" : { start: Math.max(0, size - last), end: size - 1 };
+    return last === 0 || size === 0
+      ? "unsatisfiable"
+      : { start: Math.max(0, size - last), end: size - 1 };
   }
   const start = Number(match[1]);
   const end = match[2] === "" ? size - 1 : Math.min(Number(match[2]), size - 1);
@@ -44,27 +58,53 @@ export function parseRange(header: string | undefined, size: number): { start: n
 
 /** Parts of the ETag that tell one form from another; JSON-LD and JSON are the same bytes. */
 export const VARIANT: Readonly<Record<Format, string>> = {
-  "application/ld+json": "", "application/json": "", "text/html": "-html", "text/turtle": "-ttl", "application/n-quads": "-nq", "application/linkset+json": "-ls",
+  "application/ld+json": "",
+  "application/json": "",
+  "text/html": "-html",
+  "text/turtle": "-ttl",
+  "application/n-quads": "-nq",
+  "application/linkset+json": "-ls",
 };
 
-/** Ranges of one Accept header that count; browsers send seven, and each is compared with each form. */
+/**
+ * Ranges of one Accept header that count; browsers send seven, and each is compared with each form.
+ */
 const MOST_RANGES = 50;
 
-interface Range { range: string; quality: number; specific: number }
+interface Range {
+  range: string;
+  quality: number;
+  specific: number;
+}
 
 function readRange(part: string): Range {
   const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
   const quality = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
-  return { range, quality: Number.isFinite(quality) ? quality : 0, specific: range === "*/*" ? 0 : range.endsWith("/*") ? 1 : 2 };
-}
-
-/** How well a form fits: the quality of the most specific range that names it (RFC 9110, section 12.5.1). */
-function fitOf(format: string, ranges: readonly Range[]): Range | undefined {
-  return ranges.filter(({ range }) => range === format || range === "*/*" || (range.endsWith("/*") && format.startsWith(range.slice(0, -1)))).toSorted((a, b) => b.specific - a.specific)[0];
+  return {
+    range,
+    quality: Number.isFinite(quality) ? quality : 0,
+    specific: range === "*/*" ? 0 : range.endsWith("/*") ? 1 : 2,
+  };
 }
 
 /**
- * The form that `?format=` names, else the one that Accept prefers; JSON-LD when nothing is preferred.
+ * How well a form fits: the quality of the most specific range that names it (RFC 9110, section
+ * 12.5.1).
+ */
+function fitOf(format: string, ranges: readonly Range[]): Range | undefined {
+  return ranges
+    .filter(
+      ({ range }) =>
+        range === format ||
+        range === "*/*" ||
+        (range.endsWith("/*") && format.startsWith(range.slice(0, -1))),
+    )
+    .toSorted((a, b) => b.specific - a.specific)[0];
+}
+
+/**
+ * The form that `?format=` names, else the one that Accept prefers; JSON-LD when nothing is
+ * preferred.
  * @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name
  */
 export function negotiate(accept: string | undefined, name?: string): Format {
@@ -74,19 +114,42 @@ export function negotiate(accept: string | undefined, name?: string): Format {
 /** What `?format=` names. @throws ValidationError for an unknown name */
 export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>): F {
   if (Object.hasOwn(names, name)) return names[name]!;
-  const expected = Object.keys(names).map((known) => `'${known}'`).join(", ");
-  throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", { expected });
+  const expected = Object.keys(names)
+    .map((known) => `'${known}'`)
+    .join(", ");
+  throw invalid(["query", "format"], `Input should be one of ${expected}`, "literal_error", {
+    expected,
+  });
 }
 
-/** The one of some media types that Accept prefers; the first when nothing is preferred. @throws ServiceError `NOT_ACCEPTABLE` */
-export function preferred<F extends string>(accept: string | undefined, formats: readonly [F, ...F[]]): F {
+/**
+ * The one of some media types that Accept prefers; the first when nothing is preferred.
+ * @throws ServiceError `NOT_ACCEPTABLE`
+ */
+export function preferred<F extends string>(
+  accept: string | undefined,
+  formats: readonly [F, ...F[]],
+): F {
   if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
   const ranges = accept.split(",", MOST_RANGES).map(readRange);
   let best: { format: F; fit: Range } | undefined;
   for (const format of formats) {
     const fit = fitOf(format, ranges);
-    if (fit && fit.quality > 0 && (!best || fit.quality > best.fit.quality || (fit.quality === best.fit.quality && fit.specific > best.fit.specific))) best = { format, fit };
+    if (
+      fit &&
+      fit.quality > 0 &&
+      (!best ||
+        fit.quality > best.fit.quality ||
+        (fit.quality === best.fit.quality && fit.specific > best.fit.specific))
+    )
+      best = { format, fit };
   }
-  if (!best) throw new ServiceError("NOT_ACCEPTABLE", `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`, {}, { Vary: "Accept" });
+  if (!best)
+    throw new ServiceError(
+      "NOT_ACCEPTABLE",
+      `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`,
+      {},
+      { Vary: "Accept" },
+    );
   return best.format;
 }

@@ -1,7 +1,15 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { promisify } from "node:util";
-import { brotliCompress, type BrotliCompress, constants, createBrotliCompress, createGzip, gzip, type Gzip } from "node:zlib";
+import {
+  brotliCompress,
+  type BrotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzip,
+  type Gzip,
+} from "node:zlib";
 
 /** Forms in which a body is sent smaller, the better one first. */
 export type Encoding = "br" | "gzip";
@@ -9,7 +17,10 @@ const ENCODINGS: readonly Encoding[] = ["br", "gzip"];
 
 /** Shorter bodies gain less than the work costs. */
 export const LEAST_BYTES = 2048;
-/** Brotli's default of 11 is for files that are compressed once; this is as fast as gzip and smaller. */
+/**
+ * Brotli's default of 11 is for files that are compressed once; this is as fast as gzip and
+ * smaller.
+ */
 const QUALITY = 5;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } };
 
@@ -17,18 +28,30 @@ const brotliBytes = promisify(brotliCompress);
 const gzipBytes = promisify(gzip);
 
 /** Text of any kind; not streams of events, each of which must arrive at once. */
-const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|n-triples|n-quads|trig|javascript|graphql)\b|image\/svg)/;
+const TEXT = new RegExp(
+  String.raw`^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|n-triples|n-quads` +
+    String.raw`|trig|javascript|graphql)\b|image\/svg)`,
+);
 export const isText = (type: string): boolean => TEXT.test(type);
 
-/** The encoding that the client prefers among ours (RFC 9110, section 12.5.3); `undefined` for none. */
+/**
+ * The encoding that the client prefers among ours (RFC 9110, section 12.5.3); `undefined` for none.
+ */
 export function acceptedEncoding(req: IncomingMessage): Encoding | undefined {
   const accept = req.headers["accept-encoding"];
   if (typeof accept !== "string" || accept === "" || accept === "identity") return undefined;
-  const weights = new Map(accept.toLowerCase().split(",", 20).map((part) => {
-    const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
-    const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
-    return [name, Number.isFinite(weight) ? weight : 0] as const;
-  }));
+  const weights = new Map(
+    accept
+      .toLowerCase()
+      .split(",", 20)
+      .map((part) => {
+        const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+        const weight = Number(
+          parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1,
+        );
+        return [name, Number.isFinite(weight) ? weight : 0] as const;
+      }),
+  );
   let best: Encoding | undefined;
   let most = 0;
   for (const encoding of ENCODINGS) {
@@ -38,15 +61,25 @@ export function acceptedEncoding(req: IncomingMessage): Encoding | undefined {
   return best;
 }
 
-export const encoded = (bytes: Uint8Array, encoding: Encoding): Promise<Buffer> => (encoding === "br" ? brotliBytes(bytes, BROTLI) : gzipBytes(bytes));
-const encoder = (encoding: Encoding): BrotliCompress | Gzip => (encoding === "br" ? createBrotliCompress(BROTLI) : createGzip());
+export const encoded = (bytes: Uint8Array, encoding: Encoding): Promise<Buffer> =>
+  encoding === "br" ? brotliBytes(bytes, BROTLI) : gzipBytes(bytes);
+const encoder = (encoding: Encoding): BrotliCompress | Gzip =>
+  encoding === "br" ? createBrotliCompress(BROTLI) : createGzip();
 
-/** The Vary header of an answer whose form depends on Accept-Encoding, and on what was said of it before. */
+/**
+ * The Vary header of an answer whose form depends on Accept-Encoding, and on what was said of it
+ * before.
+ */
 export function varying(res: ServerResponse, headers: OutgoingHttpHeaders = {}): string {
-  return [headers["Vary"] ?? res.getHeader("Vary"), "Accept-Encoding"].filter((value) => value !== undefined && value !== "").join(", ");
+  return [headers["Vary"] ?? res.getHeader("Vary"), "Accept-Encoding"]
+    .filter((value) => value !== undefined && value !== "")
+    .join(", ");
 }
 
-/** On every answer: nothing the service sends runs as a script of its origin, is guessed at, or is framed. */
+/**
+ * On every answer: nothing the service sends runs as a script of its origin, is guessed at, or is
+ * framed.
+ */
 export const SAFE_HEADERS = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -56,40 +89,78 @@ export const SAFE_HEADERS = {
 /** On answers that only the caller may see: no cache stores them (RFC 9111, section 5.2.2.5). */
 export const NOT_STORED = { "Cache-Control": "no-store" } as const;
 
-interface ReplyOptions { status?: number; headers?: OutgoingHttpHeaders; type?: string }
+interface ReplyOptions {
+  status?: number;
+  headers?: OutgoingHttpHeaders;
+  type?: string;
+}
 
-/** Sends bytes with their length, compressed where that is worth it and the client takes it; HEAD gets the headers only. */
-export function sendBytes(req: IncomingMessage, res: ServerResponse, bytes: Uint8Array, options: ReplyOptions = {}): void {
-  if (bytes.byteLength < LEAST_BYTES || !isText(options.type ?? "application/json")) return sendPlain(req, res, bytes, options);
+/**
+ * Sends bytes with their length, compressed where that is worth it and the client takes it; HEAD
+ * gets the headers only.
+ */
+export function sendBytes(
+  req: IncomingMessage,
+  res: ServerResponse,
+  bytes: Uint8Array,
+  options: ReplyOptions = {},
+): void {
+  if (bytes.byteLength < LEAST_BYTES || !isText(options.type ?? "application/json"))
+    return sendPlain(req, res, bytes, options);
   const headers = { ...options.headers, Vary: varying(res, options.headers) };
-  // HEAD says what a client that takes no compressed form would get: its length is known without the work.
+  // HEAD says what a client that takes no compressed form would get: its length is known without
+  // the work.
   const encoding = req.method === "HEAD" ? undefined : acceptedEncoding(req);
   if (encoding === undefined) return sendPlain(req, res, bytes, { ...options, headers });
   encoded(bytes, encoding).then(
     (smaller) => {
-      if (!res.destroyed && !res.headersSent) sendPlain(req, res, smaller, { ...options, headers: { ...headers, "Content-Encoding": encoding } });
+      if (!res.destroyed && !res.headersSent)
+        sendPlain(req, res, smaller, {
+          ...options,
+          headers: { ...headers, "Content-Encoding": encoding },
+        });
     },
     // Only lack of memory makes it fail; as it stands it can still be sent.
     () => sendPlain(req, res, bytes, { ...options, headers }),
   );
 }
 
-function sendPlain(req: IncomingMessage, res: ServerResponse, bytes: Uint8Array, { status = 200, headers = {}, type = "application/json" }: ReplyOptions): void {
-  // Not SAFE_HEADERS spread at its head: a literal that goes on behind a spread took a twelfth of an answer's time.
+function sendPlain(
+  req: IncomingMessage,
+  res: ServerResponse,
+  bytes: Uint8Array,
+  { status = 200, headers = {}, type = "application/json" }: ReplyOptions,
+): void {
+  // Not SAFE_HEADERS spread at its head: a literal that goes on behind a spread took a twelfth of
+  // an answer's time.
   res.writeHead(status, {
-    "X-Content-Type-Options": SAFE_HEADERS["X-Content-Type-Options"], "Content-Security-Policy": SAFE_HEADERS["Content-Security-Policy"], "Referrer-Policy": SAFE_HEADERS["Referrer-Policy"],
-    "Content-Type": type, "Content-Length": bytes.byteLength, ...headers,
+    "X-Content-Type-Options": SAFE_HEADERS["X-Content-Type-Options"],
+    "Content-Security-Policy": SAFE_HEADERS["Content-Security-Policy"],
+    "Referrer-Policy": SAFE_HEADERS["Referrer-Policy"],
+    "Content-Type": type,
+    "Content-Length": bytes.byteLength,
+    ...headers,
   });
   if (req.method === "HEAD") res.end();
   else res.end(bytes);
 }
 
-export function sendJson(req: IncomingMessage, res: ServerResponse, value: unknown, options: ReplyOptions = {}): void {
+export function sendJson(
+  req: IncomingMessage,
+  res: ServerResponse,
+  value: unknown,
+  options: ReplyOptions = {},
+): void {
   sendBytes(req, res, Buffer.from(JSON.stringify(value)), options);
 }
 
 /** A list of JSON values in constant memory: waits for a slow reader between pages. */
-export async function streamJsonArray(req: IncomingMessage, res: ServerResponse, pages: AsyncIterable<readonly Uint8Array[]>, headers: OutgoingHttpHeaders = {}): Promise<void> {
+export async function streamJsonArray(
+  req: IncomingMessage,
+  res: ServerResponse,
+  pages: AsyncIterable<readonly Uint8Array[]>,
+  headers: OutgoingHttpHeaders = {},
+): Promise<void> {
   const iterator = pages[Symbol.asyncIterator]();
   // The first page is read before the status is sent, so that a refusal still has one.
   let page = await iterator.next();
@@ -114,10 +185,24 @@ export async function streamJsonArray(req: IncomingMessage, res: ServerResponse,
   out.end(separator === "[" ? "[]" : "]");
 }
 
-/** Begins an answer whose length is not known; what is written to the result goes out, compressed where the client takes that. HEAD is answered. */
-function streamedBody(req: IncomingMessage, res: ServerResponse, type: string, headers: OutgoingHttpHeaders = {}): Writable | undefined {
+/**
+ * Begins an answer whose length is not known; what is written to the result goes out, compressed
+ * where the client takes that. HEAD is answered.
+ */
+function streamedBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  type: string,
+  headers: OutgoingHttpHeaders = {},
+): Writable | undefined {
   const encoding: Encoding | undefined = isText(type) ? acceptedEncoding(req) : undefined;
-  res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": type, ...headers, ...(isText(type) && { Vary: varying(res, headers) }), ...(encoding && req.method !== "HEAD" && { "Content-Encoding": encoding }) });
+  res.writeHead(200, {
+    ...SAFE_HEADERS,
+    "Content-Type": type,
+    ...headers,
+    ...(isText(type) && { Vary: varying(res, headers) }),
+    ...(encoding && req.method !== "HEAD" && { "Content-Encoding": encoding }),
+  });
   if (req.method === "HEAD") return void res.end();
   if (encoding === undefined) return res;
   const out = encoder(encoding);
@@ -128,10 +213,15 @@ function streamedBody(req: IncomingMessage, res: ServerResponse, type: string, h
 }
 
 /**
- * An answer that is made as it is read. One that is a few pieces long goes out with its length; waits for a slow
- * reader between the pieces of a longer one.
+ * An answer that is made as it is read. One that is a few pieces long goes out with its length;
+ * waits for a slow reader between the pieces of a longer one.
  */
-export async function streamBytes(req: IncomingMessage, res: ServerResponse, pieces: AsyncIterable<Uint8Array>, { headers = {}, type = "application/json" }: Omit<ReplyOptions, "status"> = {}): Promise<void> {
+export async function streamBytes(
+  req: IncomingMessage,
+  res: ServerResponse,
+  pieces: AsyncIterable<Uint8Array>,
+  { headers = {}, type = "application/json" }: Omit<ReplyOptions, "status"> = {},
+): Promise<void> {
   const waiting: Uint8Array[] = [];
   let held = 0;
   // Whatever refuses before so much is made still has a status of its own.
@@ -165,4 +255,7 @@ export function drained(out: Writable): Promise<void> {
 }
 
 /** Pages run no script but their own files, and load nothing from elsewhere. */
-export const PAGE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' " +
+  "data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; " +
+  "frame-ancestors 'none'";

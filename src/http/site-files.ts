@@ -5,61 +5,124 @@ import type { Config } from "../config/config.js";
 import { ServiceError } from "../errors.js";
 import { type Asset, assetAt, COMPRESSED_FOLDER } from "../web/assets.js";
 import { notModified } from "./negotiation.js";
-import { acceptedEncoding, encoded, type Encoding, isText, LEAST_BYTES, SAFE_HEADERS, sendBytes, varying } from "./reply.js";
+import {
+  acceptedEncoding,
+  encoded,
+  type Encoding,
+  isText,
+  LEAST_BYTES,
+  SAFE_HEADERS,
+  sendBytes,
+  varying,
+} from "./reply.js";
 
 const FOREVER = "public, max-age=31536000, immutable";
 const HOUR = "public, max-age=3600";
-/** How long (ms) a copy of security.txt may be relied on (RFC 9116, section 2.5.5: less than a year). */
+/**
+ * How long (ms) a copy of security.txt may be relied on (RFC 9116, section 2.5.5: less than a
+ * year).
+ */
 const SECURITY_LIFETIME = 180 * 86_400_000;
 
 /** Crawlers may read records and pages; queries and searches without end are not for them. */
-const ROBOTS = "User-agent: *\nDisallow: /sparql\nDisallow: /graphql\nDisallow: /search/\nDisallow: /evidencegraph/query/\nDisallow: /api/\n";
+const ROBOTS =
+  "User-agent: *\nDisallow: /sparql\nDisallow: /graphql\nDisallow: /search/\nDisallow: " +
+  "/evidencegraph/query/\nDisallow: /api/\n";
 
-/** Files that belong to the site rather than to the API: assets of pages, and what browsers and crawlers ask for by themselves. */
+/**
+ * Files that belong to the site rather than to the API: assets of pages, and what browsers and
+ * crawlers ask for by themselves.
+ */
 export class SiteFiles {
   /** Compressed forms that were asked for: assets are few and never change. */
   readonly #compressed = new Map<string, Promise<Buffer>>();
 
-  constructor(private readonly config: Pick<Config, "SECURITY_CONTACT">, private readonly baseUrl: () => string) {}
+  constructor(
+    private readonly config: Pick<Config, "SECURITY_CONTACT">,
+    private readonly baseUrl: () => string,
+  ) {}
 
   /** Whether a request target is one of these files. */
   has(target: string): boolean {
-    return /^\/(?:assets\/|(?:favicon\.ico|robots\.txt|\.well-known\/security\.txt)(?:\?|$))/.test(target);
+    return /^\/(?:assets\/|(?:favicon\.ico|robots\.txt|\.well-known\/security\.txt)(?:\?|$))/.test(
+      target,
+    );
   }
 
   /** @throws ServiceError `NOT_FOUND` for a file that is not there, `METHOD_NOT_ALLOWED` */
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = (req.url ?? "/").split("?", 1)[0]!;
-    if (req.method !== "GET" && req.method !== "HEAD") throw new ServiceError("METHOD_NOT_ALLOWED", `${path.slice(0, 200)} takes GET and HEAD only.`, {}, { Allow: "GET, HEAD" });
+    if (req.method !== "GET" && req.method !== "HEAD")
+      throw new ServiceError(
+        "METHOD_NOT_ALLOWED",
+        `${path.slice(0, 200)} takes GET and HEAD only.`,
+        {},
+        { Allow: "GET, HEAD" },
+      );
     if (path.startsWith("/assets/")) await this.#asset(req, res, path.slice("/assets/".length));
     else if (path === "/favicon.ico") await this.#asset(req, res, "favicon.ico");
-    else sendBytes(req, res, Buffer.from(path === "/robots.txt" ? ROBOTS : this.#securityText()), { type: "text/plain; charset=utf-8", headers: { "Cache-Control": HOUR } });
+    else
+      sendBytes(req, res, Buffer.from(path === "/robots.txt" ? ROBOTS : this.#securityText()), {
+        type: "text/plain; charset=utf-8",
+        headers: { "Cache-Control": HOUR },
+      });
   }
 
   async #asset(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
     const found = assetAt(path);
-    if (!found) throw new ServiceError("NOT_FOUND", `There is no file ${path.slice(0, 200)} here; the pages name those there are.`);
+    if (!found)
+      throw new ServiceError(
+        "NOT_FOUND",
+        `There is no file ${path.slice(0, 200)} here; the pages name those there are.`,
+      );
     const { bytes, type, hash } = found.asset;
-    const encoding = bytes.byteLength >= LEAST_BYTES && isText(type) ? acceptedEncoding(req) : undefined;
+    const encoding =
+      bytes.byteLength >= LEAST_BYTES && isText(type) ? acceptedEncoding(req) : undefined;
     const etag = `"${hash}${encoding === undefined ? "" : `-${encoding}`}"`;
-    const headers = { ETag: etag, "Cache-Control": found.fixed ? FOREVER : HOUR, Vary: varying(res) };
-    if (notModified(req, etag)) return void res.writeHead(304, { ...SAFE_HEADERS, ...headers }).end();
+    const headers = {
+      ETag: etag,
+      "Cache-Control": found.fixed ? FOREVER : HOUR,
+      Vary: varying(res),
+    };
+    if (notModified(req, etag))
+      return void res.writeHead(304, { ...SAFE_HEADERS, ...headers }).end();
     const sent = encoding === undefined ? bytes : await this.#smaller(found.asset, encoding);
-    res.writeHead(200, { ...SAFE_HEADERS, ...headers, "Content-Type": type, "Content-Length": sent.byteLength, ...(encoding && { "Content-Encoding": encoding }) });
+    res.writeHead(200, {
+      ...SAFE_HEADERS,
+      ...headers,
+      "Content-Type": type,
+      "Content-Length": sent.byteLength,
+      ...(encoding && { "Content-Encoding": encoding }),
+    });
     res.end(req.method === "HEAD" ? undefined : sent);
   }
 
   #smaller(asset: Asset, encoding: Encoding): Promise<Buffer> {
     const key = `${asset.hash}-${encoding}`;
     let made = this.#compressed.get(key);
-    // What the build did not compress, in an installation from source for example, is compressed when it is first asked for.
-    if (!made) this.#compressed.set(key, (made = readFile(join(COMPRESSED_FOLDER, `${asset.hash}.${encoding}`)).catch(() => encoded(asset.bytes, encoding))));
+    // What the build did not compress, in an installation from source for example, is compressed
+    // when it is first asked for.
+    if (!made)
+      this.#compressed.set(
+        key,
+        (made = readFile(join(COMPRESSED_FOLDER, `${asset.hash}.${encoding}`)).catch(() =>
+          encoded(asset.bytes, encoding),
+        )),
+      );
     return made;
   }
 
   /** RFC 9116. */
   #securityText(): string {
-    if (this.config.SECURITY_CONTACT === null) throw new ServiceError("NOT_FOUND", "This registry names no contact for security reports; its operator sets SECURITY_CONTACT.");
-    return `Contact: ${this.config.SECURITY_CONTACT}\nExpires: ${new Date(Date.now() + SECURITY_LIFETIME).toISOString()}\nCanonical: ${this.baseUrl()}/.well-known/security.txt\nPreferred-Languages: en\n`;
+    if (this.config.SECURITY_CONTACT === null)
+      throw new ServiceError(
+        "NOT_FOUND",
+        "This registry names no contact for security reports; its operator sets SECURITY_CONTACT.",
+      );
+    return (
+      `Contact: ${this.config.SECURITY_CONTACT}\nExpires: ` +
+      `${new Date(Date.now() + SECURITY_LIFETIME).toISOString()}\nCanonical: ` +
+      `${this.baseUrl()}/.well-known/security.txt\nPreferred-Languages: en\n`
+    );
   }
 }

@@ -1,13 +1,13 @@
 import { randomInt } from "node:crypto";
 
 /**
- * Archival Resource Keys, after draft-kunze-ark: `[https://NMA/]ark:[/]NAAN/Name[Qualifiers]`. The contract's pattern
- * `ark[0-9]{5}/.*` has no colon; an identifier that is spelled so is read too.
+ * Archival Resource Keys, after draft-kunze-ark: `[https://NMA/]ark:[/]NAAN/Name[Qualifiers]`. The
+ * contract's pattern `ark[0-9]{5}/.*` has no colon; an identifier that is spelled so is read too.
  *
- * An identifier has two forms here. The *stored form* is what records carry: label `ark:`, resolver prefix
- * off, NAAN in lower case, `%xx` in upper case, no trailing `/` or `.`; hyphens and the case of letters stay.
- * The *key* is what identity is decided by: stored form without hyphens (identity-inert by the standard),
- * doubled structural characters collapsed, percent-decoded.
+ * An identifier has two forms here. The *stored form* is what records carry: label `ark:`, resolver
+ * prefix off, NAAN in lower case, `%xx` in upper case, no trailing `/` or `.`; hyphens and the case
+ * of letters stay. The *key* is what identity is decided by: stored form without hyphens
+ * (identity-inert by the standard), doubled structural characters collapsed, percent-decoded.
  */
 export interface Ark {
   /** Name Assigning Authority Number, lower case. */
@@ -19,22 +19,35 @@ export interface Ark {
 }
 
 /**
- * Characters of the longest text that is read as an ARK. The draft asks for 255 at least; the longest path in an
- * archive, percent-encoded below its crate's identifier, fits. Folding and comparing megabytes would hold up others.
+ * Characters of the longest text that is read as an ARK. The draft asks for 255 at least; the
+ * longest path in an archive, percent-encoded below its crate's identifier, fits. Folding and
+ * comparing megabytes would hold up others.
  */
 export const LONGEST_ARK = 4_096;
 /** Betanumeric: digits and consonants without `l`, the NAAN alphabet of the standard. */
 const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
 const LABEL = /^(?:(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?|ark(?=[0-9]{5,}\/))/i;
-/** The same for a text that may be something else as well: `ark12345/a.csv` is a path in a crate. */
+/**
+ * The same for a text that may be something else as well: `ark12345/a.csv` is a path in a crate.
+ */
 const CERTAIN_LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:/i;
-/** Characters that may not stand in an identifier: what an IRI refuses (RFC 3987), brackets, and `%` that begins no escape. */
+/**
+ * Characters that may not stand in an identifier: what an IRI refuses (RFC 3987), brackets, and `%`
+ * that begins no escape.
+ */
 // eslint-disable-next-line no-control-regex
-const REFUSED = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]\u2028\u2029\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/u;
+const REFUSED = new RegExp(
+  '[\\u0000-\\u0020\\u007f-\\u00a0<>"{}|\\\\^`[\\]\\u2028\\u2029\\ud800-\\udfff\\ue000-\\uf8ff\\ufdd0-' +
+    String.raw`\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}` +
+    String.raw`\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}` +
+    String.raw`\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}` +
+    String.raw`\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})`,
+  "u",
+);
 
 /**
- * Reads any accepted spelling of an ARK; anything else gives `undefined`.
- * A query (`?info`) or fragment is not part of the identifier and must be removed before: `#` and `?` refuse.
+ * Reads any accepted spelling of an ARK; anything else gives `undefined`. A query (`?info`) or
+ * fragment is not part of the identifier and must be removed before: `#` and `?` refuse.
  */
 export function parseArk(text: string): Ark | undefined {
   if (text.length > LONGEST_ARK) return undefined;
@@ -60,8 +73,9 @@ export function storedArk(text: string): string | undefined {
 }
 
 /**
- * The ARK that a field of the contract's ARK type refers to: any accepted spelling, and what the published
- * pattern `ark:?/?[0-9]{5,}/.*` finds inside a text (the label without its colon, a resolver's URL).
+ * The ARK that a field of the contract's ARK type refers to: any accepted spelling, and what the
+ * published pattern `ark:?/?[0-9]{5,}/.*` finds inside a text (the label without its colon, a
+ * resolver's URL).
  */
 export function referencedArk(text: string): string | undefined {
   if (text.length > LONGEST_ARK) return undefined;
@@ -72,12 +86,14 @@ export function referencedArk(text: string): string | undefined {
 }
 
 /**
- * The draft's comparison form (its nine normalization steps): hyphens and look-alikes removed, doubled
- * structural characters collapsed to the first of them.
+ * The draft's comparison form (its nine normalization steps): hyphens and look-alikes removed,
+ * doubled structural characters collapsed to the first of them.
  */
 export function normalizeArk(text: string): string | undefined {
   const query = text.search(/[?#]/);
-  const parsed = parseArk((query < 0 ? text : text.slice(0, query)).replace(/[\u2010-\u2015]/g, ""));
+  const parsed = parseArk(
+    (query < 0 ? text : text.slice(0, query)).replace(/[\u2010-\u2015]/g, ""),
+  );
   if (!parsed) return undefined;
   const name = collapse(parsed.name.replaceAll("-", ""));
   return name === "" ? undefined : `ark:${parsed.naan}/${name}`;
@@ -88,7 +104,9 @@ function collapse(name: string): string {
   return name.replace(/([/.])[/.]+/g, "$1").replace(/^[/.]+|[/.]+$/g, "");
 }
 
-/** Key of a stored form: equal keys mean one identity. Total: what cannot be decoded stays as it is. */
+/**
+ * Key of a stored form: equal keys mean one identity. Total: what cannot be decoded stays as it is.
+ */
 export function arkKey(stored: string): string {
   const name = stored.replace(/[-\u2010-\u2015]+/g, "");
   if (!/^[/.]|[/.][/.]|[/.]$|%/.test(name)) return name;
@@ -102,14 +120,17 @@ export function arkKey(stored: string): string {
 }
 
 /**
- * A stored form as the path of a URL, which is decoded once. Its escapes are escaped where they would spell another
- * identifier then: one that holds an escape itself (`%2520`), is cut at its end (`%2E`), or is no text (`%FF`).
+ * A stored form as the path of a URL, which is decoded once. Its escapes are escaped where they
+ * would spell another identifier then: one that holds an escape itself (`%2520`), is cut at its end
+ * (`%2E`), or is no text (`%FF`).
  */
 export function arkInPath(stored: string): string {
   if (!stored.includes("%")) return stored;
   const once = decodedText(stored);
   const asked = lookupArk(once);
-  return asked !== undefined && arkKey(asked) === arkKey(stored) && !/%[0-9A-Fa-f]{2}/.test(once) ? stored : stored.replaceAll("%", "%25");
+  return asked !== undefined && arkKey(asked) === arkKey(stored) && !/%[0-9A-Fa-f]{2}/.test(once)
+    ? stored
+    : stored.replaceAll("%", "%25");
 }
 
 /** As it is when its escapes spell no text. */
@@ -122,8 +143,9 @@ function decodedText(text: string): string {
 }
 
 /**
- * What to look up for a path or a reference that was percent-decoded already: as {@link parseArk}, but
- * characters that a stored form holds encoded (a space) are let through, since the key is compared decoded.
+ * What to look up for a path or a reference that was percent-decoded already: as {@link parseArk},
+ * but characters that a stored form holds encoded (a space) are let through, since the key is
+ * compared decoded.
  */
 export function lookupArk(text: string): string | undefined {
   if (text.length > LONGEST_ARK) return undefined;
@@ -132,11 +154,17 @@ export function lookupArk(text: string): string | undefined {
   const rest = text.slice(label[0].length);
   const slash = rest.indexOf("/");
   const naan = rest.slice(0, Math.max(slash, 0)).toLowerCase();
-  const name = rest.slice(slash + 1).replace(/%[0-9a-fA-F]{2}/g, (hex) => hex.toUpperCase()).replace(/[/.]+$/, "");
+  const name = rest
+    .slice(slash + 1)
+    .replace(/%[0-9a-fA-F]{2}/g, (hex) => hex.toUpperCase())
+    .replace(/[/.]+$/, "");
   return NAAN.test(naan) && name !== "" ? `ark:${naan}/${name}` : undefined;
 }
 
-/** True for `ark:` in any case: of a text that may be something else as well, a relative path for example. */
+/**
+ * True for `ark:` in any case: of a text that may be something else as well, a relative path for
+ * example.
+ */
 export function looksLikeArk(text: string): boolean {
   return CERTAIN_LABEL.test(text);
 }
@@ -148,13 +176,23 @@ const SLUG_LENGTH = 48;
 
 /** Lower-case ASCII words of a text with hyphens between, at most 48 characters; may be empty. */
 export function slug(text: string): string {
-  return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, SLUG_LENGTH).replace(/^-+|-+$/g, "");
+  return text
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, SLUG_LENGTH)
+    .replace(/^-+|-+$/g, "");
 }
 
-/** NOID check character of an identifier (noid, section "check digit"): position-weighted sum of ordinals modulo 29. */
+/**
+ * NOID check character of an identifier (noid, section "check digit"): position-weighted sum of
+ * ordinals modulo 29.
+ */
 export function checkCharacter(identifier: string): string {
   let sum = 0;
-  for (let position = 0; position < identifier.length; position++) sum += (position + 1) * Math.max(0, BETANUMERIC.indexOf(identifier[position]!));
+  for (let position = 0; position < identifier.length; position++)
+    sum += (position + 1) * Math.max(0, BETANUMERIC.indexOf(identifier[position]!));
   return BETANUMERIC[sum % BETANUMERIC.length]!;
 }
 
@@ -162,7 +200,8 @@ export function checkCharacter(identifier: string): string {
 export function mintArk(naan: string, kind: string, name: string | null): string {
   const words = name === null ? "" : slug(name);
   let random = "";
-  for (let index = 0; index < RANDOM_LENGTH; index++) random += BETANUMERIC[randomInt(BETANUMERIC.length)];
+  for (let index = 0; index < RANDOM_LENGTH; index++)
+    random += BETANUMERIC[randomInt(BETANUMERIC.length)];
   const body = `${naan}/${kind}-${words === "" ? "" : `${words}-`}${random}`;
   return `ark:${body}${checkCharacter(body)}`;
 }
@@ -171,5 +210,8 @@ export function mintArk(naan: string, kind: string, name: string | null): string
 export function isMinted(ark: string, kind: string): boolean {
   const match = /^ark:(.+)(.)$/.exec(ark);
   if (!match || !match[1]!.slice(match[1]!.indexOf("/") + 1).startsWith(`${kind}-`)) return false;
-  return new RegExp(`-[${BETANUMERIC}]{${RANDOM_LENGTH}}$`).test(match[1]!) && checkCharacter(match[1]!) === match[2];
+  return (
+    new RegExp(`-[${BETANUMERIC}]{${RANDOM_LENGTH}}$`).test(match[1]!) &&
+    checkCharacter(match[1]!) === match[2]
+  );
 }

@@ -11,20 +11,40 @@ export class JobAborted extends Error {
   }
 }
 
-export const cancelled: Finding = { file: null, pointer: null, code: "CANCELLED", message: "The submission was cancelled; nothing of it was stored." };
+export const cancelled: Finding = {
+  file: null,
+  pointer: null,
+  code: "CANCELLED",
+  message: "The submission was cancelled; nothing of it was stored.",
+};
 const crashed = (attempts: number): Finding => ({
-  file: null, pointer: null, code: "CRASHED_REPEATEDLY",
-  message: `The work was begun ${attempts} times (MAX_ATTEMPTS) and never came to an end; the service's log says why. Send it again once that is fixed.`,
+  file: null,
+  pointer: null,
+  code: "CRASHED_REPEATEDLY",
+  message:
+    `The work was begun ${attempts} times (MAX_ATTEMPTS) and never came to an end; the ` +
+    "service's log says why. Send it again once that is fixed.",
 });
 
 /** True once nothing more will happen to a submission; also of one that was never there. */
-export const hasEnded = (submission: Submission | undefined): boolean => submission === undefined || submission.status === "finished" || submission.status === "failed";
+export const hasEnded = (submission: Submission | undefined): boolean =>
+  submission === undefined || submission.status === "finished" || submission.status === "failed";
 
 /** Attempts that count against MAX_ATTEMPTS. */
-const countedAttempts = (submission: Submission): number => submission.attempt - submission.interrupted;
+const countedAttempts = (submission: Submission): number =>
+  submission.attempt - submission.interrupted;
 
 /** What a queue asks of the truth. */
-export type JobStore = Pick<SubmissionStore, "submission" | "unfinished" | "beginAttempt" | "yieldAttempt" | "setStage" | "closeSubmission" | "cancelSubmission">;
+export type JobStore = Pick<
+  SubmissionStore,
+  | "submission"
+  | "unfinished"
+  | "beginAttempt"
+  | "yieldAttempt"
+  | "setStage"
+  | "closeSubmission"
+  | "cancelSubmission"
+>;
 
 /** The queue that an attempt is made for. */
 export interface AttemptHost {
@@ -41,15 +61,29 @@ export interface AttemptHost {
   progressed(id: string, progress: Progress): void;
   /** Its state is another one, or it is gone. */
   changed(id: string, submission: Submission | undefined): void;
-  /** Told of every fault that is not the submission's own; its text goes to the log only. `of` is absent when it could not be read. */
+  /**
+   * Told of every fault that is not the submission's own; its text goes to the log only. `of` is
+   * absent when it could not be read.
+   */
   onFault?: (submission: string, error: unknown, of?: Submission) => void;
 }
 
-/** `deferred`: it takes long, and begins again where that holds up nobody. `over`: nothing is left to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on with it. */
-export type Outcome = { end: "over" | "left" | "deferred" } | { end: "again"; /** That of the attempt that failed. */ attempt: number };
+/**
+ * `deferred`: it takes long, and begins again where that holds up nobody. `over`: nothing is left
+ * to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on
+ * with it.
+ */
+export type Outcome =
+  | { end: "over" | "left" | "deferred" }
+  | { end: "again"; /** That of the attempt that failed. */ attempt: number };
 
 /** Makes one attempt at a submission: the same for every queue. Never rejects. */
-export async function attempt(host: AttemptHost, id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
+export async function attempt(
+  host: AttemptHost,
+  id: string,
+  handler: JobHandler,
+  abort: AbortController,
+): Promise<Outcome> {
   let submission: Submission | undefined;
   try {
     await excuseLost(host, id);
@@ -69,9 +103,16 @@ export async function attempt(host: AttemptHost, id: string, handler: JobHandler
     host.begun?.(begun);
     reached({ submission: id, moment: "attempt begun" });
     host.changed(id, submission);
-    await handler({ submission, signal: abort.signal, apart: isApart(submission), report: reporter(host, submission, abort), isLastWith: (fault) => isLast(host, begun, fault) });
+    await handler({
+      submission,
+      signal: abort.signal,
+      apart: isApart(submission),
+      report: reporter(host, submission, abort),
+      isLastWith: (fault) => isLast(host, begun, fault),
+    });
     const after = await host.store.submission(id);
-    if (after?.status === "running" && after.attempt === submission.attempt) throw new Error("the handler returned and left its submission running");
+    if (after?.status === "running" && after.attempt === submission.attempt)
+      throw new Error("the handler returned and left its submission running");
     host.changed(id, after);
     return { end: "over" };
   } catch (error) {
@@ -80,33 +121,58 @@ export async function attempt(host: AttemptHost, id: string, handler: JobHandler
 }
 
 /**
- * A submission that is running before it is begun was left by a process that is gone. The first time that may be the work's own doing,
- * and counts. From then on the work runs apart ({@link isApart}): what ends the service was not the work, up to MAX_RESTARTS times.
+ * A submission that is running before it is begun was left by a process that is gone. The first
+ * time that may be the work's own doing, and counts. From then on the work runs apart
+ * ({@link isApart}): what ends the service was not the work, up to MAX_RESTARTS times.
  */
-async function excuseLost({ store, maxAttempts, maxRestarts = 0 }: AttemptHost, id: string): Promise<void> {
+async function excuseLost(
+  { store, maxAttempts, maxRestarts = 0 }: AttemptHost,
+  id: string,
+): Promise<void> {
   const left = await store.submission(id);
-  if (left?.status === "running" && isApart(left) && left.attempt < maxAttempts + maxRestarts) await store.yieldAttempt(id, left.attempt);
+  if (left?.status === "running" && isApart(left) && left.attempt < maxAttempts + maxRestarts)
+    await store.yieldAttempt(id, left.attempt);
 }
 
-/** An attempt that counts came before this one: a crate is then ingested in a process of its own. Other work cannot be. */
-const isApart = (submission: Submission): boolean => submission.type === "crate" && countedAttempts(submission) > 1;
+/**
+ * An attempt that counts came before this one: a crate is then ingested in a process of its own.
+ * Other work cannot be.
+ */
+const isApart = (submission: Submission): boolean =>
+  submission.type === "crate" && countedAttempts(submission) > 1;
 
 /** Ends a submission as failed unless another attempt is at work. */
-export async function endFailed({ store, now, changed }: AttemptHost, submission: Submission, finding: Finding): Promise<void> {
-  await store.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "failed", error: [finding] }, now());
+export async function endFailed(
+  { store, now, changed }: AttemptHost,
+  submission: Submission,
+  finding: Finding,
+): Promise<void> {
+  await store.closeSubmission(
+    { id: submission.id, attempt: submission.attempt, status: "failed", error: [finding] },
+    now(),
+  );
   changed(submission.id, await store.submission(submission.id));
 }
 
-async function afterFault(host: AttemptHost, id: string, submission: Submission | undefined, signal: AbortSignal, error: unknown): Promise<Outcome> {
-  const reason = signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
+async function afterFault(
+  host: AttemptHost,
+  id: string,
+  submission: Submission | undefined,
+  signal: AbortSignal,
+  error: unknown,
+): Promise<Outcome> {
+  const reason =
+    signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
   if (!reason) host.onFault?.(id, error, submission);
   try {
-    // A stop is not the submission's fault: the next start begins again as if this attempt had not been.
+    // A stop is not the submission's fault: the next start begins again as if this attempt had not
+    // been.
     if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
     if (reason === "stopping") return { end: "left" };
     if (reason === "superseded") return { end: "over" };
     if (reason === "deferred" && submission) {
-      if (!(await host.store.yieldAttempt(id, submission.attempt))) await endFailed(host, submission, cancelled);
+      if (!(await host.store.yieldAttempt(id, submission.attempt)))
+        await endFailed(host, submission, cancelled);
       else host.changed(id, await host.store.submission(id));
       return { end: "deferred" };
     }
@@ -119,7 +185,13 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
       host.changed(id, await host.store.submission(id));
       return { end: "again", attempt: submission.attempt };
     }
-    const finding = !submission ? undefined : reason === "cancelled" ? cancelled : isLast(host, submission, error) ? crashed(host.maxAttempts) : undefined;
+    const finding = !submission
+      ? undefined
+      : reason === "cancelled"
+        ? cancelled
+        : isLast(host, submission, error)
+          ? crashed(host.maxAttempts)
+          : undefined;
     if (submission && finding) {
       await endFailed(host, submission, finding);
       return { end: "over" };
@@ -137,11 +209,23 @@ async function afterFault(host: AttemptHost, id: string, submission: Submission 
   return { end: "again", attempt: submission?.attempt ?? 1 };
 }
 
-/** What is away is not the submission's fault either: what was accepted waits for it, as long as that is to be expected. */
-const isWaitedFor = ({ now, outagePatience }: AttemptHost, { timeCreated }: Submission, fault: unknown): boolean => isOutage(fault) && now() - timeCreated < outagePatience;
-const isLast = (host: AttemptHost, submission: Submission, fault: unknown): boolean => !isWaitedFor(host, submission, fault) && countedAttempts(submission) >= host.maxAttempts;
+/**
+ * What is away is not the submission's fault either: what was accepted waits for it, as long as
+ * that is to be expected.
+ */
+const isWaitedFor = (
+  { now, outagePatience }: AttemptHost,
+  { timeCreated }: Submission,
+  fault: unknown,
+): boolean => isOutage(fault) && now() - timeCreated < outagePatience;
+const isLast = (host: AttemptHost, submission: Submission, fault: unknown): boolean =>
+  !isWaitedFor(host, submission, fault) && countedAttempts(submission) >= host.maxAttempts;
 
-function reporter(host: AttemptHost, submission: Submission, abort: AbortController): (progress: Progress) => void {
+function reporter(
+  host: AttemptHost,
+  submission: Submission,
+  abort: AbortController,
+): (progress: Progress) => void {
   let stage = submission.attempt > 1 ? null : submission.stage;
   let stored: Promise<unknown> = Promise.resolve();
   return (progress) => {

@@ -3,7 +3,10 @@ import type { JobStore } from "./attempt.js";
 import type { JobHandler, JobQueue, Progress } from "./port.js";
 
 /** Work of some types, with turns of its own. */
-export interface Lane { takes(type: SubmissionType): boolean; queue: JobQueue }
+export interface Lane {
+  takes(type: SubmissionType): boolean;
+  queue: JobQueue;
+}
 
 /** The truth as a queue sees it that works on some types only. */
 export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
@@ -21,7 +24,10 @@ export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
 /** Several queues as one: work that may take hours never keeps other work waiting for its turn. */
 export class LanedJobQueue implements JobQueue {
   /** @param lanes each type of work belongs to exactly one of them */
-  constructor(private readonly store: { submission(id: string): Promise<Submission | undefined> }, private readonly lanes: readonly [Lane, ...Lane[]]) {}
+  constructor(
+    private readonly store: { submission(id: string): Promise<Submission | undefined> },
+    private readonly lanes: readonly [Lane, ...Lane[]],
+  ) {}
 
   async start(handler: JobHandler): Promise<void> {
     for (const { queue } of this.lanes) await queue.start(handler);
@@ -63,7 +69,8 @@ export class LanedJobQueue implements JobQueue {
 
   private async laneOf(id: string): Promise<JobQueue> {
     const type = (await this.store.submission(id))?.type;
-    return (this.lanes.find(({ takes }) => type !== undefined && takes(type)) ?? this.lanes[0]).queue;
+    return (this.lanes.find(({ takes }) => type !== undefined && takes(type)) ?? this.lanes[0])
+      .queue;
   }
 }
 
@@ -75,7 +82,10 @@ export interface SlowOptions {
   concurrency: number;
 }
 
-/** Places for work that takes long, so that it leaves its place to others: jobs begin where they are quick, and move here. */
+/**
+ * Places for work that takes long, so that it leaves its place to others: jobs begin where they are
+ * quick, and move here.
+ */
 export class SlowLane {
   private readonly ids = new Set<string>();
 
@@ -106,9 +116,16 @@ export class SlowLane {
 }
 
 /**
- * How long to wait after an attempt that failed, ms: doubled each time from `least` up to `most`, and up to a half
- * less by chance, so that what failed together is not tried together.
+ * How long to wait after an attempt that failed, ms: doubled each time from `least` up to `most`,
+ * and up to a half less by chance, so that what failed together is not tried together.
  */
-export function backOff({ least, most }: { least: number; most: number }): (attempt: number) => number {
-  return (attempt) => Math.round(Math.min(least * 2 ** Math.min(attempt - 1, 30), most) * (1 - Math.random() / 2));
+export function backOff({
+  least,
+  most,
+}: {
+  least: number;
+  most: number;
+}): (attempt: number) => number {
+  return (attempt) =>
+    Math.round(Math.min(least * 2 ** Math.min(attempt - 1, 30), most) * (1 - Math.random() / 2));
 }

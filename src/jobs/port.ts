@@ -1,33 +1,45 @@
 import { channel } from "node:diagnostics_channel";
 import type { Submission } from "../storage/records/submissions-port.js";
 
-export interface Progress { stage: string; done: number; total: number | null; unit: string }
+export interface Progress {
+  stage: string;
+  done: number;
+  total: number | null;
+  unit: string;
+}
 
 /** What a handler is given for one attempt at one submission. */
 export interface Job {
   submission: Submission;
   /** Aborted when the submission is cancelled or the service stops. */
   signal: AbortSignal;
-  /** An attempt before this one ended without a word: the work is to be done where its end harms nothing else, and says whose fault it is. */
+  /**
+   * An attempt before this one ended without a word: the work is to be done where its end harms
+   * nothing else, and says whose fault it is.
+   */
   apart: boolean;
   /** Tells how far the work is; a change of stage is stored, the rest is kept in memory only. */
   report(progress: Progress): void;
-  /** Whether an attempt that ends with this fault is the last one: then the queue ends the submission, unless the handler does and can say more. */
+  /**
+   * Whether an attempt that ends with this fault is the last one: then the queue ends the
+   * submission, unless the handler does and can say more.
+   */
   isLastWith(fault: unknown): boolean;
 }
 /** Does the work and ends the submission itself (by commit or close); throwing means: try again. */
 export type JobHandler = (job: Job) => Promise<void>;
 
 /**
- * Runs submissions. The submissions table is the truth; a queue only says which are next. A submission is
- * tried at most MAX_ATTEMPTS times, then fails with `CRASHED_REPEATEDLY`.
+ * Runs submissions. The submissions table is the truth; a queue only says which are next. A
+ * submission is tried at most MAX_ATTEMPTS times, then fails with `CRASHED_REPEATEDLY`.
  */
 export interface JobQueue {
   /** Begins to work, first on what an earlier process left unfinished. */
   start(handler: JobHandler): Promise<void>;
   /**
-   * Says that a submission which the truth holds is to be worked on; again has no effect while it waits or runs.
-   * False when the queue cannot be reached: the submission is then begun once it can be.
+   * Says that a submission which the truth holds is to be worked on; again has no effect while it
+   * waits or runs. False when the queue cannot be reached: the submission is then begun once it can
+   * be.
    */
   enqueue(submission: string): Promise<boolean>;
   cancel(submission: string): Promise<void>;
@@ -52,8 +64,8 @@ interface Moment {
 const submissions = channel("arkgraph.submission");
 
 /**
- * Tells tracers in this process (node:diagnostics_channel) how far a submission is; at once, before anything
- * else is done. Costs nothing while nobody listens.
+ * Tells tracers in this process (node:diagnostics_channel) how far a submission is; at once, before
+ * anything else is done. Costs nothing while nobody listens.
  */
 export function reached(moment: Moment): void {
   if (submissions.hasSubscribers) submissions.publish(moment);

@@ -41,7 +41,9 @@ export class Running {
     return job !== undefined;
   }
 
-  /** Waits up to `grace` ms for what runs, then tells the rest to stop; answers what did not mind. */
+  /**
+   * Waits up to `grace` ms for what runs, then tells the rest to stop; answers what did not mind.
+   */
   async end(grace: number): Promise<string[]> {
     await this.settledWithin(grace);
     for (const id of this.ids()) this.abort(id, "stopping");
@@ -62,9 +64,15 @@ export class Running {
 }
 
 /** Told of the first and the last who watches a submission. */
-interface Listening { join(id: string): Promise<void>; leave(id: string): void }
+interface Listening {
+  join(id: string): Promise<void>;
+  leave(id: string): void;
+}
 
-/** Those who wait for changes of a submission. Changes that come faster than they are read become one. */
+/**
+ * Those who wait for changes of a submission. Changes that come faster than they are read become
+ * one.
+ */
 export class Watchers {
   private readonly byId = new Map<string, Set<Watcher>>();
 
@@ -75,7 +83,10 @@ export class Watchers {
     return [...this.byId.keys()];
   }
 
-  /** Yields once at the start, after every change, and a last time at the end. `return` ends the wait at once. */
+  /**
+   * Yields once at the start, after every change, and a last time at the end. `return` ends the
+   * wait at once.
+   */
   watch(id: string, hasEnded: () => Promise<boolean>): AsyncIterable<void> {
     return {
       [Symbol.asyncIterator]: () => {
@@ -83,7 +94,8 @@ export class Watchers {
         const changes = this.changes(id, watcher, hasEnded);
         return {
           next: () => changes.next(),
-          // A generator answers `return` only after the pending `next`, which may be as far off as the next change.
+          // A generator answers `return` only after the pending `next`, which may be as far off as
+          // the next change.
           return: () => {
             watcher.end();
             return changes.return(undefined);
@@ -93,7 +105,11 @@ export class Watchers {
     };
   }
 
-  private async *changes(id: string, watcher: Watcher, hasEnded: () => Promise<boolean>): AsyncGenerator<void> {
+  private async *changes(
+    id: string,
+    watcher: Watcher,
+    hasEnded: () => Promise<boolean>,
+  ): AsyncGenerator<void> {
     const set = this.byId.get(id) ?? new Set();
     this.byId.set(id, set.add(watcher));
     try {

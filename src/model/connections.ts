@@ -11,35 +11,97 @@ export interface Connection {
   readonly inKinds?: readonly KindName[];
 }
 
-const USED = ["evi:used", "evi:usedDataset", "evi:usedSoftware", "evi:usedSample", "evi:usedInstrument", "evi:usedStain", "evi:usedTreatment", "evi:usedReagent", "evi:usedMLModel", "evi:usedService"];
-const USED_BY = ["evi:usedBy", "evi:datasetUsedBy", "evi:softwareUsedBy", "evi:sampleUsedBy", "evi:instrumentUsedBy", "evi:reagentUsedBy", "evi:mlModelUsedBy", "evi:serviceUsedBy"];
+const USED = [
+  "evi:used",
+  "evi:usedDataset",
+  "evi:usedSoftware",
+  "evi:usedSample",
+  "evi:usedInstrument",
+  "evi:usedStain",
+  "evi:usedTreatment",
+  "evi:usedReagent",
+  "evi:usedMLModel",
+  "evi:usedService",
+];
+const USED_BY = [
+  "evi:usedBy",
+  "evi:datasetUsedBy",
+  "evi:softwareUsedBy",
+  "evi:sampleUsedBy",
+  "evi:instrumentUsedBy",
+  "evi:reagentUsedBy",
+  "evi:mlModelUsedBy",
+  "evi:serviceUsedBy",
+];
 
-const used = (what: string, predicate: string, inverse: string[] = []): Connection => ({ description: `${what} that the activity used.`, out: [predicate], in: inverse });
+const used = (what: string, predicate: string, inverse: string[] = []): Connection => ({
+  description: `${what} that the activity used.`,
+  out: [predicate],
+  in: inverse,
+});
 
 /** Provenance and containment, on every kind that data, software and activities have. */
 export const PROVENANCE_CONNECTIONS: Readonly<Record<string, Connection>> = {
-  generatedBy: { description: "Activities that generated this.", out: ["evi:generatedBy"], in: ["evi:generated"] },
-  generated: { description: "What this activity generated.", out: ["evi:generated"], in: ["evi:generatedBy"] },
+  generatedBy: {
+    description: "Activities that generated this.",
+    out: ["evi:generatedBy"],
+    in: ["evi:generated"],
+  },
+  generated: {
+    description: "What this activity generated.",
+    out: ["evi:generated"],
+    in: ["evi:generatedBy"],
+  },
   usedDataset: used("Data", "evi:usedDataset", ["evi:datasetUsedBy"]),
   usedSoftware: used("Software", "evi:usedSoftware", ["evi:softwareUsedBy"]),
   usedSample: used("Samples", "evi:usedSample", ["evi:sampleUsedBy"]),
   usedInstrument: used("Instruments", "evi:usedInstrument", ["evi:instrumentUsedBy"]),
   usedMLModel: used("Machine-learning models", "evi:usedMLModel", ["evi:mlModelUsedBy"]),
   usedBy: { description: "Activities that used this.", out: USED_BY, in: USED },
-  derivedFrom: { description: "What this was derived from.", out: ["evi:derivedFrom"], in: ["evi:derivedTo"] },
-  derivedTo: { description: "What was derived from this.", out: ["evi:derivedTo"], in: ["evi:derivedFrom"] },
-  associatedWith: { description: "Agents responsible for the activity.", out: ["evi:associatedWith"], in: [] },
+  derivedFrom: {
+    description: "What this was derived from.",
+    out: ["evi:derivedFrom"],
+    in: ["evi:derivedTo"],
+  },
+  derivedTo: {
+    description: "What was derived from this.",
+    out: ["evi:derivedTo"],
+    in: ["evi:derivedFrom"],
+  },
+  associatedWith: {
+    description: "Agents responsible for the activity.",
+    out: ["evi:associatedWith"],
+    in: [],
+  },
   hasPart: { description: "Parts.", out: ["schema:hasPart"], in: ["schema:isPartOf"] },
-  isPartOf: { description: "What this is a part of.", out: ["schema:isPartOf"], in: ["schema:hasPart"] },
-  distribution: { description: "Data downloads of the content.", out: ["schema:distribution"], in: ["schema:encodesCreativeWork"] },
+  isPartOf: {
+    description: "What this is a part of.",
+    out: ["schema:isPartOf"],
+    in: ["schema:hasPart"],
+  },
+  distribution: {
+    description: "Data downloads of the content.",
+    out: ["schema:distribution"],
+    in: ["schema:encodesCreativeWork"],
+  },
 };
 
-const owned = (kind: KindName, what: string): Connection => ({ description: `${what} stated here or owned.`, out: [`schema:${kind === "software" ? "software" : `${kind}s`}`], in: ["schema:owner"], inKinds: [kind] });
+const owned = (kind: KindName, what: string): Connection => ({
+  description: `${what} stated here or owned.`,
+  out: [`schema:${kind === "software" ? "software" : `${kind}s`}`],
+  in: ["schema:owner"],
+  inKinds: [kind],
+});
 const HOLDINGS: Readonly<Record<string, Connection>> = {
-  datasets: owned("dataset", "Datasets"), rocrates: owned("rocrate", "Crates"), software: owned("software", "Software"),
-  computations: owned("computation", "Computations"), evidencegraphs: owned("evidencegraph", "Evidence graphs"),
+  datasets: owned("dataset", "Datasets"),
+  rocrates: owned("rocrate", "Crates"),
+  software: owned("software", "Software"),
+  computations: owned("computation", "Computations"),
+  evidencegraphs: owned("evidencegraph", "Evidence graphs"),
 };
-const MEMBERS: Readonly<Record<string, Connection>> = { members: { description: "Members.", out: ["schema:member"], in: [] } };
+const MEMBERS: Readonly<Record<string, Connection>> = {
+  members: { description: "Members.", out: ["schema:member"], in: [] },
+};
 
 /** Connections of a kind's GraphQL type, by field name. */
 export function connectionsOf(kind: KindName): Readonly<Record<string, Connection>> {
@@ -47,13 +109,31 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
     case "user":
       return {
         ...HOLDINGS,
-        organizations: { description: "Organizations and groups the user owns or is a member of.", out: ["schema:organizations"], in: ["schema:member", "schema:owner"], inKinds: ["organization", "group"] },
-        projects: { description: "Projects the user owns or is a member of.", out: ["schema:projects"], in: ["schema:member", "schema:owner"], inKinds: ["project"] },
+        organizations: {
+          description: "Organizations and groups the user owns or is a member of.",
+          out: ["schema:organizations"],
+          in: ["schema:member", "schema:owner"],
+          inKinds: ["organization", "group"],
+        },
+        projects: {
+          description: "Projects the user owns or is a member of.",
+          out: ["schema:projects"],
+          in: ["schema:member", "schema:owner"],
+          inKinds: ["project"],
+        },
       };
     case "group":
       return MEMBERS;
     case "organization":
-      return { ...MEMBERS, projects: { description: "Projects of the organization.", out: ["schema:projects"], in: ["schema:memberOf"], inKinds: ["project"] } };
+      return {
+        ...MEMBERS,
+        projects: {
+          description: "Projects of the organization.",
+          out: ["schema:projects"],
+          in: ["schema:memberOf"],
+          inKinds: ["project"],
+        },
+      };
     case "project":
       return { ...MEMBERS, ...HOLDINGS };
     default:

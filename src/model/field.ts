@@ -1,6 +1,6 @@
 /**
- * One field of a record kind, declared once. GraphQL field, JSON Schema, RDF term and SHACL property all
- * come out of this declaration; nothing about a field is written anywhere else.
+ * One field of a record kind, declared once. GraphQL field, JSON Schema, RDF term and SHACL
+ * property all come out of this declaration; nothing about a field is written anywhere else.
  */
 export interface Field {
   /** JSON type of the value; `nullable` adds null. */
@@ -20,7 +20,10 @@ export interface Field {
   readonly const?: string;
   /** The value (each item of a list) is an ARK in any spelling and links two records. */
   readonly ark?: boolean;
-  /** The value is a reference when it looks like one (an ARK), else text: fields that the contract leaves untyped. */
+  /**
+   * The value is a reference when it looks like one (an ARK), else text: fields that the contract
+   * leaves untyped.
+   */
   readonly link?: boolean;
   /** Answered from links of other records that point here, after what the client stated. */
   readonly backlink?: Backlink;
@@ -32,13 +35,18 @@ export interface Field {
   readonly private?: boolean;
   /** Only in the service's own answers; a client's value is kept out. */
   readonly computed?: boolean;
-  /** Filled in by the registry alone, and stored: a client may send back what is there, or leave it out. */
+  /**
+   * Filled in by the registry alone, and stored: a client may send back what is there, or leave it
+   * out.
+   */
   readonly reserved?: boolean;
 }
 
 /** `types` is the string of an `@type`; `list` an array of anything. */
-export type JsonType = "string" | "stringList" | "stringOrList" | "list" | "object" | "stringMap" | "boolean" | "types";
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+export type JsonType =
+  "string" | "stringList" | "stringOrList" | "list" | "object" | "stringMap" | "boolean" | "types";
+export type JsonValue =
+  string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
 /** Records of `kind` whose `via` fields name this record. */
@@ -74,10 +82,14 @@ function field(json: JsonType, term: string, description: string, options: Optio
   return { json, term, description, required: false, nullable: false, ...options };
 }
 
-export const text = (term: string, description: string, options?: Options) => field("string", term, description, options);
-export const textList = (term: string, description: string, options?: Options) => field("stringList", term, description, { default: [], ...options });
-export const ark = (term: string, description: string, options?: Options) => field("string", term, description, { ark: true, ...options });
+export const text = (term: string, description: string, options?: Options) =>
+  field("string", term, description, options);
+export const textList = (term: string, description: string, options?: Options) =>
+  field("stringList", term, description, { default: [], ...options });
+export const ark = (term: string, description: string, options?: Options) =>
+  field("string", term, description, { ark: true, ...options });
 export const arkList = (term: string, description: string, options?: Options) =>
   field("stringList", term, description, { ark: true, default: [], ...options });
-export const date = (term: string, description: string, options?: Options) => field("string", term, description, { date: true, nullable: true, ...options });
+export const date = (term: string, description: string, options?: Options) =>
+  field("string", term, description, { date: true, nullable: true, ...options });
 export const custom = field;

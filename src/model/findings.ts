@@ -14,7 +14,10 @@ export interface Finding {
   code: string;
 }
 
-/** Most broken rules that one answer lists: a body can hold millions, and the first ones tell enough. */
+/**
+ * Most broken rules that one answer lists: a body can hold millions, and the first ones tell
+ * enough.
+ */
 export const MAX_FINDINGS = MAX_ITEMS;
 
 /** Gathers the broken rules of one body. */
@@ -28,10 +31,20 @@ export class Findings {
     return this.items.length > MAX_FINDINGS;
   }
 
-  add(loc: readonly (string | number)[], type: string, msg: string, ctx?: Record<string, unknown>): void {
+  add(
+    loc: readonly (string | number)[],
+    type: string,
+    msg: string,
+    ctx?: Record<string, unknown>,
+  ): void {
     if (this.full) return;
     if (this.items.length === MAX_FINDINGS) {
-      this.items.push({ loc: [...this.at], msg: `The input breaks more rules; the first ${MAX_FINDINGS} are listed`, type: "too_many_errors", ctx: { max_errors: MAX_FINDINGS } });
+      this.items.push({
+        loc: [...this.at],
+        msg: `The input breaks more rules; the first ${MAX_FINDINGS} are listed`,
+        type: "too_many_errors",
+        ctx: { max_errors: MAX_FINDINGS },
+      });
       return;
     }
     this.items.push({ loc: [...this.at, ...loc], msg, type, ...(ctx ? { ctx } : {}) });

@@ -5,22 +5,23 @@ import type { Kind } from "./kind.js";
 export type JsonSchema = { [keyword: string]: JsonValue };
 
 /**
- * What an ARK-typed field must contain. Searched unanchored as the contract's `ark[0-9]{5}/.*` is, so all that
- * the contract accepts passes; the colon and the old slash are optional, so real ARKs and resolver URLs pass too.
+ * What an ARK-typed field must contain. Searched unanchored as the contract's `ark[0-9]{5}/.*` is,
+ * so all that the contract accepts passes; the colon and the old slash are optional, so real ARKs
+ * and resolver URLs pass too.
  */
 export const ARK_PATTERN = "ark:?/?[0-9]{5,}/.*";
 
 const TIME = "[Tt ]([0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?|[0-9]{4}([0-9]{2}([.,][0-9]+)?)?)";
 const ZONE = "([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)";
 /**
- * Form of a date or date-time (RFC 3339, ISO 8601 calendar dates); that the day exists is checked beside it. No group is
- * `(?:`, which SPARQL's regular expressions (and so SHACL's) do not know.
+ * Form of a date or date-time (RFC 3339, ISO 8601 calendar dates); that the day exists is checked
+ * beside it. No group is `(?:`, which SPARQL's regular expressions (and so SHACL's) do not know.
  */
 export const DATE_PATTERN = `^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})(${TIME}${ZONE}?)?$`;
 
 /**
- * Schema of the body that creates or replaces a record: additional properties are welcome, secrets are part of
- * it, what only the service fills in is not.
+ * Schema of the body that creates or replaces a record: additional properties are welcome, secrets
+ * are part of it, what only the service fills in is not.
  */
 export function inputSchema(kind: Kind): JsonSchema {
   const properties: JsonObject = {};
@@ -34,16 +35,19 @@ export function inputSchema(kind: Kind): JsonSchema {
 }
 
 /**
- * Schema of a record as it is answered: defaults are filled in, secrets are never there, what only its owner
- * may see need not be.
+ * Schema of a record as it is answered: defaults are filled in, secrets are never there, what only
+ * its owner may see need not be.
  */
 export function recordSchema(kind: Kind): JsonSchema {
-  const properties: JsonObject = { "@id": { type: "string", description: "Identifier of the record: an ARK in its stored form." } };
+  const properties: JsonObject = {
+    "@id": { type: "string", description: "Identifier of the record: an ARK in its stored form." },
+  };
   const required = ["@id"];
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.secret) continue;
     properties[name] = kind.loose ? { description: field.description } : fieldSchema(field);
-    if (!kind.loose && !field.private && (field.required || field.default !== undefined)) required.push(name);
+    if (!kind.loose && !field.private && (field.required || field.default !== undefined))
+      required.push(name);
   }
   return objectSchema(kind, properties, required);
 }
@@ -73,16 +77,30 @@ export function fieldSchema(field: Field): JsonSchema {
 function typeSchema(field: Field): JsonSchema {
   const type = (name: string): JsonValue => (field.nullable ? [name, "null"] : name);
   switch (field.json) {
-    case "string": return { type: type("string"), ...textLimits(field) };
-    case "types": return field.const === undefined ? { type: type("string") } : { type: "string", const: field.const };
-    case "stringList": return { type: type("array"), items: { type: "string", ...textLimits(field) } };
-    case "stringOrList": return {
-      anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }, ...(field.nullable ? [{ type: "null" }] : [])],
-    };
-    case "list": return { type: type("array"), items: {} };
-    case "object": return { type: type("object") };
-    case "stringMap": return { type: type("object"), additionalProperties: { type: "string" } };
-    case "boolean": return { type: type("boolean") };
+    case "string":
+      return { type: type("string"), ...textLimits(field) };
+    case "types":
+      return field.const === undefined
+        ? { type: type("string") }
+        : { type: "string", const: field.const };
+    case "stringList":
+      return { type: type("array"), items: { type: "string", ...textLimits(field) } };
+    case "stringOrList":
+      return {
+        anyOf: [
+          { type: "string" },
+          { type: "array", items: { type: "string" } },
+          ...(field.nullable ? [{ type: "null" }] : []),
+        ],
+      };
+    case "list":
+      return { type: type("array"), items: {} };
+    case "object":
+      return { type: type("object") };
+    case "stringMap":
+      return { type: type("object"), additionalProperties: { type: "string" } };
+    case "boolean":
+      return { type: type("boolean") };
   }
 }
 

@@ -7,14 +7,22 @@ export interface Kind {
   readonly typeName: string;
   /** Plural used for GraphQL lists. */
   readonly plural: string;
-  /** Prefix of its REST operations, without the slash; `null` when it has none (entities come from crates only). */
+  /**
+   * Prefix of its REST operations, without the slash; `null` when it has none (entities come from
+   * crates only).
+   */
   readonly path: string | null;
   /** Class of the record in the graph, as a CURIE; added to what the document states. */
   readonly rdfClass: string;
   readonly description: string;
-  /** Only its declared fields are shown to others: what else a user says of itself stays private. */
+  /**
+   * Only its declared fields are shown to others: what else a user says of itself stays private.
+   */
   readonly closed?: true;
-  /** Written by crates only: a record holds whatever JSON-LD its crate states, and the table names what is usual. */
+  /**
+   * Written by crates only: a record holds whatever JSON-LD its crate states, and the table names
+   * what is usual.
+   */
   readonly loose?: true;
   /** Crates bring records of this kind too; their required fields and limits are warnings there. */
   readonly fromCrates?: true;
@@ -23,13 +31,24 @@ export interface Kind {
 }
 
 export const KIND_NAMES = [
-  "user", "group", "organization", "project", "software", "dataset", "computation",
-  "evidencegraph", "rocrate", "datadownload", "schema", "entity",
+  "user",
+  "group",
+  "organization",
+  "project",
+  "software",
+  "dataset",
+  "computation",
+  "evidencegraph",
+  "rocrate",
+  "datadownload",
+  "schema",
+  "entity",
 ] as const;
 export type KindName = (typeof KIND_NAMES)[number];
 
 /** A kind's name in a sentence: "an Entity", but "a User". */
-export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? "an" : "a"} ${name}`;
+export const withArticle = (name: string): string =>
+  `${/^[aeio]/i.test(name) ? "an" : "a"} ${name}`;
 
 /** One stated relation between two records, read off the record's own quads. */
 export interface Link {
@@ -44,10 +63,14 @@ export interface Link {
 /** True for fields that anyone may see. */
 export const isPublic = (field: Field): boolean => !field.secret && !field.private;
 
-/** What of a document anyone may see: resolver, lists, graph, search and GraphQL show no more than this. */
+/**
+ * What of a document anyone may see: resolver, lists, graph, search and GraphQL show no more than
+ * this.
+ */
 export function publicView(kind: Kind, document: JsonObject): JsonObject {
   if (isOpen(kind)) return document;
-  // Keys are the client's: `constructor` and `__proto__` must find no field and must not set a prototype.
+  // Keys are the client's: `constructor` and `__proto__` must find no field and must not set a
+  // prototype.
   return Object.fromEntries(Object.entries(document).filter(([name]) => isPublicName(kind, name)));
 }
 
@@ -55,7 +78,8 @@ const open = new WeakMap<Kind, boolean>();
 /** Whether everything a record of the kind says is public: asked for each record that is shown. */
 function isOpen(kind: Kind): boolean {
   let known = open.get(kind);
-  if (known === undefined) open.set(kind, (known = !kind.closed && Object.values(kind.fields).every(isPublic)));
+  if (known === undefined)
+    open.set(kind, (known = !kind.closed && Object.values(kind.fields).every(isPublic)));
   return known;
 }
 

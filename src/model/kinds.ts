@@ -1,7 +1,20 @@
-import { ark, arkList, type Backlink, custom, date, type Field, type JsonObject, text, textList } from "./field.js";
+import {
+  ark,
+  arkList,
+  type Backlink,
+  custom,
+  date,
+  type Field,
+  type JsonObject,
+  text,
+  textList,
+} from "./field.js";
 import type { Kind, KindName } from "./kind.js";
 
-const DEFAULT_CONTEXT: JsonObject = { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" };
+const DEFAULT_CONTEXT: JsonObject = {
+  "@vocab": "https://schema.org/",
+  evi: "https://w3id.org/EVI#",
+};
 /** The contract writes the licence with one leading space; the graph trims it. */
 export const DEFAULT_LICENSE = " https://creativecommons.org/licenses/by/4.0/";
 
@@ -10,21 +23,37 @@ const context = (json: "stringMap" | "object" = "stringMap"): Field =>
   custom(json, "rdf:JSON", "JSON-LD context of the record.", { default: DEFAULT_CONTEXT });
 
 /** A constant `@type` that must be present. */
-const constantType = (value: string): Field => custom("types", "rdf:type", `Type of the record: \`${value}\`.`, { required: true, const: value });
+const constantType = (value: string): Field =>
+  custom("types", "rdf:type", `Type of the record: \`${value}\`.`, {
+    required: true,
+    const: value,
+  });
 /** A free `@type` with a default. */
-const defaultType = (value: string): Field => custom("types", "rdf:type", "Type of the record.", { default: value });
+const defaultType = (value: string): Field =>
+  custom("types", "rdf:type", "Type of the record.", { default: value });
 
 /** The fields every kind but the user has. */
 const common = {
   url: text("schema:url", "Web page of the object.", { nullable: true }),
   name: text("schema:name", "Name, at most 200 characters.", { required: true, maxLength: 200 }),
   keywords: textList("schema:keywords", "Keywords."),
-  description: text("schema:description", "Description, at least 5 characters.", { required: true, minLength: 5 }),
-  license: text("schema:license", "URL of the licence.", { nullable: true, default: DEFAULT_LICENSE }),
-  owner: ark("schema:owner", "User, group, organization or project that owns the record.", { required: true }),
+  description: text("schema:description", "Description, at least 5 characters.", {
+    required: true,
+    minLength: 5,
+  }),
+  license: text("schema:license", "URL of the licence.", {
+    nullable: true,
+    default: DEFAULT_LICENSE,
+  }),
+  owner: ark("schema:owner", "User, group, organization or project that owns the record.", {
+    required: true,
+  }),
 } as const;
 
-/** The same fields for what crates bring: nothing is required and nothing filled in, so a crate's entities keep what they say. */
+/**
+ * The same fields for what crates bring: nothing is required and nothing filled in, so a crate's
+ * entities keep what they say.
+ */
 const optionalCommon = {
   url: text("schema:url", "Web page of the object."),
   name: text("schema:name", "Name."),
@@ -36,7 +65,11 @@ const optionalCommon = {
 
 const owned = (kind: string): Backlink => ({ kind, via: ["schema:owner"] });
 const list = (term: string, what: string, backlink: Backlink) =>
-  textList(term, `${what}; those found from the other side are added when the record is read.`, { nullable: true, link: true, backlink });
+  textList(term, `${what}; those found from the other side are added when the record is read.`, {
+    nullable: true,
+    link: true,
+    backlink,
+  });
 
 /** Lists of what a user or project owns, in the contract's order of names. */
 const holdings = {
@@ -48,17 +81,44 @@ const holdings = {
 };
 
 const user: Kind = {
-  name: "user", typeName: "User", plural: "users", path: "user", rdfClass: "schema:Person", closed: true,
-  description: "A person with an account. E-mail address and account data are shown to the person and administrators only.",
+  name: "user",
+  typeName: "User",
+  plural: "users",
+  path: "user",
+  rdfClass: "schema:Person",
+  closed: true,
+  description:
+    "A person with an account. E-mail address and account data are shown to the person and " +
+    "administrators only.",
   fields: {
     "@context": context("object"),
     "@type": defaultType("Person"),
     name: text("schema:name", "Name of the person, at most 200 characters.", { maxLength: 200 }),
-    email: text("schema:email", "E-mail address; unique, also the login name.", { required: true, minLength: 3, maxLength: 254, private: true }),
-    password: text("evi:password", "Password; kept as an argon2id hash only. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used.", { required: true, minLength: 1, maxLength: 1024, secret: true }),
-    adminToken: text("evi:adminToken", "The one-time token that the first start prints; makes the account an administrator.", { secret: true, maxLength: 200 }),
-    organizations: list("schema:organizations", "Organizations", { kind: ["organization", "group"], via: ["schema:member", "schema:owner"] }),
-    projects: list("schema:projects", "Projects", { kind: "project", via: ["schema:member", "schema:owner"] }),
+    email: text("schema:email", "E-mail address; unique, also the login name.", {
+      required: true,
+      minLength: 3,
+      maxLength: 254,
+      private: true,
+    }),
+    password: text(
+      "evi:password",
+      "Password; kept as an argon2id hash only. A new one has at least PASSWORD_MIN_LENGTH " +
+        "characters (8) and is not among the 10,000 most used.",
+      { required: true, minLength: 1, maxLength: 1024, secret: true },
+    ),
+    adminToken: text(
+      "evi:adminToken",
+      "The one-time token that the first start prints; makes the account an administrator.",
+      { secret: true, maxLength: 200 },
+    ),
+    organizations: list("schema:organizations", "Organizations", {
+      kind: ["organization", "group"],
+      via: ["schema:member", "schema:owner"],
+    }),
+    projects: list("schema:projects", "Projects", {
+      kind: "project",
+      via: ["schema:member", "schema:owner"],
+    }),
     ...holdings,
   },
 };
@@ -66,36 +126,72 @@ const user: Kind = {
 const members = arkList("schema:member", "Members: users, or groups of users.");
 
 const group: Kind = {
-  name: "group", typeName: "Group", plural: "groups", path: "group", rdfClass: "schema:Organization",
+  name: "group",
+  typeName: "Group",
+  plural: "groups",
+  path: "group",
+  rdfClass: "schema:Organization",
   description: "A set of users that may own records together.",
-  fields: { "@context": context("object"), "@type": defaultType("Organization"), ...common, members },
+  fields: {
+    "@context": context("object"),
+    "@type": defaultType("Organization"),
+    ...common,
+    members,
+  },
 };
 
 const organization: Kind = {
-  name: "organization", typeName: "Organization", plural: "organizations", path: "organization", rdfClass: "schema:Organization",
+  name: "organization",
+  typeName: "Organization",
+  plural: "organizations",
+  path: "organization",
+  rdfClass: "schema:Organization",
   description: "An organization with members and projects.",
   fields: {
-    "@context": context("object"), "@type": defaultType("Organization"), ...common,
+    "@context": context("object"),
+    "@type": defaultType("Organization"),
+    ...common,
     members: { ...members, nullable: true },
-    projects: arkList("schema:projects", "Projects of the organization; those that name it in `memberOf` are added when the record is read.", {
-      nullable: true, backlink: { kind: "project", via: ["schema:memberOf"] },
-    }),
+    projects: arkList(
+      "schema:projects",
+      "Projects of the organization; those that name it in `memberOf` are added when the " +
+        "record is read.",
+      {
+        nullable: true,
+        backlink: { kind: "project", via: ["schema:memberOf"] },
+      },
+    ),
   },
 };
 
 const holding = (name: keyof typeof holdings) =>
   custom("stringList", holdings[name].term, holdings[name].description, {
-    ark: true, nullable: true, required: true, ...(holdings[name].backlink ? { backlink: holdings[name].backlink } : {}),
+    ark: true,
+    nullable: true,
+    required: true,
+    ...(holdings[name].backlink ? { backlink: holdings[name].backlink } : {}),
   });
 
 const project: Kind = {
-  name: "project", typeName: "Project", plural: "projects", path: "project", rdfClass: "schema:Project",
+  name: "project",
+  typeName: "Project",
+  plural: "projects",
+  path: "project",
+  rdfClass: "schema:Project",
   description: "A project of an organization, with its members and records.",
   fields: {
-    "@context": context(), "@type": defaultType("Project"), ...common, members,
-    memberOf: ark("schema:memberOf", "Organization that the project belongs to.", { required: true }),
-    datasets: holding("datasets"), computations: holding("computations"), software: holding("software"),
-    evidencegraphs: holding("evidencegraphs"), rocrates: holding("rocrates"),
+    "@context": context(),
+    "@type": defaultType("Project"),
+    ...common,
+    members,
+    memberOf: ark("schema:memberOf", "Organization that the project belongs to.", {
+      required: true,
+    }),
+    datasets: holding("datasets"),
+    computations: holding("computations"),
+    software: holding("software"),
+    evidencegraphs: holding("evidencegraphs"),
+    rocrates: holding("rocrates"),
   },
 };
 
@@ -106,30 +202,70 @@ const loose = {
 };
 
 const rocrate: Kind = {
-  name: "rocrate", typeName: "ROCrate", plural: "roCrates", path: "rocrate", rdfClass: "evi:ROCrate", loose: true, fromCrates: true,
+  name: "rocrate",
+  typeName: "ROCrate",
+  plural: "roCrates",
+  path: "rocrate",
+  rdfClass: "evi:ROCrate",
+  loose: true,
+  fromCrates: true,
   description: "A research-object crate: the root of an uploaded archive.",
-  fields: { ...loose, ...optionalCommon, version: text("schema:version", "Version."), datePublished: text("schema:datePublished", "When it was published.") },
+  fields: {
+    ...loose,
+    ...optionalCommon,
+    version: text("schema:version", "Version."),
+    datePublished: text("schema:datePublished", "When it was published."),
+  },
 };
 
 const entity: Kind = {
-  name: "entity", typeName: "Entity", plural: "entities", path: null, rdfClass: "schema:Thing", loose: true, fromCrates: true,
+  name: "entity",
+  typeName: "Entity",
+  plural: "entities",
+  path: null,
+  rdfClass: "schema:Thing",
+  loose: true,
+  fromCrates: true,
   description: "Anything else that a crate describes: a person, an instrument, a place.",
   fields: { ...loose, ...optionalCommon },
 };
 
 export const schema: Kind = {
-  name: "schema", typeName: "Schema", plural: "schemas", path: "schema", rdfClass: "evi:Schema", fromCrates: true,
+  name: "schema",
+  typeName: "Schema",
+  plural: "schemas",
+  path: "schema",
+  rdfClass: "evi:Schema",
+  fromCrates: true,
   description: "Describes the columns of a table.",
   fields: {
-    "@context": { ...context(), default: { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" } },
+    "@context": {
+      ...context(),
+      default: { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" },
+    },
     "@type": defaultType("EVI:Schema"),
     ...common,
-    properties: custom("object", "evi:properties", "Columns by name, as JSON Schema properties with `index` and `valueURL`.", { default: {} }),
+    properties: custom(
+      "object",
+      "evi:properties",
+      "Columns by name, as JSON Schema properties with `index` and `valueURL`.",
+      { default: {} },
+    ),
     type: text("evi:schemaType", "Always `object`.", { default: "object" }),
-    additionalProperties: custom("boolean", "evi:additionalProperties", "Whether undescribed columns are allowed.", { default: true }),
-    required: custom("stringList", "evi:required", "Names of the columns every row must have.", { default: [] }),
+    additionalProperties: custom(
+      "boolean",
+      "evi:additionalProperties",
+      "Whether undescribed columns are allowed.",
+      { default: true },
+    ),
+    required: custom("stringList", "evi:required", "Names of the columns every row must have.", {
+      default: [],
+    }),
     seperator: text("evi:separator", "Column separator (the contract's spelling)."),
-    separator: text("evi:separator", "Column separator, in the usual spelling; read like `seperator`."),
+    separator: text(
+      "evi:separator",
+      "Column separator, in the usual spelling; read like `seperator`.",
+    ),
     header: custom("boolean", "evi:header", "Whether the first row names the columns."),
     examples: custom("list", "evi:examples", "Example rows."),
   },
@@ -138,83 +274,189 @@ export const schema: Kind = {
 /** Who used this: computations whose `used…` fields name the record. */
 const users: Backlink = {
   kind: ["computation"],
-  via: ["evi:used", "evi:usedDataset", "evi:usedSoftware", "evi:usedSample", "evi:usedInstrument", "evi:usedStain", "evi:usedTreatment", "evi:usedMLModel", "evi:usedService"],
+  via: [
+    "evi:used",
+    "evi:usedDataset",
+    "evi:usedSoftware",
+    "evi:usedSample",
+    "evi:usedInstrument",
+    "evi:usedStain",
+    "evi:usedTreatment",
+    "evi:usedMLModel",
+    "evi:usedService",
+  ],
 };
 const catalog = "Data catalog that lists the record.";
 
 export const dataset: Kind = {
-  name: "dataset", typeName: "Dataset", plural: "datasets", path: "dataset", rdfClass: "evi:Dataset", fromCrates: true,
+  name: "dataset",
+  typeName: "Dataset",
+  plural: "datasets",
+  path: "dataset",
+  rdfClass: "evi:Dataset",
+  fromCrates: true,
   description: "A set of data; its files are data downloads.",
   fields: {
-    "@context": context(), "@type": constantType("evi:Dataset"), ...common,
-    distribution: textList("schema:distribution", "Data downloads or URLs of the content.", { nullable: true, link: true }),
-    includedInDataCatalog: text("schema:includedInDataCatalog", catalog, { nullable: true, link: true }),
-    sourceOrganization: text("schema:sourceOrganization", "Organization the data came from.", { nullable: true, link: true }),
+    "@context": context(),
+    "@type": constantType("evi:Dataset"),
+    ...common,
+    distribution: textList("schema:distribution", "Data downloads or URLs of the content.", {
+      nullable: true,
+      link: true,
+    }),
+    includedInDataCatalog: text("schema:includedInDataCatalog", catalog, {
+      nullable: true,
+      link: true,
+    }),
+    sourceOrganization: text("schema:sourceOrganization", "Organization the data came from.", {
+      nullable: true,
+      link: true,
+    }),
     author: text("schema:author", "Who made the data.", { nullable: true, link: true }),
     dateCreated: date("schema:dateCreated", "When the data was made."),
     dateModified: date("schema:dateModified", "When the data was last changed."),
-    usedBy: textList("evi:usedBy", "Computations that used the data; those that name it are added when the record is read.", { nullable: true, link: true, backlink: users }),
+    usedBy: textList(
+      "evi:usedBy",
+      "Computations that used the data; those that name it are added when the record is read.",
+      { nullable: true, link: true, backlink: users },
+    ),
   },
 };
 
 export const software: Kind = {
-  name: "software", typeName: "Software", plural: "softwareList", path: "software", rdfClass: "evi:Software", fromCrates: true,
+  name: "software",
+  typeName: "Software",
+  plural: "softwareList",
+  path: "software",
+  rdfClass: "evi:Software",
+  fromCrates: true,
   description: "A program, script or workflow.",
   fields: {
     "@context": context(),
-    metadataType: text("evi:metadataType", "Type of the record; this kind uses `metadataType`, not `@type`.", { default: "evi:Software" }),
+    metadataType: text(
+      "evi:metadataType",
+      "Type of the record; this kind uses `metadataType`, not `@type`.",
+      { default: "evi:Software" },
+    ),
     ...common,
     distribution: arkList("schema:distribution", "Data downloads that hold the program."),
-    usedBy: arkList("evi:usedBy", "Computations that used the software; those that name it are added when the record is read.", { backlink: users }),
+    usedBy: arkList(
+      "evi:usedBy",
+      "Computations that used the software; those that name it are added when the record is read.",
+      { backlink: users },
+    ),
     sourceOrganization: ark("schema:sourceOrganization", "Organization the software came from."),
     includedInDataCatalog: ark("schema:includedInDataCatalog", catalog),
   },
 };
 
 const computation: Kind = {
-  name: "computation", typeName: "Computation", plural: "computations", path: "computation", rdfClass: "evi:Computation", fromCrates: true,
+  name: "computation",
+  typeName: "Computation",
+  plural: "computations",
+  path: "computation",
+  rdfClass: "evi:Computation",
+  fromCrates: true,
   description: "One run of software: what it used and what it generated.",
   fields: {
-    "@context": context(), "@type": constantType("evi:Computation"), ...common,
+    "@context": context(),
+    "@type": constantType("evi:Computation"),
+    ...common,
     author: text("schema:author", "Who ran the computation.", { required: true, link: true }),
     dateCreated: date("schema:dateCreated", "When the run began.", { required: true }),
     dateFinished: date("schema:dateFinished", "When the run ended.", { required: true }),
-    sourceOrganization: ark("schema:sourceOrganization", "Organization that ran it.", { required: true }),
+    sourceOrganization: ark("schema:sourceOrganization", "Organization that ran it.", {
+      required: true,
+    }),
     sourceProject: ark("schema:sourceProject", "Project it was run for.", { required: true }),
     container: text("schema:container", "Container image.", { required: true }),
-    command: custom("stringOrList", "schema:command", "Command line, as one string or as a list of arguments.", { required: true, nullable: true }),
-    usedSoftware: text("evi:usedSoftware", "Software that was run.", { required: true, link: true }),
+    command: custom(
+      "stringOrList",
+      "schema:command",
+      "Command line, as one string or as a list of arguments.",
+      { required: true, nullable: true },
+    ),
+    usedSoftware: text("evi:usedSoftware", "Software that was run.", {
+      required: true,
+      link: true,
+    }),
     usedDataset: text("evi:usedDataset", "Dataset that was read.", { required: true, link: true }),
-    containerId: text("schema:containerId", "Identifier of the container of the run.", { required: true, nullable: true }),
-    containerDigest: text("evi:containerDigest", "Digest of the image that ran here. Only a run in this registry fills it in; another value is refused.", { reserved: true }),
-    generated: custom("stringList", "evi:generated", "Datasets that the run wrote.", { required: true, link: true }),
+    containerId: text("schema:containerId", "Identifier of the container of the run.", {
+      required: true,
+      nullable: true,
+    }),
+    containerDigest: text(
+      "evi:containerDigest",
+      "Digest of the image that ran here. Only a run in this registry fills it in; another " +
+        "value is refused.",
+      { reserved: true },
+    ),
+    generated: custom("stringList", "evi:generated", "Datasets that the run wrote.", {
+      required: true,
+      link: true,
+    }),
   },
 };
 
 const datadownload: Kind = {
-  name: "datadownload", typeName: "DataDownload", plural: "dataDownloads", path: "datadownload", rdfClass: "evi:DataDownload", fromCrates: true,
+  name: "datadownload",
+  typeName: "DataDownload",
+  plural: "dataDownloads",
+  path: "datadownload",
+  rdfClass: "evi:DataDownload",
+  fromCrates: true,
   description: "A file: its metadata, and its content when it is stored here.",
   fields: {
-    "@context": context("object"), "@type": constantType("evi:DataDownload"), ...common,
+    "@context": context("object"),
+    "@type": constantType("evi:DataDownload"),
+    ...common,
     encodingFormat: text("schema:encodingFormat", "Media type.", { required: true }),
-    contentSize: text("schema:contentSize", "Size in bytes, as a decimal string.", { required: true, nullable: true }),
-    contentUrl: text("schema:contentUrl", "Where the bytes are.", { required: true, nullable: true }),
-    encodesCreativeWork: ark("schema:encodesCreativeWork", "Record whose content this is.", { required: true }),
-    sha256: text("schema:sha256", "SHA-256 of the bytes, lower-case hex.", { required: true, nullable: true }),
+    contentSize: text("schema:contentSize", "Size in bytes, as a decimal string.", {
+      required: true,
+      nullable: true,
+    }),
+    contentUrl: text("schema:contentUrl", "Where the bytes are.", {
+      required: true,
+      nullable: true,
+    }),
+    encodesCreativeWork: ark("schema:encodesCreativeWork", "Record whose content this is.", {
+      required: true,
+    }),
+    sha256: text("schema:sha256", "SHA-256 of the bytes, lower-case hex.", {
+      required: true,
+      nullable: true,
+    }),
     uploadDate: date("schema:uploadDate", "When the content was stored."),
     version: text("schema:version", "Version.", { nullable: true, default: "0.1.0" }),
-    sourceOrganization: ark("schema:sourceOrganization", "Organization the file came from.", { nullable: true }),
+    sourceOrganization: ark("schema:sourceOrganization", "Organization the file came from.", {
+      nullable: true,
+    }),
     includedInDataCatalog: ark("schema:includedInDataCatalog", catalog, { nullable: true }),
   },
 };
 
 const evidencegraph: Kind = {
-  name: "evidencegraph", typeName: "EvidenceGraph", plural: "evidenceGraphs", path: "evidencegraph", rdfClass: "evi:EvidenceGraph",
+  name: "evidencegraph",
+  typeName: "EvidenceGraph",
+  plural: "evidenceGraphs",
+  path: "evidencegraph",
+  rdfClass: "evi:EvidenceGraph",
   description: "A stored answer to: what supports this record?",
   fields: { "@context": context(), "@type": defaultType("evi:EvidenceGraph"), ...common },
 };
 
 /** Every kind by its name, in the order of the contract. */
 export const KINDS: Readonly<Record<KindName, Kind>> = {
-  user, group, organization, project, software, dataset, computation, evidencegraph, rocrate, datadownload, schema, entity,
+  user,
+  group,
+  organization,
+  project,
+  software,
+  dataset,
+  computation,
+  evidencegraph,
+  rocrate,
+  datadownload,
+  schema,
+  entity,
 };

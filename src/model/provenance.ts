@@ -1,20 +1,25 @@
 import { expandCurie } from "./field.js";
 
 /**
- * Provenance statements the graph knows. Each recognised way of saying one (EVI, PROV-O, schema.org actions,
- * RO-Crate) is normalised to the `evi` and `prov` terms below when a record is written.
+ * Provenance statements the graph knows. Each recognised way of saying one (EVI, PROV-O, schema.org
+ * actions, RO-Crate) is normalised to the `evi` and `prov` terms below when a record is written.
  */
 export interface ProvenanceTerm {
   /** Canonical EVI property. */
   readonly evi: string;
   /** PROV-O property that says the same, where there is one. */
   readonly prov?: string;
-  /** `object`: the object supports the subject (`generatedBy`); `subject`: the subject supports the object (`generated`). */
+  /**
+   * `object`: the object supports the subject (`generatedBy`); `subject`: the subject supports the
+   * object (`generated`).
+   */
   readonly support: "object" | "subject";
 }
 
-const supportedBy = (evi: string, prov?: string): ProvenanceTerm => (prov ? { evi, prov, support: "object" } : { evi, support: "object" });
-const supports = (evi: string, prov?: string): ProvenanceTerm => (prov ? { evi, prov, support: "subject" } : { evi, support: "subject" });
+const supportedBy = (evi: string, prov?: string): ProvenanceTerm =>
+  prov ? { evi, prov, support: "object" } : { evi, support: "object" };
+const supports = (evi: string, prov?: string): ProvenanceTerm =>
+  prov ? { evi, prov, support: "subject" } : { evi, support: "subject" };
 
 /** By the name that GraphQL connections and documents use. */
 export const PROVENANCE = {
@@ -48,38 +53,81 @@ export type ProvenanceName = keyof typeof PROVENANCE;
 
 /** Other ways to say the same, as property IRIs after schema.org was made https. */
 export const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
-  "prov:used": "used", "prov:wasGeneratedBy": "generatedBy", "prov:generated": "generated",
-  "prov:wasDerivedFrom": "derivedFrom", "prov:wasAssociatedWith": "associatedWith",
-  "prov:wasAttributedTo": "createdBy", "prov:wasInformedBy": "informedBy",
+  "prov:used": "used",
+  "prov:wasGeneratedBy": "generatedBy",
+  "prov:generated": "generated",
+  "prov:wasDerivedFrom": "derivedFrom",
+  "prov:wasAssociatedWith": "associatedWith",
+  "prov:wasAttributedTo": "createdBy",
+  "prov:wasInformedBy": "informedBy",
   "schema:isBasedOn": "derivedFrom",
-  // By what used it: names that crates write and no vocabulary defines. They count in each that a crate may have put them in.
-  ...Object.fromEntries(["usedByComputation", "usedByExperiment", "usedByDataset"].flatMap((name) => [[`evi:${name}`, "usedBy"], [`schema:${name}`, "usedBy"]] as const)),
+  // By what used it: names that crates write and no vocabulary defines. They count in each that a
+  // crate may have put them in.
+  ...Object.fromEntries(
+    ["usedByComputation", "usedByExperiment", "usedByDataset"].flatMap(
+      (name) =>
+        [
+          [`evi:${name}`, "usedBy"],
+          [`schema:${name}`, "usedBy"],
+        ] as const,
+    ),
+  ),
 };
 
-/** Ways that count on an activity only: a schema.org action, a computation. Inputs and outputs in three RO-Crate generations. */
+/**
+ * Ways that count on an activity only: a schema.org action, a computation. Inputs and outputs in
+ * three RO-Crate generations.
+ */
 export const ON_ACTIVITIES: Readonly<Record<string, ProvenanceName>> = {
-  "schema:object": "usedDataset", "schema:result": "generated", "schema:instrument": "usedSoftware", "schema:agent": "associatedWith",
+  "schema:object": "usedDataset",
+  "schema:result": "generated",
+  "schema:instrument": "usedSoftware",
+  "schema:agent": "associatedWith",
 };
-export const INPUTS = ["https://bioschemas.org/ComputationalWorkflow#input", "https://bioschemas.org/properties/input", "https://bioschemas.org/terms/input"];
-export const OUTPUTS = ["https://bioschemas.org/ComputationalWorkflow#output", "https://bioschemas.org/properties/output", "https://bioschemas.org/terms/output"];
+export const INPUTS = [
+  "https://bioschemas.org/ComputationalWorkflow#input",
+  "https://bioschemas.org/properties/input",
+  "https://bioschemas.org/terms/input",
+];
+export const OUTPUTS = [
+  "https://bioschemas.org/ComputationalWorkflow#output",
+  "https://bioschemas.org/properties/output",
+  "https://bioschemas.org/terms/output",
+];
 
-/** Property IRI → statement, for any subject. The plain names count in every vocabulary a crate may have put them in. */
+/**
+ * Property IRI → statement, for any subject. The plain names count in every vocabulary a crate may
+ * have put them in.
+ */
 export const ANY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([
   ...(Object.keys(PROVENANCE) as ProvenanceName[]).flatMap((name): [string, ProvenanceName][] => [
-    [expandCurie(`evi:${name}`), name], [expandCurie(`schema:${name}`), name],
+    [expandCurie(`evi:${name}`), name],
+    [expandCurie(`schema:${name}`), name],
   ]),
-  ...Object.entries(SYNONYMS).map(([curie, name]): [string, ProvenanceName] => [expandCurie(curie), name]),
+  ...Object.entries(SYNONYMS).map(([curie, name]): [string, ProvenanceName] => [
+    expandCurie(curie),
+    name,
+  ]),
 ]);
 
 /** Property IRI → statement, for activities. */
 export const ACTIVITY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([
-  ...Object.entries(ON_ACTIVITIES).map(([curie, name]): [string, ProvenanceName] => [expandCurie(curie), name]),
+  ...Object.entries(ON_ACTIVITIES).map(([curie, name]): [string, ProvenanceName] => [
+    expandCurie(curie),
+    name,
+  ]),
   ...INPUTS.map((iri): [string, ProvenanceName] => [iri, "usedDataset"]),
   ...OUTPUTS.map((iri): [string, ProvenanceName] => [iri, "generated"]),
 ]);
 
-/** The one inferred predicate: from what is supported to what directly supports it. Kept in {@link inferredGraph}. */
+/**
+ * The one inferred predicate: from what is supported to what directly supports it. Kept in
+ * {@link inferredGraph}.
+ */
 export const SUPPORTED_BY = expandCurie("evi:directlySupportedBy");
 
-/** Graph of what was inferred from one record's statements; never mixed with the statements themselves. */
+/**
+ * Graph of what was inferred from one record's statements; never mixed with the statements
+ * themselves.
+ */
 export const inferredGraph = (ark: string): string => `${ark}#inferred`;

@@ -1,12 +1,16 @@
 import type { ValidationItem } from "../errors.js";
 
 /** An array or object being walked: its keys, and how many of them are done. */
-interface Frame { readonly holder: object; readonly keys: readonly string[] | null; done: number }
+interface Frame {
+  readonly holder: object;
+  readonly keys: readonly string[] | null;
+  done: number;
+}
 
 /**
- * Where a JSON value holds a string that no store can keep: one with NUL or a lone surrogate, as a value or as
- * a key (the place then ends with that key). `undefined` when there is none; `[]` means the value itself.
- * Iterative: the depth of the value is the client's.
+ * Where a JSON value holds a string that no store can keep: one with NUL or a lone surrogate, as a
+ * value or as a key (the place then ends with that key). `undefined` when there is none; `[]` means
+ * the value itself. Iterative: the depth of the value is the client's.
  */
 export function findBadString(value: unknown): (string | number)[] | undefined {
   if (typeof value === "string") return isBad(value) ? [] : undefined;
@@ -20,7 +24,8 @@ export function findBadString(value: unknown): (string | number)[] | undefined {
     const key = frame.keys ? frame.keys[frame.done]! : frame.done;
     frame.done++;
     const member = (frame.holder as Record<string | number, unknown>)[key];
-    if ((frame.keys && isBad(key as string)) || (typeof member === "string" && isBad(member))) return placeOf(open);
+    if ((frame.keys && isBad(key as string)) || (typeof member === "string" && isBad(member)))
+      return placeOf(open);
     enter(open, member);
   }
   return undefined;
@@ -28,7 +33,11 @@ export function findBadString(value: unknown): (string | number)[] | undefined {
 
 /** The item that tells a client of a bad string found at `loc`. */
 export function badStringItem(loc: (string | number)[]): ValidationItem {
-  return { loc, msg: "Input should be a valid string, unable to parse raw data as a unicode string", type: "string_unicode" };
+  return {
+    loc,
+    msg: "Input should be a valid string, unable to parse raw data as a unicode string",
+    type: "string_unicode",
+  };
 }
 
 function isBad(text: string): boolean {

@@ -14,62 +14,116 @@ const ARK = new RegExp(ARK_PATTERN, "u");
  * Checks one value against its field; wording and places are pydantic 2's.
  * @param example an ARK that would be right, shown where one is expected
  */
-function checkValue(field: Field, value: unknown, loc: Loc, findings: Findings, example: string): void {
+function checkValue(
+  field: Field,
+  value: unknown,
+  loc: Loc,
+  findings: Findings,
+  example: string,
+): void {
   if (field.const !== undefined) return checkLiteral(field.const, value, loc, findings);
   if (value === null && field.nullable) return;
   switch (field.json) {
-    case "string": case "types": return checkText(field, value, loc, findings, example);
-    case "stringList": return checkTexts(field, value, loc, findings, example);
-    case "stringOrList": return checkUnion(field, value, loc, findings);
+    case "string":
+    case "types":
+      return checkText(field, value, loc, findings, example);
+    case "stringList":
+      return checkTexts(field, value, loc, findings, example);
+    case "stringOrList":
+      return checkUnion(field, value, loc, findings);
     case "list":
       if (!Array.isArray(value)) findings.add(loc, "list_type", "Input should be a valid list");
       return;
-    case "object": case "stringMap": return checkObject(field, value, loc, findings);
+    case "object":
+    case "stringMap":
+      return checkObject(field, value, loc, findings);
     case "boolean":
-      if (typeof value !== "boolean") findings.add(loc, "bool_type", "Input should be a valid boolean");
+      if (typeof value !== "boolean")
+        findings.add(loc, "bool_type", "Input should be a valid boolean");
   }
 }
 
 function checkLiteral(expected: string, value: unknown, loc: Loc, findings: Findings): void {
-  if (value !== expected) findings.add(loc, "literal_error", `Input should be '${expected}'`, { expected: `'${expected}'` });
+  if (value !== expected)
+    findings.add(loc, "literal_error", `Input should be '${expected}'`, {
+      expected: `'${expected}'`,
+    });
 }
 
-function checkText(field: Field, value: unknown, loc: Loc, findings: Findings, example: string): void {
+function checkText(
+  field: Field,
+  value: unknown,
+  loc: Loc,
+  findings: Findings,
+  example: string,
+): void {
   if (field.date) return checkDate(value, loc, findings);
-  if (typeof value !== "string") return findings.add(loc, "string_type", "Input should be a valid string");
+  if (typeof value !== "string")
+    return findings.add(loc, "string_type", "Input should be a valid string");
   const { minLength: least, maxLength: most } = field;
   if (least !== undefined && codePoints(value, least) < least) {
-    findings.add(loc, "string_too_short", `String should have at least ${characters(least)}`, { min_length: least });
+    findings.add(loc, "string_too_short", `String should have at least ${characters(least)}`, {
+      min_length: least,
+    });
   } else if (most !== undefined && codePoints(value, most + 1) > most) {
-    findings.add(loc, "string_too_long", `String should have at most ${characters(most)}`, { max_length: most });
+    findings.add(loc, "string_too_long", `String should have at most ${characters(most)}`, {
+      max_length: most,
+    });
   } else if (field.ark && !ARK.test(value)) {
-    findings.add(loc, "string_pattern_mismatch", `String should match pattern '${ARK_PATTERN}'; for example ${example}`, { pattern: ARK_PATTERN });
+    findings.add(
+      loc,
+      "string_pattern_mismatch",
+      `String should match pattern '${ARK_PATTERN}'; for example ${example}`,
+      { pattern: ARK_PATTERN },
+    );
   }
 }
 
 function checkDate(value: unknown, loc: Loc, findings: Findings): void {
-  if (typeof value !== "string") return findings.add(loc, "datetime_type", "Input should be a valid datetime");
+  if (typeof value !== "string")
+    return findings.add(loc, "datetime_type", "Input should be a valid datetime");
   const error = dateProblem(value);
-  if (error !== undefined) findings.add(loc, "datetime_from_date_parsing", `Input should be a valid datetime or date, ${error}`, { error });
+  if (error !== undefined)
+    findings.add(
+      loc,
+      "datetime_from_date_parsing",
+      `Input should be a valid datetime or date, ${error}`,
+      { error },
+    );
 }
 
-function checkTexts(field: Field, value: unknown, loc: Loc, findings: Findings, example: string): void {
+function checkTexts(
+  field: Field,
+  value: unknown,
+  loc: Loc,
+  findings: Findings,
+  example: string,
+): void {
   if (!Array.isArray(value)) return findings.add(loc, "list_type", "Input should be a valid list");
-  for (let index = 0; index < value.length && !findings.full; index++) checkText(field, value[index], [...loc, index], findings, example);
+  for (let index = 0; index < value.length && !findings.full; index++)
+    checkText(field, value[index], [...loc, index], findings, example);
 }
 
-/** Neither a string nor a list of strings: what is wrong is told for both, as for a union of types. */
+/**
+ * Neither a string nor a list of strings: what is wrong is told for both, as for a union of types.
+ */
 function checkUnion(field: Field, value: unknown, loc: Loc, findings: Findings): void {
-  if (typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"))) return;
+  if (
+    typeof value === "string" ||
+    (Array.isArray(value) && value.every((item) => typeof item === "string"))
+  )
+    return;
   checkText(field, value, [...loc, "str"], findings, "");
   checkTexts(field, value, [...loc, "list[str]"], findings, "");
 }
 
 function checkObject(field: Field, value: unknown, loc: Loc, findings: Findings): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return findings.add(loc, "dict_type", "Input should be a valid dictionary");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return findings.add(loc, "dict_type", "Input should be a valid dictionary");
   if (field.json !== "stringMap") return;
   for (const [key, member] of Object.entries(value)) {
-    if (typeof member !== "string") findings.add([...loc, key], "string_type", "Input should be a valid string");
+    if (typeof member !== "string")
+      findings.add([...loc, key], "string_type", "Input should be a valid string");
     if (findings.full) return;
   }
 }
@@ -79,27 +133,43 @@ const characters = (count: number): string => `${count} character${count === 1 ?
 /** Length in Unicode code points, counted no further than `enough`. */
 function codePoints(text: string, enough: number): number {
   let count = 0;
-  for (let at = 0; at < text.length && count < enough; count++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+  for (let at = 0; at < text.length && count < enough; count++)
+    at += text.codePointAt(at)! > 0xffff ? 2 : 1;
   return count;
 }
 
 /**
- * Every rule of the kind that a body breaks, in the order of the contract's fields; an empty list when it may be
- * stored. The rules are those of {@link import("./json-schema.js").inputSchema}, in the vocabulary of pydantic 2.
- * They are walked rather than handed to a schema compiler: a list of a million numbers would make a compiler
- * gather a million errors (half a gigabyte), here {@link import("./findings.js").MAX_FINDINGS} end the search.
+ * Every rule of the kind that a body breaks, in the order of the contract's fields; an empty list
+ * when it may be stored. The rules are those of {@link import("./json-schema.js").inputSchema}, in
+ * the vocabulary of pydantic 2. They are walked rather than handed to a schema compiler: a list of
+ * a million numbers would make a compiler gather a million errors (half a gigabyte), here
+ * {@link import("./findings.js").MAX_FINDINGS} end the search.
  * @param at where the body is, for `loc`
  */
-export function validateRecord(kind: Kind, value: unknown, at: readonly (string | number)[] = ["body"]): ValidationItem[] {
+export function validateRecord(
+  kind: Kind,
+  value: unknown,
+  at: readonly (string | number)[] = ["body"],
+): ValidationItem[] {
   const findings = new Findings(at);
   if (value === undefined || value === null) findings.add([], "missing", "Field required");
   else if (typeof value !== "object" || Array.isArray(value)) {
-    findings.add([], "model_attributes_type", "Input should be a valid dictionary or object to extract fields from");
+    findings.add(
+      [],
+      "model_attributes_type",
+      "Input should be a valid dictionary or object to extract fields from",
+    );
   } else checkFields(kind, value as Record<string, unknown>, findings);
   return findings.items;
 }
 
-const IDENTIFIER: Field = { json: "string", term: "", description: "", required: false, nullable: false };
+const IDENTIFIER: Field = {
+  json: "string",
+  term: "",
+  description: "",
+  required: false,
+  nullable: false,
+};
 
 function checkFields(kind: Kind, body: Record<string, unknown>, findings: Findings): void {
   // Not a declared field, but the one additional property that the service reads.
@@ -107,7 +177,8 @@ function checkFields(kind: Kind, body: Record<string, unknown>, findings: Findin
   if (kind.loose) return;
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.computed) continue;
-    if (has(body, name)) checkValue(field, body[name], [name], findings, field.ark ? arkExample(kind.name, name) : "");
+    if (has(body, name))
+      checkValue(field, body[name], [name], findings, field.ark ? arkExample(kind.name, name) : "");
     else if (field.required) findings.add([name], "missing", "Field required");
   }
 }

@@ -4,25 +4,58 @@ import { join } from "node:path";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { packageRoot } from "../package-root.js";
 
-/** A JSON-LD document names a context that is not bundled; the service opens no connection for it. */
+/**
+ * A JSON-LD document names a context that is not bundled; the service opens no connection for it.
+ */
 export class UnknownContext extends Error {
   constructor(readonly url: string) {
-    super(`The context <${url.slice(0, 200)}> is not known here and is not fetched; write its terms into @context, or use an RO-Crate context (1.0 to 1.3).`);
+    super(
+      `The context <${url.slice(0, 200)}> is not known here and is not fetched; write its ` +
+        "terms into @context, or use an RO-Crate context (1.0 to 1.3).",
+    );
     this.name = "UnknownContext";
   }
 }
 
-/** Which bundled file explains a remote context. Mirrors and drafts of a version count as that version. */
+/**
+ * Which bundled file explains a remote context. Mirrors and drafts of a version count as that
+ * version.
+ */
 const BUNDLED: readonly [RegExp, string][] = [
-  [/^https?:\/\/w3id\.org\/ro\/crate\/(0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?(?:\/context(?:\.jsonld)?)?\/?$/i, "ro-crate"],
-  [/^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?(0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/context(?:\.json(?:ld)?)?\/?$/i, "ro-crate"],
-  [/^https?:\/\/raw\.githubusercontent\.com\/ResearchObject\/ro-crate\/.*\/(0\.[23]|1\.[0-4])(?:-DRAFT)?\/context\.json(?:ld)?$/i, "ro-crate"],
+  [
+    /^https?:\/\/w3id\.org\/ro\/crate\/(0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?(?:\/context(?:\.jsonld)?)?\/?$/i,
+    "ro-crate",
+  ],
+  [
+    new RegExp(
+      String.raw`^https?:\/\/(?:www\.)?researchobject\.(?:github\.io|org)\/ro-crate\/(?:specification\/)?` +
+        String.raw`(0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/context(?:\.json(?:ld)?)?\/?$`,
+      "i",
+    ),
+    "ro-crate",
+  ],
+  [
+    new RegExp(
+      String.raw`^https?:\/\/raw\.githubusercontent\.com\/ResearchObject\/ro-crate\/.*\/(0\.[23]|1\.[0-4]` +
+        String.raw`)(?:-DRAFT)?\/context\.json(?:ld)?$`,
+      "i",
+    ),
+    "ro-crate",
+  ],
   [/^https?:\/\/w3id\.org\/ro\/terms\/workflow-run(?:\/context)?\/?$/, "workflow-run"],
   [/^https?:\/\/w3id\.org\/ro\/terms\/test(?:\/context)?\/?$/, "ro-terms-test"],
   [/^https?:\/\/w3id\.org\/ldac\/context\/?$/, "ldac"],
   [/^https?:\/\/(?:www\.)?schema\.org(?:\/docs\/jsonldcontext\.json(?:ld)?)?\/?$/, "schema-org"],
 ];
-const VERSIONS: Readonly<Record<string, string>> = { "0.2": "1.0", "0.3": "1.0", "1.0": "1.0", "1.1": "1.1", "1.2": "1.2", "1.3": "1.3", "1.4": "1.3" };
+const VERSIONS: Readonly<Record<string, string>> = {
+  "0.2": "1.0",
+  "0.3": "1.0",
+  "1.0": "1.0",
+  "1.1": "1.1",
+  "1.2": "1.2",
+  "1.3": "1.3",
+  "1.4": "1.3",
+};
 
 const loaded = new Map<string, object>();
 
@@ -33,7 +66,10 @@ function bundledContext(url: string): object {
   for (const [pattern, name] of BUNDLED) {
     const match = pattern.exec(url);
     if (!match) continue;
-    const document = name === "schema-org" ? { "@context": { "@vocab": "https://schema.org/" } } : readContext(name === "ro-crate" ? `ro-crate-${VERSIONS[match[1]!]}` : name);
+    const document =
+      name === "schema-org"
+        ? { "@context": { "@vocab": "https://schema.org/" } }
+        : readContext(name === "ro-crate" ? `ro-crate-${VERSIONS[match[1]!]}` : name);
     loaded.set(url, document);
     return document;
   }
@@ -50,21 +86,27 @@ export const bundledTerms = (url: string): JsonValue | undefined =>
   isBundled(url) ? (bundledContext(url) as JsonObject)["@context"] : {};
 
 /**
- * Every remote context that is not bundled and that a document names: at the top, inside, in a definition, or as
- * `@import`.
+ * Every remote context that is not bundled and that a document names: at the top, inside, in a
+ * definition, or as `@import`.
  * @param tell called with each name and the JSON pointer of the `@context` that names it
  */
-export function eachUnknownContext(document: JsonValue, tell: (url: string, pointer: string) => void, pointer = ""): void {
+export function eachUnknownContext(
+  document: JsonValue,
+  tell: (url: string, pointer: string) => void,
+  pointer = "",
+): void {
   if (Array.isArray(document)) {
     for (let index = 0; index < document.length; index++)
-      if (typeof document[index] === "object") eachUnknownContext(document[index]!, tell, `${pointer}/${index}`);
+      if (typeof document[index] === "object")
+        eachUnknownContext(document[index]!, tell, `${pointer}/${index}`);
   } else if (typeof document === "object" && document !== null) {
     for (const key in document) {
       const value = document[key]!;
       const place = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
       if (key === "@context") eachUnknownIn(value, (url) => tell(url, place));
       // A value (JSON-LD 1.1, section 9.5) holds no contexts, whatever its keys are called.
-      else if (key !== "@value" && typeof value === "object") eachUnknownContext(value, tell, place);
+      else if (key !== "@value" && typeof value === "object")
+        eachUnknownContext(value, tell, place);
     }
   }
 }
@@ -77,7 +119,12 @@ function eachUnknownIn(context: JsonValue, tell: (url: string) => void): void {
   } else if (context !== null && typeof context === "object") {
     for (const [term, definition] of Object.entries(context)) {
       if (term === "@import" || term === "@context") eachUnknownIn(definition, tell);
-      else if (typeof definition === "object" && definition !== null && !Array.isArray(definition) && definition["@context"] !== undefined)
+      else if (
+        typeof definition === "object" &&
+        definition !== null &&
+        !Array.isArray(definition) &&
+        definition["@context"] !== undefined
+      )
         eachUnknownIn(definition["@context"], tell);
     }
   }
@@ -87,23 +134,36 @@ const files = new Map<string, object>();
 function readContext(name: string): object {
   let document = files.get(name);
   if (!document) {
-    document = JSON.parse(readFileSync(join(packageRoot, "ontology", "contexts", `${name}.jsonld`), "utf8")) as object;
+    document = JSON.parse(
+      readFileSync(join(packageRoot, "ontology", "contexts", `${name}.jsonld`), "utf8"),
+    ) as object;
     files.set(name, document);
   }
   return document;
 }
 
 /** Document loader for jsonld.js that answers from bundled copies only. */
-export async function bundledLoader(url: string): Promise<{ contextUrl: undefined; documentUrl: string; document: object }> {
+export async function bundledLoader(
+  url: string,
+): Promise<{ contextUrl: undefined; documentUrl: string; document: object }> {
   return { contextUrl: undefined, documentUrl: url, document: bundledContext(url) };
 }
 
 /** Settings that bound what the contexts of one document, or of one crate, may cost. */
-export interface ContextLimits { MAX_CRATE_CONTEXTS: number; MAX_CRATE_TERMS: number }
+export interface ContextLimits {
+  MAX_CRATE_CONTEXTS: number;
+  MAX_CRATE_TERMS: number;
+}
 
-/** A document applies more contexts, defines more terms, or names more values of a property than is allowed. */
+/**
+ * A document applies more contexts, defines more terms, or names more values of a property than is
+ * allowed.
+ */
 export class ContextLimit extends Error {
-  constructor(readonly code: "TOO_MANY_CONTEXTS" | "TOO_MANY_TERMS" | "TOO_MANY_REFERENCES", message: string) {
+  constructor(
+    readonly code: "TOO_MANY_CONTEXTS" | "TOO_MANY_TERMS" | "TOO_MANY_REFERENCES",
+    message: string,
+  ) {
     super(message);
     this.name = "ContextLimit";
   }
@@ -111,21 +171,40 @@ export class ContextLimit extends Error {
 
 /** After `null` in a list the processor starts from a copy of nothing, another one each time. */
 const NOTHING = {};
-const isNothing = (active: ActiveContext): boolean => active.mappings.size === 0 && active.previousContext === undefined && !["@vocab", "@language", "@direction"].some((key) => key in active);
+const isNothing = (active: ActiveContext): boolean =>
+  active.mappings.size === 0 &&
+  active.previousContext === undefined &&
+  !["@vocab", "@language", "@direction"].some((key) => key in active);
 const keyOf = (active: ActiveContext): object => (isNothing(active) ? NOTHING : active);
 
 /** What of jsonld.js is used here; it is not typed, and not part of its documented interface. */
-interface ActiveContext { mappings: Map<string, unknown>; revertToPreviousContext(): ActiveContext; previousContext?: ActiveContext }
-interface Processed { context: ActiveContext }
-interface Resolved { cache: { get(active: ActiveContext): Processed | undefined; set(active: ActiveContext, processed: Processed): void } }
-interface Resolver { resolve(options: object): Promise<Resolved[]> }
-const ContextResolver = createRequire(import.meta.url)("jsonld/lib/ContextResolver.js") as new (options: { sharedCache: Map<string, unknown> }) => Resolver;
+interface ActiveContext {
+  mappings: Map<string, unknown>;
+  revertToPreviousContext(): ActiveContext;
+  previousContext?: ActiveContext;
+}
+interface Processed {
+  context: ActiveContext;
+}
+interface Resolved {
+  cache: {
+    get(active: ActiveContext): Processed | undefined;
+    set(active: ActiveContext, processed: Processed): void;
+  };
+}
+interface Resolver {
+  resolve(options: object): Promise<Resolved[]>;
+}
+const ContextResolver = createRequire(import.meta.url)(
+  "jsonld/lib/ContextResolver.js",
+) as new (options: { sharedCache: Map<string, unknown> }) => Resolver;
 
 /**
- * Resolves contexts for the JSON-LD processor, and counts how often one is applied anew. The processor copies all terms
- * each time (2000 for a context of RO-Crate, about 5 ms), and a small document can make it do so without end: in long
- * lists, in nested nodes, and by terms that bring a context along. One instance serves all entities of a crate: a
- * context that was applied to the same terms before costs nothing.
+ * Resolves contexts for the JSON-LD processor, and counts how often one is applied anew. The
+ * processor copies all terms each time (2000 for a context of RO-Crate, about 5 ms), and a small
+ * document can make it do so without end: in long lists, in nested nodes, and by terms that bring a
+ * context along. One instance serves all entities of a crate: a context that was applied to the
+ * same terms before costs nothing.
  */
 export class BoundedContexts extends ContextResolver {
   #applied = 0;
@@ -161,12 +240,15 @@ export class BoundedContexts extends ContextResolver {
   }
 
   #count(): void {
-    if (++this.#applied > this.limits.MAX_CRATE_CONTEXTS) throw (this.#limit = tooManyContexts(this.limits));
+    if (++this.#applied > this.limits.MAX_CRATE_CONTEXTS)
+      throw (this.#limit = tooManyContexts(this.limits));
   }
 
   #countTerms(context: ActiveContext): void {
-    if (context.mappings.size > this.limits.MAX_CRATE_TERMS) throw (this.#limit = tooManyTerms(this.limits));
-    // Called for every node inside one whose type has a context; copies all terms too. Copies of this context have it as well.
+    if (context.mappings.size > this.limits.MAX_CRATE_TERMS)
+      throw (this.#limit = tooManyTerms(this.limits));
+    // Called for every node inside one whose type has a context; copies all terms too. Copies of
+    // this context have it as well.
     const revert = context.revertToPreviousContext;
     const count = () => this.#count();
     context.revertToPreviousContext = function (this: ActiveContext) {
@@ -177,16 +259,36 @@ export class BoundedContexts extends ContextResolver {
 }
 
 const tooManyContexts = ({ MAX_CRATE_CONTEXTS }: ContextLimits): ContextLimit =>
-  new ContextLimit("TOO_MANY_CONTEXTS", `The metadata applies more than MAX_CRATE_CONTEXTS=${MAX_CRATE_CONTEXTS} contexts; write the terms into one @context at the top of the metadata, or ask for the setting to be raised.`);
+  new ContextLimit(
+    "TOO_MANY_CONTEXTS",
+    `The metadata applies more than MAX_CRATE_CONTEXTS=${MAX_CRATE_CONTEXTS} contexts; ` +
+      "write the terms into one @context at the top of the metadata, or ask for the setting " +
+      "to be raised.",
+  );
 
 const tooManyTerms = ({ MAX_CRATE_TERMS }: ContextLimits): ContextLimit =>
-  new ContextLimit("TOO_MANY_TERMS", `The contexts define more than MAX_CRATE_TERMS=${MAX_CRATE_TERMS} terms; define those that are used, or ask for the setting to be raised.`);
+  new ContextLimit(
+    "TOO_MANY_TERMS",
+    `The contexts define more than MAX_CRATE_TERMS=${MAX_CRATE_TERMS} terms; define those ` +
+      "that are used, or ask for the setting to be raised.",
+  );
 
 /** Those of documents that come one by one; see {@link limitContexts}. */
-let forDocuments: ContextLimits & { MAX_CRATE_REFERENCES: number } = { MAX_CRATE_CONTEXTS: 100, MAX_CRATE_TERMS: 10_000, MAX_CRATE_REFERENCES: 100_000 };
+let forDocuments: ContextLimits & { MAX_CRATE_REFERENCES: number } = {
+  MAX_CRATE_CONTEXTS: 100,
+  MAX_CRATE_TERMS: 10_000,
+  MAX_CRATE_REFERENCES: 100_000,
+};
 
-/** Sets what documents may cost that are expanded one by one, on the thread that answers requests; once, when a registry is composed. */
-export function limitContexts({ MAX_CRATE_CONTEXTS, MAX_CRATE_TERMS, MAX_CRATE_REFERENCES }: typeof forDocuments): void {
+/**
+ * Sets what documents may cost that are expanded one by one, on the thread that answers requests;
+ * once, when a registry is composed.
+ */
+export function limitContexts({
+  MAX_CRATE_CONTEXTS,
+  MAX_CRATE_TERMS,
+  MAX_CRATE_REFERENCES,
+}: typeof forDocuments): void {
   forDocuments = { MAX_CRATE_CONTEXTS, MAX_CRATE_TERMS, MAX_CRATE_REFERENCES };
 }
 
@@ -194,25 +296,36 @@ export function limitContexts({ MAX_CRATE_CONTEXTS, MAX_CRATE_TERMS, MAX_CRATE_R
 const SHORT = 10;
 
 /**
- * What bounds the expansion of one document. Undefined for a short context at the top alone, as nearly all have: the processor remembers
- * those over many documents, which makes a small write twice as fast.
+ * What bounds the expansion of one document. Undefined for a short context at the top alone, as
+ * nearly all have: the processor remembers those over many documents, which makes a small write
+ * twice as fast.
  * @throws ContextLimit for a list that is too long in any case
  */
-export function boundsOf(contexts: readonly JsonValue[], body: JsonObject): BoundedContexts | undefined {
+export function boundsOf(
+  contexts: readonly JsonValue[],
+  body: JsonObject,
+): BoundedContexts | undefined {
   const short = contexts.length <= SHORT && !holdsContext(contexts as JsonValue[]);
-  return (holdsContext(body) || !short) ? new BoundedContexts(forDocuments) : undefined;
+  return holdsContext(body) || !short ? new BoundedContexts(forDocuments) : undefined;
 }
 
 /** Bounds for many documents that are expanded together. */
 export const boundsForDocuments = (): ContextLimits => forDocuments;
 
-/** Whether an object inside has a context of its own. @throws ContextLimit for a property with too many values */
+/**
+ * Whether an object inside has a context of its own.
+ * @throws ContextLimit for a property with too many values
+ */
 function holdsContext(value: JsonValue): boolean {
   const left: JsonValue[] = [value];
   let found = false;
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (Array.isArray(next) && next.length > forDocuments.MAX_CRATE_REFERENCES)
-      throw new ContextLimit("TOO_MANY_REFERENCES", `A property has ${next.length} values; MAX_CRATE_REFERENCES=${forDocuments.MAX_CRATE_REFERENCES}.`);
+      throw new ContextLimit(
+        "TOO_MANY_REFERENCES",
+        `A property has ${next.length} values; ` +
+          `MAX_CRATE_REFERENCES=${forDocuments.MAX_CRATE_REFERENCES}.`,
+      );
     if (typeof next !== "object" || next === null) continue;
     for (const [key, inner] of Object.entries(next)) {
       found ||= key === "@context";
@@ -222,7 +335,10 @@ function holdsContext(value: JsonValue): boolean {
   return found;
 }
 
-/** A context without lists in lists, and without a URL that stands twice in a row: the second changes nothing. */
+/**
+ * A context without lists in lists, and without a URL that stands twice in a row: the second
+ * changes nothing.
+ */
 export function withoutRepeats(context: JsonValue): JsonValue {
   if (!Array.isArray(context)) return context;
   const flat = context.flat(Infinity as 1) as JsonValue[];
@@ -232,7 +348,13 @@ export function withoutRepeats(context: JsonValue): JsonValue {
 /** @throws ContextLimit for contexts that are too long to be processed at all */
 export function checkContextList(context: JsonValue | undefined, limits: ContextLimits): void {
   const parts = context === undefined ? [] : withoutRepeats(context);
-  if (Array.isArray(parts) && parts.length > limits.MAX_CRATE_CONTEXTS) throw tooManyContexts(limits);
-  const inline = [parts].flat().filter((part) => typeof part === "object" && part !== null && !Array.isArray(part)) as JsonObject[];
-  if (inline.reduce((sum, part) => sum + Object.keys(part).length, 0) > limits.MAX_CRATE_TERMS) throw tooManyTerms(limits);
+  if (Array.isArray(parts) && parts.length > limits.MAX_CRATE_CONTEXTS)
+    throw tooManyContexts(limits);
+  const inline = [parts]
+    .flat()
+    .filter(
+      (part) => typeof part === "object" && part !== null && !Array.isArray(part),
+    ) as JsonObject[];
+  if (inline.reduce((sum, part) => sum + Object.keys(part).length, 0) > limits.MAX_CRATE_TERMS)
+    throw tooManyTerms(limits);
 }

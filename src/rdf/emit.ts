@@ -3,12 +3,28 @@ import { expandCurie } from "../model/field.js";
 import type { Link } from "../model/kind.js";
 import { ANY_SUBJECT, inferredGraph, SUPPORTED_BY } from "../model/provenance.js";
 import { canonicalJson, iriTerm, Lines, literalTerm, nativeTerm, RDF } from "./nquads.js";
-import { FALLBACK_VOCABULARY, isAbsoluteIri, nodeIri, type Predicate, predicateOf, type Properties, type Property, safeIri, safeTerm } from "./predicates.js";
+import {
+  FALLBACK_VOCABULARY,
+  isAbsoluteIri,
+  nodeIri,
+  type Predicate,
+  predicateOf,
+  type Properties,
+  type Property,
+  safeIri,
+  safeTerm,
+} from "./predicates.js";
 
-/** The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is wrong. */
+/**
+ * The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is
+ * wrong.
+ */
 export class JsonLdError extends Error {
   /** @param entity index of the entity of a crate that cannot be read */
-  constructor(message: string, readonly entity?: number) {
+  constructor(
+    message: string,
+    readonly entity?: number,
+  ) {
     super(message);
     this.name = "JsonLdError";
   }
@@ -21,7 +37,10 @@ const FIRST = `${RDF}first`;
 const REST = predicateOf(`${RDF}rest`);
 const SUPPORT = predicateOf(SUPPORTED_BY);
 const LICENSE = expandCurie("schema:license");
-const ACTION = /^https:\/\/schema\.org\/\w*Action$|^https:\/\/w3id\.org\/EVI#(?:Computation|Experiment)$|^http:\/\/www\.w3\.org\/ns\/prov#Activity$/;
+const ACTION = new RegExp(
+  String.raw`^https:\/\/schema\.org\/\w*Action$|^https:\/\/w3id\.org\/EVI#(?:Computation|Experiment)$` +
+    String.raw`|^http:\/\/www\.w3\.org\/ns\/prov#Activity$`,
+);
 
 /** What the emitter must know of a record besides its statements. */
 interface EmitOptions {
@@ -34,9 +53,10 @@ interface EmitOptions {
 }
 
 /**
- * Expanded JSON-LD → canonical N-Quads of one record. Nodes without a name become `<ark#genid-N>` (skolem
- * IRIs, RDF 1.1 Concepts section 3.5), so that a record's statements compare line by line; provenance,
- * however it was written, also becomes EVI and PROV-O statements, and support edges in the inferred graph.
+ * Expanded JSON-LD → canonical N-Quads of one record. Nodes without a name become `<ark#genid-N>`
+ * (skolem IRIs, RDF 1.1 Concepts section 3.5), so that a record's statements compare line by line;
+ * provenance, however it was written, also becomes EVI and PROV-O statements, and support edges in
+ * the inferred graph.
  */
 export class Emitter {
   private readonly lines = new Lines();
@@ -55,13 +75,21 @@ export class Emitter {
   }
 
   result(): { quads: string; links: Link[]; lostTerms: string[] } {
-    return { quads: this.lines.text(), links: [...this.links.values()], lostTerms: [...this.lostTerms] };
+    return {
+      quads: this.lines.text(),
+      links: [...this.links.values()],
+      lostTerms: [...this.lostTerms],
+    };
   }
 
   /** States one triple with an IRI object. */
   state(subject: string, predicate: Predicate, object: string): void {
     this.lines.add(subject, `${predicate.term} ${iriTerm(object)} ${this.end}`);
-    if (predicate.link !== undefined && (subject === this.options.subject || subject === this.options.ark)) this.link(predicate.link, object);
+    if (
+      predicate.link !== undefined &&
+      (subject === this.options.subject || subject === this.options.ark)
+    )
+      this.link(predicate.link, object);
   }
 
   private link(predicate: string, object: string): void {
@@ -83,11 +111,16 @@ export class Emitter {
   node(node: Expanded): string {
     const subject = this.iriOf(node);
     // The processor makes null of a type that has the form of a keyword.
-    const types = ((node["@type"] as (string | null)[] | undefined) ?? []).filter((type) => type !== null).map((type) => this.term(type));
+    const types = ((node["@type"] as (string | null)[] | undefined) ?? [])
+      .filter((type) => type !== null)
+      .map((type) => this.term(type));
     for (const type of types) this.state(subject, TYPE, type);
-    const activity = types.some((type) => ACTION.test(type)) || (this.options.activity && subject === this.options.subject);
+    const activity =
+      types.some((type) => ACTION.test(type)) ||
+      (this.options.activity && subject === this.options.subject);
     for (const [property, values] of Object.entries(node)) {
-      if (property === "@graph" || property === "@included") for (const inner of values as Expanded[]) this.node(inner);
+      if (property === "@graph" || property === "@included")
+        for (const inner of values as Expanded[]) this.node(inner);
       else if (property === "@reverse") this.reverse(subject, values as Record<string, Expanded[]>);
       else if (!property.startsWith("@")) {
         const iri = this.term(property);
@@ -100,19 +133,30 @@ export class Emitter {
 
   private reverse(subject: string, reversed: Record<string, Expanded[]>): void {
     for (const [property, nodes] of Object.entries(reversed)) {
-      for (const node of nodes) this.relate(this.node(node), this.options.properties.of(this.term(property), false), subject);
+      for (const node of nodes)
+        this.relate(
+          this.node(node),
+          this.options.properties.of(this.term(property), false),
+          subject,
+        );
     }
   }
 
   private value(subject: string, iri: string, property: Property, value: Expanded): void {
     if ("@list" in value) {
-      // A list of references is that many relations: who used what does not depend on the order it is told in.
-      if (property.refers) for (const item of value["@list"] as Expanded[]) this.value(subject, iri, property, item);
+      // A list of references is that many relations: who used what does not depend on the order it
+      // is told in.
+      if (property.refers)
+        for (const item of value["@list"] as Expanded[]) this.value(subject, iri, property, item);
       else this.relate(subject, property, this.list(value["@list"] as Expanded[]));
     } else if ("@value" in value) {
       const reference = property.refers ? this.reference(property, value["@value"]) : undefined;
       if (reference !== undefined) this.relate(subject, property, reference);
-      else if (value["@value"] !== null || value["@type"] === "@json") this.lines.add(subject, `${property.predicate.term} ${this.literalOf(iri, value)} ${this.end}`);
+      else if (value["@value"] !== null || value["@type"] === "@json")
+        this.lines.add(
+          subject,
+          `${property.predicate.term} ${this.literalOf(iri, value)} ${this.end}`,
+        );
     } else {
       this.relate(subject, property, this.node(value));
     }
@@ -121,14 +165,20 @@ export class Emitter {
   /** IRI that a text value refers to. */
   private reference({ provenance }: Property, text: unknown): string | undefined {
     if (typeof text !== "string") return undefined;
-    return referencedArk(text) ?? (provenance !== undefined && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined);
+    return (
+      referencedArk(text) ??
+      (provenance !== undefined && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined)
+    );
   }
 
   private literalOf(iri: string, value: Expanded): string {
     const raw = value["@value"];
     const type = (value["@type"] ?? undefined) as string | string[] | undefined;
     // An invalid typed value (JSON-LD 1.1 API, 5.1.2, step 14), which the processor lets pass.
-    if (Array.isArray(type)) throw new JsonLdError("The document is not valid JSON-LD: a value has one @type, and not several.");
+    if (Array.isArray(type))
+      throw new JsonLdError(
+        "The document is not valid JSON-LD: a value has one @type, and not several.",
+      );
     if (type === "@json") return literalTerm(canonicalJson(raw), `${RDF}JSON`);
     const datatype = type === undefined ? undefined : safeIri(type);
     if (typeof raw === "string") {
@@ -142,9 +192,12 @@ export class Emitter {
   private relate(subject: string, { predicate, provenance }: Property, object: string): void {
     this.state(subject, predicate, object);
     if (!provenance) return;
-    for (const canonical of provenance.canonical) if (canonical !== predicate) this.state(subject, canonical, object);
-    const [supported, supporting] = provenance.support === "object" ? [subject, object] : [object, subject];
-    if (supported !== supporting) this.lines.add(supported, `${SUPPORT.term} ${iriTerm(supporting)} ${this.inferredEnd}`);
+    for (const canonical of provenance.canonical)
+      if (canonical !== predicate) this.state(subject, canonical, object);
+    const [supported, supporting] =
+      provenance.support === "object" ? [subject, object] : [object, subject];
+    if (supported !== supporting)
+      this.lines.add(supported, `${SUPPORT.term} ${iriTerm(supporting)} ${this.inferredEnd}`);
   }
 
   private list(items: Expanded[]): string {
@@ -174,7 +227,9 @@ export class Emitter {
 
   private term(iri: string): string {
     if (iri.startsWith(FALLBACK_VOCABULARY)) {
-      const name = iri.slice(FALLBACK_VOCABULARY.length).replace(/%(?:09|0A|0D|20)/g, decodeURIComponent);
+      const name = iri
+        .slice(FALLBACK_VOCABULARY.length)
+        .replace(/%(?:09|0A|0D|20)/g, decodeURIComponent);
       if (!ANY_SUBJECT.has(`https://schema.org/${name}`)) this.lostTerms.add(name);
       return FALLBACK_VOCABULARY + encodeURIComponent(name);
     }

@@ -2,7 +2,15 @@ import jsonld from "jsonld";
 import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
 import { isPublic, type KindName, publicView } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
-import { BoundedContexts, boundsOf, bundledLoader, ContextLimit, type ContextLimits, isBundled, withoutRepeats } from "./contexts.js";
+import {
+  BoundedContexts,
+  boundsOf,
+  bundledLoader,
+  ContextLimit,
+  type ContextLimits,
+  isBundled,
+  withoutRepeats,
+} from "./contexts.js";
 import { Emitter, type Expanded, JsonLdError } from "./emit.js";
 import { type GraphInput, plainExpansion, type RecordGraph } from "./plain.js";
 import { FALLBACK_VOCABULARY, predicateOf, Properties, safeIri } from "./predicates.js";
@@ -10,10 +18,11 @@ import { FALLBACK_VOCABULARY, predicateOf, Properties, safeIri } from "./predica
 const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
 
 /**
- * A context under which no term is dropped. A context may take the meaning of a term away (`null` as the whole
- * context, as `@vocab`, or as a term; JSON-LD 1.1, section 4.1), and the processor then leaves out whatever uses
- * the term. Those terms get the fallback vocabulary; a context that takes nothing away is answered as it is.
- * A remote context that is not bundled is left out: nothing is fetched, and it explains nothing here.
+ * A context under which no term is dropped. A context may take the meaning of a term away (`null`
+ * as the whole context, as `@vocab`, or as a term; JSON-LD 1.1, section 4.1), and the processor
+ * then leaves out whatever uses the term. Those terms get the fallback vocabulary; a context that
+ * takes nothing away is answered as it is. A remote context that is not bundled is left out:
+ * nothing is fetched, and it explains nothing here.
  */
 export function keepContext(context: JsonValue): JsonValue {
   if (context === null) return [null, FALLBACK];
@@ -35,7 +44,8 @@ export function keepContext(context: JsonValue): JsonValue {
 
 function keepDefinition(term: string, definition: JsonValue): JsonValue {
   // The processor reads a context inside a context, as a document of contexts has it.
-  if (term === "@context") return typeof definition === "string" && !isBundled(definition) ? {} : keepContext(definition);
+  if (term === "@context")
+    return typeof definition === "string" && !isBundled(definition) ? {} : keepContext(definition);
   if (term === "@vocab") return definition ?? FALLBACK_VOCABULARY;
   if (term.startsWith("@")) return definition;
   if (definition === null) return FALLBACK_VOCABULARY + term;
@@ -43,29 +53,65 @@ function keepDefinition(term: string, definition: JsonValue): JsonValue {
   const scoped = definition["@context"];
   const kept = scoped === undefined ? undefined : keepContext(scoped);
   if (definition["@id"] !== null && kept === scoped) return definition;
-  return { ...definition, ...(definition["@id"] === null ? { "@id": FALLBACK_VOCABULARY + term } : {}), ...(kept === undefined ? {} : { "@context": kept }) };
+  return {
+    ...definition,
+    ...(definition["@id"] === null ? { "@id": FALLBACK_VOCABULARY + term } : {}),
+    ...(kept === undefined ? {} : { "@context": kept }),
+  };
 }
 
-/** Keywords that say something of a node or value (JSON-LD 1.1, section 9); the others belong into a context. */
-const OF_NODES: ReadonlySet<string> = new Set(["@id", "@type", "@value", "@language", "@direction", "@index", "@list", "@set", "@reverse", "@graph", "@included", "@nest", "@context", "@none"]);
+/**
+ * Keywords that say something of a node or value (JSON-LD 1.1, section 9); the others belong into a
+ * context.
+ */
+const OF_NODES: ReadonlySet<string> = new Set([
+  "@id",
+  "@type",
+  "@value",
+  "@language",
+  "@direction",
+  "@index",
+  "@list",
+  "@set",
+  "@reverse",
+  "@graph",
+  "@included",
+  "@nest",
+  "@context",
+  "@none",
+]);
 const KEYWORD = /^@[A-Za-z]+$/;
 
-/** A key of a node as the processor keeps it: what has the form of a keyword and is none would be left out. */
-const keepKey = (key: string): string => (KEYWORD.test(key) && !OF_NODES.has(key) ? FALLBACK_VOCABULARY + key : key);
+/**
+ * A key of a node as the processor keeps it: what has the form of a keyword and is none would be
+ * left out.
+ */
+const keepKey = (key: string): string =>
+  KEYWORD.test(key) && !OF_NODES.has(key) ? FALLBACK_VOCABULARY + key : key;
 /** The same of a type. */
-const keepType = (type: string): string => (KEYWORD.test(type) && type !== "@json" ? FALLBACK_VOCABULARY + type : type);
+const keepType = (type: string): string =>
+  KEYWORD.test(type) && type !== "@json" ? FALLBACK_VOCABULARY + type : type;
 
 const BLANK = /\s/;
 const encode = (text: string): string => text.replace(/\s/g, encodeURIComponent);
 
 /**
- * The document as the JSON-LD processor keeps all of it. Blanks in keys and in `@id` are percent-encoded: jsonld.js
- * drops a term with a blank and tears an id apart, although people write both. A context's terms are keys too, so
- * that they still meet. Terms without a meaning get one; see {@link keepContext} and {@link keepKey}.
+ * The document as the JSON-LD processor keeps all of it. Blanks in keys and in `@id` are
+ * percent-encoded: jsonld.js drops a term with a blank and tears an id apart, although people write
+ * both. A context's terms are keys too, so that they still meet. Terms without a meaning get one;
+ * see {@link keepContext} and {@link keepKey}.
  * @param untouched keys of the first level whose values are JSON literals, not JSON-LD
  */
 function keepAll(document: JsonObject, untouched: (key: string) => boolean): JsonObject {
-  return members(document, (key, value) => (untouched(key) ? value : key === "@context" ? encodedContext(value) : key === "@type" ? encodedTypes(value) : encoded(value)));
+  return members(document, (key, value) =>
+    untouched(key)
+      ? value
+      : key === "@context"
+        ? encodedContext(value)
+        : key === "@type"
+          ? encodedTypes(value)
+          : encoded(value),
+  );
 }
 
 const encodedContext = (context: JsonValue): JsonValue => keepContext(encodedTerms(context));
@@ -74,7 +120,12 @@ const encodedContext = (context: JsonValue): JsonValue => keepContext(encodedTer
 function encodedTerms(context: JsonValue): JsonValue {
   if (Array.isArray(context)) return context.map(encodedTerms);
   if (context === null || typeof context !== "object") return context;
-  return Object.fromEntries(Object.entries(context).map(([key, value]) => [BLANK.test(key) ? encode(key) : key, encodedTerms(value)]));
+  return Object.fromEntries(
+    Object.entries(context).map(([key, value]) => [
+      BLANK.test(key) ? encode(key) : key,
+      encodedTerms(value),
+    ]),
+  );
 }
 
 function encodedTypes(types: JsonValue): JsonValue {
@@ -85,19 +136,38 @@ function encodedTypes(types: JsonValue): JsonValue {
 function encoded(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(encoded);
   if (value === null || typeof value !== "object") return value;
-  return members(value, (key, member) => (key === "@value" ? member : key === "@context" ? encodedContext(member) : key === "@type" ? encodedTypes(member) : encoded(member)));
+  return members(value, (key, member) =>
+    key === "@value"
+      ? member
+      : key === "@context"
+        ? encodedContext(member)
+        : key === "@type"
+          ? encodedTypes(member)
+          : encoded(member),
+  );
 }
 
-function members(object: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [
-    BLANK.test(key) ? encode(key) : key.startsWith("@") ? keepKey(key) : key, key === "@id" && typeof value === "string" && BLANK.test(value) ? encode(value) : map(key, value),
-  ]));
+function members(
+  object: JsonObject,
+  map: (key: string, value: JsonValue) => JsonValue,
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [
+      BLANK.test(key) ? encode(key) : key.startsWith("@") ? keepKey(key) : key,
+      key === "@id" && typeof value === "string" && BLANK.test(value)
+        ? encode(value)
+        : map(key, value),
+    ]),
+  );
 }
 
 export { JsonLdError } from "./emit.js";
 
 const FALLBACK_CONTEXT = { "@vocab": FALLBACK_VOCABULARY };
-/** Terms of a kind's declared fields: they mean what the model says, whatever the document's context maps them to. */
+/**
+ * Terms of a kind's declared fields: they mean what the model says, whatever the document's context
+ * maps them to.
+ */
 const declaredContext = new Map<KindName, JsonObject>();
 /** Properties whose text may be an ARK, over all kinds. */
 const references = new Set<string>();
@@ -105,31 +175,52 @@ for (const kind of Object.values(KINDS)) {
   const terms: JsonObject = {};
   for (const [name, field] of Object.entries(kind.fields)) {
     if (name.startsWith("@") || !isPublic(field)) continue;
-    terms[name] = { "@id": expandCurie(field.term), ...(field.json === "object" || field.json === "list" ? { "@type": "@json" } : {}) };
+    terms[name] = {
+      "@id": expandCurie(field.term),
+      ...(field.json === "object" || field.json === "list" ? { "@type": "@json" } : {}),
+    };
     if (field.ark || field.link) references.add(expandCurie(field.term));
   }
   declaredContext.set(kind.name, terms);
 }
-for (const name of ["hasPart", "isPartOf", "about", "mainEntity", "mentions", "author", "creator", "schema", "distribution"]) references.add(`https://schema.org/${name}`);
+for (const name of [
+  "hasPart",
+  "isPartOf",
+  "about",
+  "mainEntity",
+  "mentions",
+  "author",
+  "creator",
+  "schema",
+  "distribution",
+])
+  references.add(`https://schema.org/${name}`);
 const properties = new Properties(references);
 const TYPE = predicateOf(expandCurie("rdf:type"));
 const SAME_AS = predicateOf(expandCurie("schema:sameAs"));
 
 /**
- * The statements of one record, as canonical N-Quads, and its links. Opens no connection: contexts come from
- * bundled copies, and those that are not bundled explain nothing.
+ * The statements of one record, as canonical N-Quads, and its links. Opens no connection: contexts
+ * come from bundled copies, and those that are not bundled explain nothing.
  * @throws JsonLdError for malformed JSON-LD
  */
 export async function graphOf(input: GraphInput): Promise<RecordGraph> {
   const shown = shownOf(input);
-  const plain = input.fromCrate ? undefined : plainExpansion(shown, declaredContext.get(input.kind)!);
+  const plain = input.fromCrate
+    ? undefined
+    : plainExpansion(shown, declaredContext.get(input.kind)!);
   if (plain) return emit(input, [plain]);
   const { "@context": context, ...said } = bodyOf(input, shown);
   const body = { ...said, "@id": SELF };
   const contexts = [FALLBACK_CONTEXT, ...contextList(context)];
   try {
     const bounded = boundsOf(contexts, said);
-    return emit(input, input.fromCrate ? await expand(body, contexts, bounded) : await expandDeclared(body, contexts, input.kind, bounded));
+    return emit(
+      input,
+      input.fromCrate
+        ? await expand(body, contexts, bounded)
+        : await expandDeclared(body, contexts, input.kind, bounded),
+    );
   } catch (error) {
     throw error instanceof ContextLimit ? new JsonLdError(error.message) : error;
   }
@@ -141,11 +232,19 @@ export async function graphOf(input: GraphInput): Promise<RecordGraph> {
  * @param bounded counts the contexts of the whole crate
  * @throws as {@link graphOf}; a {@link JsonLdError} carries the index of the entity; ContextLimit
  */
-export async function graphsOf(context: JsonValue | undefined, inputs: readonly GraphInput[], bounded?: BoundedContexts): Promise<RecordGraph[]> {
+export async function graphsOf(
+  context: JsonValue | undefined,
+  inputs: readonly GraphInput[],
+  bounded?: BoundedContexts,
+): Promise<RecordGraph[]> {
   const contexts = [FALLBACK_CONTEXT, ...contextList(context)];
   let nodes: Expanded[];
   try {
-    nodes = await expand({ "@graph": inputs.map((input, index) => ({ ...bodyOf(input), "@id": SELF + index })) }, contexts, bounded);
+    nodes = await expand(
+      { "@graph": inputs.map((input, index) => ({ ...bodyOf(input), "@id": SELF + index })) },
+      contexts,
+      bounded,
+    );
   } catch (error) {
     if (!(error instanceof JsonLdError) || inputs.length === 1) throw error;
     for (const [index, input] of inputs.entries()) {
@@ -167,7 +266,9 @@ export async function graphsOf(context: JsonValue | undefined, inputs: readonly 
 }
 
 /** {@link graphsOf} for the entities of one crate, whose contexts are counted together. */
-export function boundedGraphs(limits: ContextLimits): (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]> {
+export function boundedGraphs(
+  limits: ContextLimits,
+): (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]> {
   const bounded = new BoundedContexts(limits);
   return (context, inputs) => graphsOf(context, inputs, bounded);
 }
@@ -176,9 +277,19 @@ export function boundedGraphs(limits: ContextLimits): (context: JsonValue | unde
  * What is wrong with a list of contexts, applied one after the other.
  * @throws ContextLimit
  */
-export async function contextProblem(contexts: JsonValue[], bounded: BoundedContexts): Promise<JsonLdError | undefined> {
+export async function contextProblem(
+  contexts: JsonValue[],
+  bounded: BoundedContexts,
+): Promise<JsonLdError | undefined> {
   try {
-    await expand({ "@graph": [] }, [FALLBACK_CONTEXT, ...contextList(keepAll({ "@context": contexts }, () => false)["@context"])], bounded);
+    await expand(
+      { "@graph": [] },
+      [
+        FALLBACK_CONTEXT,
+        ...contextList(keepAll({ "@context": contexts }, () => false)["@context"]),
+      ],
+      bounded,
+    );
     return undefined;
   } catch (error) {
     if (error instanceof JsonLdError) return error;
@@ -186,7 +297,10 @@ export async function contextProblem(contexts: JsonValue[], bounded: BoundedCont
   }
 }
 
-/** Stands for the record's own id during expansion: also an otherwise empty document expands to a node then. */
+/**
+ * Stands for the record's own id during expansion: also an otherwise empty document expands to a
+ * node then.
+ */
 const SELF = "urn:arkgraph:self:";
 
 function contextList(context: JsonValue | undefined): JsonValue[] {
@@ -196,10 +310,16 @@ function contextList(context: JsonValue | undefined): JsonValue[] {
 }
 
 /**
- * What an evidence graph tells are statements of other records: told once more they would outlive their
- * withdrawal there, and support themselves.
+ * What an evidence graph tells are statements of other records: told once more they would outlive
+ * their withdrawal there, and support themselves.
  */
-const withoutAnswer = ({ "@graph": _graph, outputs: _outputs, dangling: _dangling, hidden: _hidden, ...rest }: JsonObject): JsonObject => rest;
+const withoutAnswer = ({
+  "@graph": _graph,
+  outputs: _outputs,
+  dangling: _dangling,
+  hidden: _hidden,
+  ...rest
+}: JsonObject): JsonObject => rest;
 
 /** What of the document is public and its own. */
 function shownOf(input: GraphInput): JsonObject {
@@ -211,32 +331,59 @@ function shownOf(input: GraphInput): JsonObject {
 function bodyOf(input: GraphInput, shown = shownOf(input)): JsonObject {
   const { fields } = KINDS[input.kind];
   const { "@id": _id, ...said } = shown;
-  const isLiteral = (key: string) => !input.fromCrate && key !== "@context" && Object.hasOwn(fields, key) && (fields[key]!.json === "object" || fields[key]!.json === "list");
+  const isLiteral = (key: string) =>
+    !input.fromCrate &&
+    key !== "@context" &&
+    Object.hasOwn(fields, key) &&
+    (fields[key]!.json === "object" || fields[key]!.json === "list");
   return keepAll(said, isLiteral);
 }
 
 function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
   const subject = input.subject === undefined ? input.ark : safeIri(input.subject);
-  const emitter = new Emitter({ ark: input.ark, subject, properties, activity: input.kind === "computation" });
-  for (const [index, node] of nodes.entries()) emitter.node(index === 0 ? { "@id": subject, ...node } : node);
+  const emitter = new Emitter({
+    ark: input.ark,
+    subject,
+    properties,
+    activity: input.kind === "computation",
+  });
+  for (const [index, node] of nodes.entries())
+    emitter.node(index === 0 ? { "@id": subject, ...node } : node);
   emitter.state(input.ark, TYPE, expandCurie(KINDS[input.kind].rdfClass));
   if (subject !== input.ark) emitter.state(input.ark, SAME_AS, subject);
   return emitter.result();
 }
 
-async function expandDeclared(body: JsonObject, contexts: JsonValue[], kind: KindName, bounded?: BoundedContexts): Promise<Expanded[]> {
+async function expandDeclared(
+  body: JsonObject,
+  contexts: JsonValue[],
+  kind: KindName,
+  bounded?: BoundedContexts,
+): Promise<Expanded[]> {
   try {
     return await expand(body, [...contexts, declaredContext.get(kind)!], bounded);
   } catch (error) {
-    // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stands as it is.
+    // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stands
+    // as it is.
     if (/protected/i.test((error as Error).message)) return expand(body, contexts, bounded);
     throw error;
   }
 }
 
-async function expand(body: JsonObject, contexts: JsonValue[], bounded?: BoundedContexts): Promise<Expanded[]> {
+async function expand(
+  body: JsonObject,
+  contexts: JsonValue[],
+  bounded?: BoundedContexts,
+): Promise<Expanded[]> {
   try {
-    const nodes = (await jsonld.expand({ "@context": contexts, ...body } as never, { documentLoader: bundledLoader as never, base: "", ...(bounded && { contextResolver: bounded }) } as { base: string })) as Expanded[];
+    const nodes = (await jsonld.expand(
+      { "@context": contexts, ...body } as never,
+      {
+        documentLoader: bundledLoader as never,
+        base: "",
+        ...(bounded && { contextResolver: bounded }),
+      } as { base: string },
+    )) as Expanded[];
     return nodes.map((node) => {
       if (node["@id"] !== SELF) return node;
       const { "@id": _self, ...said } = node;
@@ -244,46 +391,76 @@ async function expand(body: JsonObject, contexts: JsonValue[], bounded?: Bounded
     });
   } catch (error) {
     if (bounded?.exceeded) throw bounded.exceeded;
-    throw new JsonLdError(`The document is not valid JSON-LD: ${(error as Error).message.split("\n")[0]!.slice(0, 300)}`);
+    throw new JsonLdError(
+      "The document is not valid JSON-LD: " +
+        `${(error as Error).message.split("\n")[0]!.slice(0, 300)}`,
+    );
   }
 }
 
 /** A definition that was left out of a context: where, and what is wrong with it. */
-export interface DroppedTerm { term: string; pointer: string; message: string }
-export interface SoundContext { context: JsonValue; dropped: DroppedTerm[] }
+export interface DroppedTerm {
+  term: string;
+  pointer: string;
+  message: string;
+}
+export interface SoundContext {
+  context: JsonValue;
+  dropped: DroppedTerm[];
+}
 
-/** Expansions that finding the wrong definitions of one crate may take; each of them takes about a dozen. */
+/**
+ * Expansions that finding the wrong definitions of one crate may take; each of them takes about a
+ * dozen.
+ */
 const MOST_TRIALS = 300;
 
 /**
- * Leaves definitions out of contexts that make them invalid (JSON-LD 1.1 API, section 4.2: one wrong definition
- * invalidates the whole context). One instance serves all contexts of a crate, so that hostile ones together cost a few
- * seconds.
+ * Leaves definitions out of contexts that make them invalid (JSON-LD 1.1 API, section 4.2: one
+ * wrong definition invalidates the whole context). One instance serves all contexts of a crate, so
+ * that hostile ones together cost a few seconds.
  */
 export class SoundContexts {
   readonly #bounded: BoundedContexts;
   #trials = 0;
 
   constructor({ MAX_CRATE_CONTEXTS, MAX_CRATE_TERMS }: ContextLimits) {
-    this.#bounded = new BoundedContexts({ MAX_CRATE_CONTEXTS: MAX_CRATE_CONTEXTS + MOST_TRIALS, MAX_CRATE_TERMS });
+    this.#bounded = new BoundedContexts({
+      MAX_CRATE_CONTEXTS: MAX_CRATE_CONTEXTS + MOST_TRIALS,
+      MAX_CRATE_TERMS,
+    });
   }
 
   /**
    * The context without the definitions that are wrong in it.
    * @param before contexts that it follows, which are sound
-   * @returns undefined for what is no context at all, or is wrong in more places than are worth looking for
+   * @returns undefined for what is no context at all, or is wrong in more places than are worth
+   * looking for
    */
-  async of(context: JsonValue, before: readonly JsonValue[] = []): Promise<SoundContext | undefined> {
+  async of(
+    context: JsonValue,
+    before: readonly JsonValue[] = [],
+  ): Promise<SoundContext | undefined> {
     const dropped: DroppedTerm[] = [];
     const sound = await this.#sound(context, [...before], "", dropped);
     return sound && { context: sound.context, dropped };
   }
 
-  async #sound(context: JsonValue, before: JsonValue[], pointer: string, dropped: DroppedTerm[]): Promise<{ context: JsonValue } | undefined> {
+  async #sound(
+    context: JsonValue,
+    before: JsonValue[],
+    pointer: string,
+    dropped: DroppedTerm[],
+  ): Promise<{ context: JsonValue } | undefined> {
     if (Array.isArray(context)) {
       const parts: JsonValue[] = [];
       for (const [index, part] of context.entries()) {
-        const sound = await this.#sound(part, [...before, ...parts], `${pointer}/${index}`, dropped);
+        const sound = await this.#sound(
+          part,
+          [...before, ...parts],
+          `${pointer}/${index}`,
+          dropped,
+        );
         if (!sound) return undefined;
         parts.push(sound.context);
       }
@@ -300,7 +477,8 @@ export class SoundContexts {
       return { context: await withoutWrong(context, problem, pointer, dropped) };
     } catch (error) {
       // Nested deeper than can be expanded, or too much to look for.
-      if (error instanceof TooManyTrials || this.#bounded.exceeded || error instanceof RangeError) return undefined;
+      if (error instanceof TooManyTrials || this.#bounded.exceeded || error instanceof RangeError)
+        return undefined;
       throw error;
     }
   }
@@ -310,26 +488,44 @@ class TooManyTrials extends Error {}
 
 /** A definition is text, an object or nothing (JSON-LD 1.1, section 9.15.1). */
 const isDefinition = ([term, value]: readonly [string, JsonValue]): boolean =>
-  term.startsWith("@") || value === null || typeof value === "string" || (typeof value === "object" && !Array.isArray(value));
+  term.startsWith("@") ||
+  value === null ||
+  typeof value === "string" ||
+  (typeof value === "object" && !Array.isArray(value));
 
 /**
- * Finds the wrong definitions by halving: the shortest beginning that is wrong ends with one. Compact IRIs come after
- * plain terms, because one is only right beside its prefix.
+ * Finds the wrong definitions by halving: the shortest beginning that is wrong ends with one.
+ * Compact IRIs come after plain terms, because one is only right beside its prefix.
  */
 async function withoutWrong(
-  context: JsonObject, problem: (part: JsonValue) => Promise<JsonLdError | undefined>, pointer: string, dropped: DroppedTerm[],
+  context: JsonObject,
+  problem: (part: JsonValue) => Promise<JsonLdError | undefined>,
+  pointer: string,
+  dropped: DroppedTerm[],
 ): Promise<JsonObject> {
   const isCompact = ([term]: readonly [string, JsonValue]): number => Number(/[:/]/.test(term));
-  const entries = Object.entries(context).filter(isDefinition).toSorted((a, b) => isCompact(a) - isCompact(b));
+  const entries = Object.entries(context)
+    .filter(isDefinition)
+    .toSorted((a, b) => isCompact(a) - isCompact(b));
   const wrong = new Set<string>();
   const drop = (term: string, message: string) => {
     wrong.add(term);
-    dropped.push({ term, pointer: `${pointer}/${term.replaceAll("~", "~0").replaceAll("/", "~1")}`, message });
+    dropped.push({
+      term,
+      pointer: `${pointer}/${term.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+      message,
+    });
   };
-  for (const entry of Object.entries(context)) if (!isDefinition(entry)) drop(entry[0], "it is neither text nor an object.");
-  const upTo = (count: number): JsonObject => Object.fromEntries(entries.slice(0, count).filter(([term]) => !wrong.has(term)));
+  for (const entry of Object.entries(context))
+    if (!isDefinition(entry)) drop(entry[0], "it is neither text nor an object.");
+  const upTo = (count: number): JsonObject =>
+    Object.fromEntries(entries.slice(0, count).filter(([term]) => !wrong.has(term)));
   let sound = 0;
-  for (let found = await problem(upTo(entries.length)); found; found = await problem(upTo(entries.length))) {
+  for (
+    let found = await problem(upTo(entries.length));
+    found;
+    found = await problem(upTo(entries.length))
+  ) {
     let end = entries.length;
     let cause = found;
     while (end - sound > 1) {

@@ -8,18 +8,28 @@ const WORD = /^[A-Za-z][A-Za-z0-9_]*$/;
 const TYPE = /^(?:(evi|EVI):)?([A-Za-z][A-Za-z0-9_]*)$/;
 
 type Scalar = string | number | boolean;
-const isScalar = (value: JsonValue): value is Scalar => typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+const isScalar = (value: JsonValue): value is Scalar =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
 /** True for the contexts that the registry itself fills in. */
 function isOwnContext(context: JsonValue | undefined): context is JsonObject {
-  if (context === null || typeof context !== "object" || Array.isArray(context) || context["@vocab"] !== VOCABULARY) return false;
-  return Object.entries(context).every(([name, value]) => name === "@vocab" || ((name === "evi" || name === "EVI") && value === EVI));
+  if (
+    context === null ||
+    typeof context !== "object" ||
+    Array.isArray(context) ||
+    context["@vocab"] !== VOCABULARY
+  )
+    return false;
+  return Object.entries(context).every(
+    ([name, value]) => name === "@vocab" || ((name === "evi" || name === "EVI") && value === EVI),
+  );
 }
 
 /**
- * The expansion of a plain record under one of the registry's own contexts: words as keys, scalars and lists of
- * them as values. That is what most clients send, and the JSON-LD processor spends four fifths of a small
- * write on it. `undefined` for anything else, which the processor expands; a property test holds the two together.
+ * The expansion of a plain record under one of the registry's own contexts: words as keys, scalars
+ * and lists of them as values. That is what most clients send, and the JSON-LD processor spends
+ * four fifths of a small write on it. `undefined` for anything else, which the processor expands; a
+ * property test holds the two together.
  * @param document its `@id` is not looked at
  * @param terms declared fields of the kind: name → term definition
  */
@@ -38,7 +48,9 @@ export function plainExpansion(document: JsonObject, terms: JsonObject): Expande
       continue;
     }
     if (!WORD.test(name) || Object.hasOwn(context, name)) return undefined;
-    const definition = Object.hasOwn(terms, name) ? (terms[name] as { "@id": string; "@type"?: string }) : undefined;
+    const definition = Object.hasOwn(terms, name)
+      ? (terms[name] as { "@id": string; "@type"?: string })
+      : undefined;
     if (definition?.["@type"] !== undefined) return undefined;
     const values = Array.isArray(value) ? value : [value];
     if (!values.every((item) => item === null || isScalar(item))) return undefined;
@@ -53,7 +65,10 @@ export function plainExpansion(document: JsonObject, terms: JsonObject): Expande
 function typesOf(value: JsonValue, context: JsonObject, terms: JsonObject): string[] | undefined {
   const types: string[] = [];
   for (const type of Array.isArray(value) ? value : [value]) {
-    const match = typeof type === "string" && !Object.hasOwn(terms, type) && !Object.hasOwn(context, type) ? TYPE.exec(type) : null;
+    const match =
+      typeof type === "string" && !Object.hasOwn(terms, type) && !Object.hasOwn(context, type)
+        ? TYPE.exec(type)
+        : null;
     if (!match || (match[1] !== undefined && !Object.hasOwn(context, match[1]))) return undefined;
     types.push((match[1] === undefined ? VOCABULARY : EVI) + match[2]!);
   }
@@ -66,9 +81,15 @@ export interface GraphInput {
   kind: KindName;
   /** The document as answered to clients; its ids of records are ARKs in any spelling. */
   document: JsonObject;
-  /** IRI that the statements are about, when it is not the ARK: a crate entity known by its URL. The ARK then names it by `schema:sameAs`. */
+  /**
+   * IRI that the statements are about, when it is not the ARK: a crate entity known by its URL. The
+   * ARK then names it by `schema:sameAs`.
+   */
   subject?: string;
-  /** The document comes from a crate: its own context alone says what its terms mean. Else declared fields mean what the model says. */
+  /**
+   * The document comes from a crate: its own context alone says what its terms mean. Else declared
+   * fields mean what the model says.
+   */
   fromCrate?: boolean;
 }
 export interface RecordGraph {

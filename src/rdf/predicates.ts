@@ -1,6 +1,12 @@
 import { parseArk } from "../identifiers/ark.js";
 import { expandCurie } from "../model/field.js";
-import { ACTIVITY_SUBJECT, ANY_SUBJECT, PROVENANCE, type ProvenanceName, type ProvenanceTerm } from "../model/provenance.js";
+import {
+  ACTIVITY_SUBJECT,
+  ANY_SUBJECT,
+  PROVENANCE,
+  type ProvenanceName,
+  type ProvenanceTerm,
+} from "../model/provenance.js";
 import { compactIri, iriTerm, RDF } from "./nquads.js";
 
 /** Crates bring terms of their own: more than these are worked out anew, and so are long ones. */
@@ -26,20 +32,35 @@ class Known<T> {
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 /** Characters an IRI never holds (RFC 3987), and `%` that begins no escape. */
 // eslint-disable-next-line no-control-regex
-const NOT_IN_IRI = /[\u0000-\u0020\u007f-\u009f<>"{}|\\^`\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+const NOT_IN_IRI = new RegExp(
+  '[\\u0000-\\u0020\\u007f-\\u009f<>"{}|\\\\^`\\ud800-\\udfff\\ue000-\\uf8ff\\ufdd0-\\ufdef\\ufff0-' +
+    String.raw`\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}` +
+    String.raw`\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}` +
+    String.raw`\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}` +
+    String.raw`\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})`,
+  "gu",
+);
 /** `scheme://authority/path?query#fragment` with an authority that every RDF parser reads. */
-const HIERARCHICAL = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/(?:[^/?#[\]@:]*(?::[^/?#[\]@]*)?@)?(?:\[[0-9a-fA-F:.]+\]|[^/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)/;
+const HIERARCHICAL = new RegExp(
+  String.raw`^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/(?:[^/?#[\]@:]*(?::[^/?#[\]@]*)?@)?(?:\[[0-9a-fA-F:.]+\]|[^` +
+    String.raw`/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)`,
+);
 
 /** Namespace of terms that no context explains, so that nothing a crate says is dropped. */
 export const FALLBACK_VOCABULARY = "urn:arkgraph:term:";
 
 function encode(character: string): string {
-  return character === "%" ? "%25" : character.isWellFormed() ? encodeURIComponent(character) : "%EF%BF%BD";
+  return character === "%"
+    ? "%25"
+    : character.isWellFormed()
+      ? encodeURIComponent(character)
+      : "%EF%BF%BD";
 }
 
 /**
- * Vocabularies that crates and queries write in two ways, in the one that the graph has: schema.org with https
- * (RO-Crate's contexts have http), EVI in capitals with https, PROV with http (EVI's own file has https).
+ * Vocabularies that crates and queries write in two ways, in the one that the graph has: schema.org
+ * with https (RO-Crate's contexts have http), EVI in capitals with https, PROV with http (EVI's own
+ * file has https).
  */
 export function oneSpelling(iri: string): string {
   if (iri.startsWith("http://schema.org/")) return `https${iri.slice(4)}`;
@@ -53,8 +74,9 @@ export function isAbsoluteIri(text: string): boolean {
 }
 
 /**
- * An IRI that every RDF parser accepts, for any absolute text: what an IRI cannot hold is percent-encoded;
- * what cannot be repaired so is wrapped as `urn:arkgraph:iri:…`. Vocabularies with two spellings get one.
+ * An IRI that every RDF parser accepts, for any absolute text: what an IRI cannot hold is
+ * percent-encoded; what cannot be repaired so is wrapped as `urn:arkgraph:iri:…`. Vocabularies with
+ * two spellings get one.
  */
 export function safeIri(text: string): string {
   let iri = oneSpelling(text);
@@ -62,7 +84,8 @@ export function safeIri(text: string): string {
   iri = iri.replace(NOT_IN_IRI, encode);
   if (!SCHEME.test(iri)) return `urn:arkgraph:iri:${encodeURIComponent(iri)}`;
   const hash = iri.indexOf("#");
-  if (hash >= 0 && iri.indexOf("#", hash + 1) >= 0) iri = iri.slice(0, hash + 1) + iri.slice(hash + 1).replaceAll("#", "%23");
+  if (hash >= 0 && iri.indexOf("#", hash + 1) >= 0)
+    iri = iri.slice(0, hash + 1) + iri.slice(hash + 1).replaceAll("#", "%23");
   if (!/[[\]]/.test(iri) && !iri.includes("//")) return iri;
   const colon = iri.indexOf(":");
   if (!iri.startsWith("//", colon + 1)) return iri.replace(/[[\]]/g, encodeURIComponent);
@@ -77,7 +100,10 @@ const terms = new Known(safeIri);
 /** {@link safeIri} of terms of vocabularies. */
 export const safeTerm = (iri: string): string => terms.of(iri);
 
-/** IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are below `base`. */
+/**
+ * IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are
+ * below `base`.
+ */
 export function nodeIri(id: string, base: string): string {
   const ark = parseArk(id);
   if (ark) return ark.stored;
@@ -88,15 +114,22 @@ export function nodeIri(id: string, base: string): string {
 export interface Predicate {
   /** `<iri>` of N-Quads. */
   readonly term: string;
-  /** What a link is kept under, a CURIE where there is one. None: statements with it make no links. */
+  /**
+   * What a link is kept under, a CURIE where there is one. None: statements with it make no links.
+   */
   readonly link: string | undefined;
 }
 
 /** A property of expanded JSON-LD, and what comes of a statement with it. */
 export interface Property {
-  /** What it is stated with: `schema:usedDataset` and the like are no terms of schema.org, and the EVI one stands in their place. */
+  /**
+   * What it is stated with: `schema:usedDataset` and the like are no terms of schema.org, and the
+   * EVI one stands in their place.
+   */
   readonly predicate: Predicate;
-  /** Provenance, or another relation between records: text values are references when they are ARKs. */
+  /**
+   * Provenance, or another relation between records: text values are references when they are ARKs.
+   */
   readonly refers: boolean;
   readonly provenance?: {
     /** Its canonical terms, of EVI and of PROV-O, which are stated too. */
@@ -109,7 +142,10 @@ const SCHEMA = "https://schema.org/";
 const PROV = expandCurie("prov:");
 const RDF_TYPE = `${RDF}type`;
 const BASED_ON = `${SCHEMA}isBasedOn`;
-const predicates = new Known<Predicate>((iri) => ({ term: iriTerm(iri), link: iri === RDF_TYPE || iri.startsWith(PROV) ? undefined : compactIri(iri) }));
+const predicates = new Known<Predicate>((iri) => ({
+  term: iriTerm(iri),
+  link: iri === RDF_TYPE || iri.startsWith(PROV) ? undefined : compactIri(iri),
+}));
 
 /** @param iri safe in N-Quads */
 export const predicateOf = (iri: string): Predicate => predicates.of(iri);
@@ -119,35 +155,54 @@ export class Properties {
   readonly #anywhere = new Known((iri) => this.#make(iri, false));
   readonly #onActivities = new Known((iri) => this.#make(iri, true));
 
-  /** @param references properties besides those of provenance whose text values are references when they are ARKs */
+  /**
+   * @param references properties besides those of provenance whose text values are references when
+   * they are ARKs
+   */
   constructor(private readonly references: ReadonlySet<string>) {}
 
-  /** @param activity of an activity, whose `schema:object`, `schema:result` … count as provenance */
+  /**
+   * @param activity of an activity, whose `schema:object`, `schema:result` … count as provenance
+   */
   of(iri: string, activity: boolean): Property {
     return (activity ? this.#onActivities : this.#anywhere).of(iri);
   }
 
   #make(iri: string, activity: boolean): Property {
     const name = provenanceOf(iri, activity);
-    if (name === undefined) return { predicate: predicateOf(iri), refers: this.references.has(iri) };
+    if (name === undefined)
+      return { predicate: predicateOf(iri), refers: this.references.has(iri) };
     const { evi, prov, support }: ProvenanceTerm = PROVENANCE[name];
-    const isEviTerm = (iri.startsWith(SCHEMA) || iri.startsWith(FALLBACK_VOCABULARY)) && !ACTIVITY_SUBJECT.has(iri) && iri !== BASED_ON;
-    const canonical = [evi, ...(prov === undefined ? [] : [prov])].map((curie) => predicateOf(expandCurie(curie)));
-    return { predicate: isEviTerm ? canonical[0]! : predicateOf(iri), refers: true, provenance: { canonical, support } };
+    const isEviTerm =
+      (iri.startsWith(SCHEMA) || iri.startsWith(FALLBACK_VOCABULARY)) &&
+      !ACTIVITY_SUBJECT.has(iri) &&
+      iri !== BASED_ON;
+    const canonical = [evi, ...(prov === undefined ? [] : [prov])].map((curie) =>
+      predicateOf(expandCurie(curie)),
+    );
+    return {
+      predicate: isEviTerm ? canonical[0]! : predicateOf(iri),
+      refers: true,
+      provenance: { canonical, support },
+    };
   }
 }
 
 /** A name that no context explains counts as the plain name that it is. */
 function provenanceOf(iri: string, activity: boolean): ProvenanceName | undefined {
-  const known = iri.startsWith(FALLBACK_VOCABULARY) ? SCHEMA + iri.slice(FALLBACK_VOCABULARY.length) : iri;
+  const known = iri.startsWith(FALLBACK_VOCABULARY)
+    ? SCHEMA + iri.slice(FALLBACK_VOCABULARY.length)
+    : iri;
   return ANY_SUBJECT.get(known) ?? (activity ? ACTIVITY_SUBJECT.get(known) : undefined);
 }
 
 /**
- * Spells IRIs of records as the records that own their keys spell them, in subject and object position of
- * canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that become equal become one.
+ * Spells IRIs of records as the records that own their keys spell them, in subject and object
+ * position of canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that
+ * become equal become one.
  *
- * @param quads canonical N-Quads: one statement a line, terms separated by single blanks, lines sorted
+ * @param quads canonical N-Quads: one statement a line, terms separated by single blanks, lines
+ * sorted
  * @param spelling IRI as written → IRI as owned
  */
 export function respell(quads: string, spelling: ReadonlyMap<string, string>): string {
@@ -166,7 +221,10 @@ export function respell(quads: string, spelling: ReadonlyMap<string, string>): s
   return [...new Set(lines)].toSorted().join("\n") + "\n";
 }
 
-/** `<s> <p> <o> <g> .`: no IRI or blank node holds a blank, so the first two end the subject and predicate. */
+/**
+ * `<s> <p> <o> <g> .`: no IRI or blank node holds a blank, so the first two end the subject and
+ * predicate.
+ */
 function respellLine(line: string, spelling: ReadonlyMap<string, string>): string {
   const afterSubject = line.indexOf(" ");
   const afterPredicate = line.indexOf(" ", afterSubject + 1);
@@ -176,7 +234,9 @@ function respellLine(line: string, spelling: ReadonlyMap<string, string>): strin
   const rest = line.slice(afterPredicate + 1);
   if (rest[0] !== "<") return subject + predicate + rest;
   const afterObject = rest.indexOf(" ");
-  return subject + predicate + spelled(rest.slice(0, afterObject), spelling) + rest.slice(afterObject);
+  return (
+    subject + predicate + spelled(rest.slice(0, afterObject), spelling) + rest.slice(afterObject)
+  );
 }
 
 function spelled(term: string, spelling: ReadonlyMap<string, string>): string {

@@ -6,32 +6,75 @@ import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import { authenticated } from "../services/access/rules.js";
-import { arkPath, type ContractRow, FIND_REFUSALS, IF_MATCH, json, query, schemaRef, WRITE_REFUSALS } from "./contract/rows.js";
+import {
+  arkPath,
+  type ContractRow,
+  FIND_REFUSALS,
+  IF_MATCH,
+  json,
+  query,
+  schemaRef,
+  WRITE_REFUSALS,
+} from "./contract/rows.js";
 import { answerOf, recordExample } from "./contract/schemas.js";
 import { sendWritten } from "./record-forms.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";
 
-const CREDENTIALS: JsonObject = { grant_type: "password", username: "ada@example.org", password: "correct horse battery staple" };
+const CREDENTIALS: JsonObject = {
+  grant_type: "password",
+  username: "ada@example.org",
+  password: "correct horse battery staple",
+};
 
-/** Two routes for one purpose: `/token` is the security scheme's, `/login` is what the overview names. */
+/**
+ * Two routes for one purpose: `/token` is the security scheme's, `/login` is what the overview
+ * names.
+ */
 const tokenOperation = (path: "/token" | "/login"): ContractRow => ({
-  method: "post", path, operationId: path.slice(1), tag: "accounts", summary: "Exchange user name and password for an access token",
-  description: "OAuth 2.0 password grant. The answer is the same, and takes the same time, whether the account is unknown or the password wrong.",
+  method: "post",
+  path,
+  operationId: path.slice(1),
+  tag: "accounts",
+  summary: "Exchange user name and password for an access token",
+  description:
+    "OAuth 2.0 password grant. The answer is the same, and takes the same time, whether the " +
+    "account is unknown or the password wrong.",
   body: {
-    "application/x-www-form-urlencoded": { schema: schemaRef("TokenRequest"), example: CREDENTIALS, exampleName: "Credentials" },
-    "application/json": { schema: schemaRef("TokenRequest"), example: CREDENTIALS, exampleName: "Credentials" },
+    "application/x-www-form-urlencoded": {
+      schema: schemaRef("TokenRequest"),
+      example: CREDENTIALS,
+      exampleName: "Credentials",
+    },
+    "application/json": {
+      schema: schemaRef("TokenRequest"),
+      example: CREDENTIALS,
+      exampleName: "Credentials",
+    },
   },
   bodyLimit: "MAX_LOGIN_BYTES",
-  answer: { description: "A token.", content: json(schemaRef("Token"), { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", token_type: "bearer", expires_in: 86400 }) },
+  answer: {
+    description: "A token.",
+    content: json(schemaRef("Token"), {
+      access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl",
+      token_type: "bearer",
+      expires_in: 86400,
+    }),
+  },
   refusals: ["BAD_CREDENTIALS", "UNSUPPORTED_MEDIA_TYPE", "TOO_LARGE", "TOO_MANY_REQUESTS"],
 });
 
-export const ACCOUNTS: readonly ContractRow[] = [tokenOperation("/token"), tokenOperation("/login")];
+export const ACCOUNTS: readonly ContractRow[] = [
+  tokenOperation("/token"),
+  tokenOperation("/login"),
+];
 
 const accounts = new AccountResolver();
 
 const token: Handler = async ({ req, res, context }) => {
-  const answer = await accounts.token(await readForm(req, context.deps, "MAX_LOGIN_BYTES"), context);
+  const answer = await accounts.token(
+    await readForm(req, context.deps, "MAX_LOGIN_BYTES"),
+    context,
+  );
   // RFC 6749, section 5.1: tokens are not cached.
   sendJson(req, res, answer, { headers: { "Cache-Control": "no-store", Pragma: "no-cache" } });
 };
@@ -42,32 +85,84 @@ const GROUP = recordExample(KINDS.group);
 /** Someone besides the owner. */
 export const MEMBER = "ark:99999/user-grace";
 
-const membership = (route: "addUser" | "rmUser", parameter: "userID" | "userId", operationId: string, summary: string, description: string): ContractRow => ({
-  method: "put", path: `/group/ark:{NAAN}/{postfix}/${route}/`, operationId, tag: "records", summary,
+const membership = (
+  route: "addUser" | "rmUser",
+  parameter: "userID" | "userId",
+  operationId: string,
+  summary: string,
+  description: string,
+): ContractRow => ({
+  method: "put",
+  path: `/group/ark:{NAAN}/{postfix}/${route}/`,
+  operationId,
+  tag: "records",
+  summary,
   description: `${description} Only the group's owner and administrators change its members.`,
-  parameters: [...arkPath(GROUP["@id"] as string), { ...query(parameter, "The user, in any spelling of the identifier.", { type: "string" }, MEMBER), required: true }, IF_MATCH],
+  parameters: [
+    ...arkPath(GROUP["@id"] as string),
+    {
+      ...query(
+        parameter,
+        "The user, in any spelling of the identifier.",
+        { type: "string" },
+        MEMBER,
+      ),
+      required: true,
+    },
+    IF_MATCH,
+  ],
   answer: {
-    description: "The updated group.", headers: ["ETag", "X-Publication-Status"],
-    content: json(answerOf(KINDS.group), { ...GROUP, members: route === "addUser" ? [...(EXAMPLES.group["members"] as string[]), MEMBER] : EXAMPLES.group["members"]! }),
+    description: "The updated group.",
+    headers: ["ETag", "X-Publication-Status"],
+    content: json(answerOf(KINDS.group), {
+      ...GROUP,
+      members:
+        route === "addUser"
+          ? [...(EXAMPLES.group["members"] as string[]), MEMBER]
+          : EXAMPLES.group["members"]!,
+    }),
   },
-  token: "required", refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "OWNER_STAYS", "REVISION_MISMATCH"],
+  token: "required",
+  refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "OWNER_STAYS", "REVISION_MISMATCH"],
 });
 
 export const GROUPS: readonly ContractRow[] = [
-  membership("addUser", "userID", "add_group_user", "Make a user a member of a group", "Who is a member already, the owner included, leaves the group unchanged."),
-  membership("rmUser", "userId", "remove_group_user", "End a user's membership of a group", "Who is no member leaves the group unchanged; the owner cannot be removed."),
+  membership(
+    "addUser",
+    "userID",
+    "add_group_user",
+    "Make a user a member of a group",
+    "Who is a member already, the owner included, leaves the group unchanged.",
+  ),
+  membership(
+    "rmUser",
+    "userId",
+    "remove_group_user",
+    "End a user's membership of a group",
+    "Who is no member leaves the group unchanged; the owner cannot be removed.",
+  ),
 ];
 
 const groups = new GroupResolver();
 
-/** The contract spells the parameter differently in each of the two operations; either spelling is read in both. */
+/**
+ * The contract spells the parameter differently in each of the two operations; either spelling is
+ * read in both.
+ */
 function change(request: RestRequest, name: "userID" | "userId") {
   const { query, req, context } = request;
   authenticated(context.caller);
-  return { group: arkOf(request), user: query[name] ?? query["userID"] ?? query["userId"], at: ["query", name], expectedRevision: expectedRevision(req) };
+  return {
+    group: arkOf(request),
+    user: query[name] ?? query["userID"] ?? query["userId"],
+    at: ["query", name],
+    expectedRevision: expectedRevision(req),
+  };
 }
 
 export const groupOperations: Handlers = {
-  add_group_user: async (request) => sendWritten(request, await groups.addMember(change(request, "userID"), request.context)),
-  remove_group_user: async (request) => sendWritten(request, await groups.removeMember(change(request, "userId"), request.context)),
+  add_group_user: async (request) =>
+    sendWritten(request, await groups.addMember(change(request, "userID"), request.context)),
+  remove_group_user: async (request) =>
+    sendWritten(request, await groups.removeMember(change(request, "userId"), request.context)),
 };

@@ -3,30 +3,73 @@ import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
-import { arkPath, type ContractRow, FIND_REFUSALS, json, path, schemaRef, WRITE_REFUSALS } from "./contract/rows.js";
+import {
+  arkPath,
+  type ContractRow,
+  FIND_REFUSALS,
+  json,
+  path,
+  schemaRef,
+  WRITE_REFUSALS,
+} from "./contract/rows.js";
 import { QUEUED } from "./crates.js";
 import { arkOf, type Handlers } from "./request.js";
 
 const COMPUTATION = EXAMPLES.computation["@id"] as string;
 const RUN: JsonObject = { ...QUEUED, sha256: null, computationIdentifier: COMPUTATION };
 const ENDED: JsonObject = {
-  ...RUN, status: "finished", stage: "committing", timeStarted: "2024-05-03T08:00:00Z", timeFinished: "2024-05-03T08:42:00Z", completed: true, success: true, identifiersMinted: 2,
+  ...RUN,
+  status: "finished",
+  stage: "committing",
+  timeStarted: "2024-05-03T08:00:00Z",
+  timeFinished: "2024-05-03T08:42:00Z",
+  completed: true,
+  success: true,
+  identifiersMinted: 2,
 };
 
 export const COMPUTATIONS: readonly ContractRow[] = [
   {
-    method: "put", path: "/computation/execute/ark:{NAAN}/{postfix}", operationId: "execute_computation", tag: "records", summary: "Run the container of a computation",
-    description: "For those who may change the computation and read what it used. The run is background work: poll `GET /computation/execute/status/{submissionUUID}` until `completed`. What it leaves in `/outputs` becomes a dataset and its files, and the computation's next revision names them in `generated`. While a run of yours waits or runs, that is answered. A registry without a container engine refuses with `NO_CONTAINER_ENGINE` and changes nothing.",
+    method: "put",
+    path: "/computation/execute/ark:{NAAN}/{postfix}",
+    operationId: "execute_computation",
+    tag: "records",
+    summary: "Run the container of a computation",
+    description:
+      "For those who may change the computation and read what it used. The run is " +
+      "background work: poll `GET /computation/execute/status/{submissionUUID}` until " +
+      "`completed`. What it leaves in `/outputs` becomes a dataset and its files, and the " +
+      "computation's next revision names them in `generated`. While a run of yours waits or " +
+      "runs, that is answered. A registry without a container engine refuses with " +
+      "`NO_CONTAINER_ENGINE` and changes nothing.",
     parameters: arkPath(COMPUTATION),
-    answer: { description: "The run, as a submission to poll.", content: json(schemaRef("Submission"), RUN) },
-    token: "required", refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "NO_CONTAINER_ENGINE"],
+    answer: {
+      description: "The run, as a submission to poll.",
+      content: json(schemaRef("Submission"), RUN),
+    },
+    token: "required",
+    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "NO_CONTAINER_ENGINE"],
   },
   {
-    method: "get", path: "/computation/execute/status/{submissionUUID}", operationId: "execution_status", tag: "records", summary: "Status of a run",
-    description: "For whoever asked for it and administrators. A failed one tells the exit status and the end of what the command printed.",
-    parameters: [path("submissionUUID", "As the execution answered.", { type: "string" }, QUEUED["submissionUUID"] as string)],
+    method: "get",
+    path: "/computation/execute/status/{submissionUUID}",
+    operationId: "execution_status",
+    tag: "records",
+    summary: "Status of a run",
+    description:
+      "For whoever asked for it and administrators. A failed one tells the exit status and " +
+      "the end of what the command printed.",
+    parameters: [
+      path(
+        "submissionUUID",
+        "As the execution answered.",
+        { type: "string" },
+        QUEUED["submissionUUID"] as string,
+      ),
+    ],
     answer: { description: "The submission.", content: json(schemaRef("Submission"), ENDED) },
-    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND"],
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND"],
   },
 ];
 
@@ -36,7 +79,12 @@ const FRESH = { headers: { "Cache-Control": "no-store" } };
 
 export const computationOperations: Handlers = {
   execute_computation: async (request) => {
-    sendJson(request.req, request.res, await computations.execute(arkOf(request), request.context), FRESH);
+    sendJson(
+      request.req,
+      request.res,
+      await computations.execute(arkOf(request), request.context),
+      FRESH,
+    );
   },
   execution_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);

@@ -19,7 +19,26 @@ import { parseDocument } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
 import { landingLinks, linkHeader } from "../web/signposting.js";
 import { representations } from "./contract/record-rows.js";
-import { arkPath, BODY_REFUSALS, type ContractRow, FIND_REFUSALS, header, IF_MATCH, IF_NONE_MATCH, json, LIST, type MediaTypeObject, NOT_MODIFIED, path, query, RANGE, REVISION, schemaRef, TOMBSTONE, WRITE_REFUSALS } from "./contract/rows.js";
+import {
+  arkPath,
+  BODY_REFUSALS,
+  type ContractRow,
+  FIND_REFUSALS,
+  header,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  json,
+  LIST,
+  type MediaTypeObject,
+  NOT_MODIFIED,
+  path,
+  query,
+  RANGE,
+  REVISION,
+  schemaRef,
+  TOMBSTONE,
+  WRITE_REFUSALS,
+} from "./contract/rows.js";
 import { answerOf, recordExample } from "./contract/schemas.js";
 import { CONTENT_HEADERS, CONTENT_REFUSALS, disposition, ELSEWHERE, PARTIAL } from "./files.js";
 import { getRecord, locationOf } from "./records.js";
@@ -29,112 +48,325 @@ const EXAMPLE = recordExample(KINDS.rocrate);
 const ARK = EXAMPLE["@id"] as string;
 const ID = "5f0c2f0e-6b7a-4d57-9a44-3c1f8f3f9b1e";
 export const QUEUED: JsonObject = {
-  submissionUUID: ID, guid: ID, transactionFolder: ID, status: "queued", stage: null, progress: null, timeStarted: null, timeFinished: null,
-  completed: false, success: false, error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null,
+  submissionUUID: ID,
+  guid: ID,
+  transactionFolder: ID,
+  status: "queued",
+  stage: null,
+  progress: null,
+  timeStarted: null,
+  timeFinished: null,
+  completed: false,
+  success: false,
+  error: null,
+  warnings: [],
+  identifiersMinted: 0,
+  rocrateIdentifier: null,
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 };
 export const FINISHED: JsonObject = {
-  ...QUEUED, status: "finished", stage: "done", progress: { done: 3, total: 3, unit: "entities" }, timeStarted: "2024-05-03T08:00:00Z",
-  timeFinished: "2024-05-03T08:00:02Z", completed: true, success: true, identifiersMinted: 1, rocrateIdentifier: ARK,
+  ...QUEUED,
+  status: "finished",
+  stage: "done",
+  progress: { done: 3, total: 3, unit: "entities" },
+  timeStarted: "2024-05-03T08:00:00Z",
+  timeFinished: "2024-05-03T08:00:02Z",
+  completed: true,
+  success: true,
+  identifiersMinted: 1,
+  rocrateIdentifier: ARK,
 };
-const UPLOAD: Record<string, MediaTypeObject> = { "multipart/form-data": { schema: schemaRef("Upload"), example: { file: "(the bytes of crate.zip)" } } };
-const UPDATE = query("update", "Brings a crate of yours that is here already (its root's `@id` is that crate's ARK, or `crate` names it) up to date, in one step: what says something else becomes the next revision, what is not there any more is deleted, what you deleted and is there again is revived. Without it such an upload fails with CRATE_EXISTS.", { type: "boolean", default: false });
+const UPLOAD: Record<string, MediaTypeObject> = {
+  "multipart/form-data": {
+    schema: schemaRef("Upload"),
+    example: { file: "(the bytes of crate.zip)" },
+  },
+};
+const UPDATE = query(
+  "update",
+  "Brings a crate of yours that is here already (its root's `@id` is that crate's ARK, or " +
+    "`crate` names it) up to date, in one step: what says something else becomes the next " +
+    "revision, what is not there any more is deleted, what you deleted and is there again is " +
+    "revived. Without it such an upload fails with CRATE_EXISTS.",
+  { type: "boolean", default: false },
+);
 /** The crate that an upload brings up to date. */
-export const NAMED_CRATE = query("crate", "The crate of yours that is brought up to date, in any spelling of its ARK: for a crate whose root `@id` does not name it. Means `update=true`. A root `@id` that is the ARK of another crate is refused (CRATE_MISMATCH).", { type: "string" });
+export const NAMED_CRATE = query(
+  "crate",
+  "The crate of yours that is brought up to date, in any spelling of its ARK: for a crate " +
+    "whose root `@id` does not name it. Means `update=true`. A root `@id` that is the ARK of " +
+    "another crate is refused (CRATE_MISMATCH).",
+  { type: "string" },
+);
 const ARCHIVE: Record<string, MediaTypeObject> = { "application/zip": { schema: {} } };
 const SUBMISSION = path("submissionUUID", "As the upload answered.", { type: "string" }, ID);
-const CRATE_FORMAT = query("format", "Form of the answer, before what `Accept` says.", { type: "string", enum: ["jsonld", "json", "zip", "html", "turtle", "nquads", "linkset"] });
+const CRATE_FORMAT = query("format", "Form of the answer, before what `Accept` says.", {
+  type: "string",
+  enum: ["jsonld", "json", "zip", "html", "turtle", "nquads", "linkset"],
+});
 const PAGE_PARAMETERS = [
-  query("limit", "Items in one page.", { type: "integer", minimum: 1, maximum: 1000, default: 100 }),
-  query("cursor", "Where the page begins: as the `Link` header of the page before says.", { type: "string" }),
+  query("limit", "Items in one page.", {
+    type: "integer",
+    minimum: 1,
+    maximum: 1000,
+    default: 100,
+  }),
+  query("cursor", "Where the page begins: as the `Link` header of the page before says.", {
+    type: "string",
+  }),
 ];
-const WHOLE: JsonObject = { "@context": "https://w3id.org/ro/crate/1.2/context", "@graph": [
-  { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" }, about: { "@id": ARK } },
-  { "@id": ARK, "@type": "Dataset", name: EXAMPLE["name"]!, hasPart: [{ "@id": `${ARK}/counts.csv` }] },
-  { "@id": `${ARK}/counts.csv`, "@type": "File", name: "counts.csv" },
-] };
-const METADATA: Record<string, MediaTypeObject> = Object.fromEntries(["application/ld+json", "application/json"].map((type) => [type, { schema: schemaRef("WholeCrate"), example: WHOLE, exampleName: "WholeCrate" }]));
-const SUMMARY: JsonObject = {
-  "@id": ARK, name: EXAMPLE["name"]!, total: 1, counts: { DataDownload: 1 }, members: [{ "@id": `${ARK}/counts.csv`, kind: "DataDownload", name: "counts.csv" }],
-  undescribed: { total: 1, files: [{ name: "ro-crate-preview.html", contentUrl: `https://registry.example/${ARK}/ro-crate-preview.html`, contentSize: "5120", encodingFormat: "text/html", sha256: QUEUED["sha256"]! }] },
+const WHOLE: JsonObject = {
+  "@context": "https://w3id.org/ro/crate/1.2/context",
+  "@graph": [
+    {
+      "@id": "ro-crate-metadata.json",
+      "@type": "CreativeWork",
+      conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" },
+      about: { "@id": ARK },
+    },
+    {
+      "@id": ARK,
+      "@type": "Dataset",
+      name: EXAMPLE["name"]!,
+      hasPart: [{ "@id": `${ARK}/counts.csv` }],
+    },
+    { "@id": `${ARK}/counts.csv`, "@type": "File", name: "counts.csv" },
+  ],
 };
-const UPLOAD_REFUSALS = [...WRITE_REFUSALS, ...BODY_REFUSALS, "NOT_FOUND", "AMBIGUOUS", "BUSY", "SHUTTING_DOWN"] as const;
+const METADATA: Record<string, MediaTypeObject> = Object.fromEntries(
+  ["application/ld+json", "application/json"].map((type) => [
+    type,
+    { schema: schemaRef("WholeCrate"), example: WHOLE, exampleName: "WholeCrate" },
+  ]),
+);
+const SUMMARY: JsonObject = {
+  "@id": ARK,
+  name: EXAMPLE["name"]!,
+  total: 1,
+  counts: { DataDownload: 1 },
+  members: [{ "@id": `${ARK}/counts.csv`, kind: "DataDownload", name: "counts.csv" }],
+  undescribed: {
+    total: 1,
+    files: [
+      {
+        name: "ro-crate-preview.html",
+        contentUrl: `https://registry.example/${ARK}/ro-crate-preview.html`,
+        contentSize: "5120",
+        encodingFormat: "text/html",
+        sha256: QUEUED["sha256"]!,
+      },
+    ],
+  },
+};
+const UPLOAD_REFUSALS = [
+  ...WRITE_REFUSALS,
+  ...BODY_REFUSALS,
+  "NOT_FOUND",
+  "AMBIGUOUS",
+  "BUSY",
+  "SHUTTING_DOWN",
+] as const;
 
 export const CRATES: readonly ContractRow[] = [
   {
-    method: "get", path: "/rocrate", operationId: "list_rocrate", tag: "crates", summary: "List of crates",
+    method: "get",
+    path: "/rocrate",
+    operationId: "list_rocrate",
+    tag: "crates",
+    summary: "List of crates",
     description: "The root entity of every crate, without the entities it describes.",
     parameters: LIST,
-    answer: { description: "The crates.", content: json({ type: "array", items: answerOf(KINDS.rocrate) }, [EXAMPLE]), headers: ["Link", "X-Total-Count"] },
+    answer: {
+      description: "The crates.",
+      content: json({ type: "array", items: answerOf(KINDS.rocrate) }, [EXAMPLE]),
+      headers: ["Link", "X-Total-Count"],
+    },
   },
   {
-    method: "get", path: "/rocrate/ark:{NAAN}/{postfix}", operationId: "get_rocrate", tag: "crates", summary: "One crate",
-    description: "As JSON-LD the RO-Crate metadata of the whole crate, from its records as they are now, in the version and with the context and descriptor that the crate was given. `format=zip` (or `Accept: application/zip`) makes an archive of it with the stored contents that the caller may read, which can be uploaded again; `X-Not-Included` says how many files the caller may not read, which its NOT-INCLUDED.txt names. Other forms, and `revision`, are those of the root entity, which the resolver answers as a record.",
+    method: "get",
+    path: "/rocrate/ark:{NAAN}/{postfix}",
+    operationId: "get_rocrate",
+    tag: "crates",
+    summary: "One crate",
+    description:
+      "As JSON-LD the RO-Crate metadata of the whole crate, from its records as they are " +
+      "now, in the version and with the context and descriptor that the crate was given. " +
+      "`format=zip` (or `Accept: application/zip`) makes an archive of it with the stored " +
+      "contents that the caller may read, which can be uploaded again; `X-Not-Included` " +
+      "says how many files the caller may not read, which its NOT-INCLUDED.txt names. Other " +
+      "forms, and `revision`, are those of the root entity, which the resolver answers as a " +
+      "record.",
     parameters: [...arkPath(ARK), IF_NONE_MATCH, CRATE_FORMAT, REVISION],
-    answer: { description: "The crate.", headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"], content: { ...representations(KINDS.rocrate, EXAMPLE), ...METADATA, ...ARCHIVE } },
+    answer: {
+      description: "The crate.",
+      headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
+      content: { ...representations(KINDS.rocrate, EXAMPLE), ...METADATA, ...ARCHIVE },
+    },
     also: NOT_MODIFIED,
     token: "optional",
     refusals: [...FIND_REFUSALS, "NOT_ACCEPTABLE"],
   },
   {
-    method: "get", path: "/rocrate/summary/ark:{NAAN}/{postfix}", operationId: "summarize_crate", tag: "crates", summary: "What a crate consists of",
-    description: "How many records of each kind it has, their names, and the files that no entity describes: those are answered at the crate's identifier followed by their path.",
+    method: "get",
+    path: "/rocrate/summary/ark:{NAAN}/{postfix}",
+    operationId: "summarize_crate",
+    tag: "crates",
+    summary: "What a crate consists of",
+    description:
+      "How many records of each kind it has, their names, and the files that no entity " +
+      "describes: those are answered at the crate's identifier followed by their path.",
     parameters: [...arkPath(ARK), ...PAGE_PARAMETERS],
-    answer: { description: "Records first, then files, in pages.", headers: ["Link", "X-Total-Count"], content: json(schemaRef("CrateSummary"), SUMMARY) },
-    token: "optional", refusals: FIND_REFUSALS,
+    answer: {
+      description: "Records first, then files, in pages.",
+      headers: ["Link", "X-Total-Count"],
+      content: json(schemaRef("CrateSummary"), SUMMARY),
+    },
+    token: "optional",
+    refusals: FIND_REFUSALS,
   },
   {
-    method: "delete", path: "/rocrate/ark:{NAAN}/{postfix}", operationId: "delete_rocrate", tag: "crates", summary: "Delete a crate",
-    description: "Also deletes the records that were minted for its members, and frees the archive and contents that nobody else uses.",
+    method: "delete",
+    path: "/rocrate/ark:{NAAN}/{postfix}",
+    operationId: "delete_rocrate",
+    tag: "crates",
+    summary: "Delete a crate",
+    description:
+      "Also deletes the records that were minted for its members, and frees the archive and " +
+      "contents that nobody else uses.",
     parameters: [...arkPath(ARK), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted crate.", content: json(answerOf(KINDS.rocrate), EXAMPLE) },
     token: "required",
     refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
   },
   {
-    method: "post", path: "/rocrate/upload-async", operationId: "upload_crate_async", tag: "crates", summary: "Upload a crate and poll for its result",
-    description: "Answers as soon as the archive is stored. Poll `GET /rocrate/upload/status/{submissionUUID}` until `completed`. The same archive again answers the same submission.",
-    parameters: [UPDATE, NAMED_CRATE], body: UPLOAD,
+    method: "post",
+    path: "/rocrate/upload-async",
+    operationId: "upload_crate_async",
+    tag: "crates",
+    summary: "Upload a crate and poll for its result",
+    description:
+      "Answers as soon as the archive is stored. Poll `GET " +
+      "/rocrate/upload/status/{submissionUUID}` until `completed`. The same archive again " +
+      "answers the same submission.",
+    parameters: [UPDATE, NAMED_CRATE],
+    body: UPLOAD,
     answer: { description: "The submission.", content: json(schemaRef("Submission"), QUEUED) },
-    token: "required", refusals: UPLOAD_REFUSALS,
+    token: "required",
+    refusals: UPLOAD_REFUSALS,
   },
   {
-    method: "post", path: "/rocrate/upload", operationId: "upload_crate", tag: "crates", summary: "Upload a crate and wait for its result",
-    description: "The same work as the asynchronous upload. What is wrong with the content is a 422 with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running submission is answered.",
-    parameters: [UPDATE, NAMED_CRATE], body: UPLOAD,
-    answer: { description: "The crate.", content: json(schemaRef("UploadedCrate"), { ...EXAMPLE, submission: FINISHED }) },
-    token: "required", refusals: [...UPLOAD_REFUSALS, "CRATE_EXISTS", "CHANGED_MEANWHILE", "DUPLICATE"],
+    method: "post",
+    path: "/rocrate/upload",
+    operationId: "upload_crate",
+    tag: "crates",
+    summary: "Upload a crate and wait for its result",
+    description:
+      "The same work as the asynchronous upload. What is wrong with the content is a 422 " +
+      "with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running " +
+      "submission is answered.",
+    parameters: [UPDATE, NAMED_CRATE],
+    body: UPLOAD,
+    answer: {
+      description: "The crate.",
+      content: json(schemaRef("UploadedCrate"), { ...EXAMPLE, submission: FINISHED }),
+    },
+    token: "required",
+    refusals: [...UPLOAD_REFUSALS, "CRATE_EXISTS", "CHANGED_MEANWHILE", "DUPLICATE"],
   },
   {
-    method: "get", path: "/rocrate/upload/status/{submissionUUID}", operationId: "upload_status", tag: "crates", summary: "Status of an upload",
-    description: "For its uploader and administrators. With `Accept: text/event-stream` its progress: an event `submission` now and after each change, until it has completed; a comment in between is a sign of life.",
-    parameters: [SUBMISSION, header("Last-Event-ID", "Sent by a client that was cut off. After the last event (`completed`) the answer is 204.", { type: "string" })],
-    answer: { description: "The submission.", content: { ...json(schemaRef("Submission"), FINISHED), "text/event-stream": { schema: { type: "string" }, example: `event: submission\nid: completed\ndata: ${JSON.stringify(FINISHED)}\n\n` } } },
-    also: { "204": { description: "The last event was seen already: there is nothing to come back for." } },
-    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "TOO_MANY_REQUESTS"],
+    method: "get",
+    path: "/rocrate/upload/status/{submissionUUID}",
+    operationId: "upload_status",
+    tag: "crates",
+    summary: "Status of an upload",
+    description:
+      "For its uploader and administrators. With `Accept: text/event-stream` its progress: " +
+      "an event `submission` now and after each change, until it has completed; a comment " +
+      "in between is a sign of life.",
+    parameters: [
+      SUBMISSION,
+      header(
+        "Last-Event-ID",
+        "Sent by a client that was cut off. After the last event (`completed`) the answer is 204.",
+        { type: "string" },
+      ),
+    ],
+    answer: {
+      description: "The submission.",
+      content: {
+        ...json(schemaRef("Submission"), FINISHED),
+        "text/event-stream": {
+          schema: { type: "string" },
+          example: `event: submission\nid: completed\ndata: ${JSON.stringify(FINISHED)}\n\n`,
+        },
+      },
+    },
+    also: {
+      "204": { description: "The last event was seen already: there is nothing to come back for." },
+    },
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "TOO_MANY_REQUESTS"],
   },
   {
-    method: "get", path: "/rocrate/upload/status", operationId: "list_submissions", tag: "crates", summary: "Your uploads",
+    method: "get",
+    path: "/rocrate/upload/status",
+    operationId: "list_submissions",
+    tag: "crates",
+    summary: "Your uploads",
     description: "Newest first; everybody's for administrators.",
     parameters: PAGE_PARAMETERS,
-    answer: { description: "A page of submissions.", headers: ["Link"], content: json({ type: "array", items: schemaRef("Submission") }, [FINISHED]) },
-    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN"],
+    answer: {
+      description: "A page of submissions.",
+      headers: ["Link"],
+      content: json({ type: "array", items: schemaRef("Submission") }, [FINISHED]),
+    },
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN"],
   },
   {
-    method: "delete", path: "/rocrate/upload/status/{submissionUUID}", operationId: "cancel_upload", tag: "crates", summary: "Cancel an upload",
-    description: "Nothing of it is stored then. One that is running ends a moment later; one that has ended stays as it is (409).",
+    method: "delete",
+    path: "/rocrate/upload/status/{submissionUUID}",
+    operationId: "cancel_upload",
+    tag: "crates",
+    summary: "Cancel an upload",
+    description:
+      "Nothing of it is stored then. One that is running ends a moment later; one that has " +
+      "ended stays as it is (409).",
     parameters: [SUBMISSION],
-    answer: { description: "The submission.", content: json(schemaRef("Submission"), { ...QUEUED, status: "failed", completed: true, error: [{ file: null, pointer: null, message: "The submission was cancelled before work on it began.", code: "CANCELLED" }] }) },
-    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "NOT_CANCELLABLE"],
+    answer: {
+      description: "The submission.",
+      content: json(schemaRef("Submission"), {
+        ...QUEUED,
+        status: "failed",
+        completed: true,
+        error: [
+          {
+            file: null,
+            pointer: null,
+            message: "The submission was cancelled before work on it began.",
+            code: "CANCELLED",
+          },
+        ],
+      }),
+    },
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "NOT_CANCELLABLE"],
   },
   ...(["archived/download", "download"] as const).map((route): ContractRow => ({
-    method: "get", path: `/rocrate/${route}/ark:{NAAN}/{postfix}`, operationId: route === "download" ? "download_crate" : "download_archive", tag: "crates",
+    method: "get",
+    path: `/rocrate/${route}/ark:{NAAN}/{postfix}`,
+    operationId: route === "download" ? "download_crate" : "download_archive",
+    tag: "crates",
     summary: "The archive of a crate, byte for byte as it was uploaded",
-    description: "For those who may read every member that came in it; others get a 403 that names `/rocrate/ark:…?format=zip`, which leaves out what they may not read. Once something in it was deleted it is gone for everybody (410).",
+    description:
+      "For those who may read every member that came in it; others get a 403 that names " +
+      "`/rocrate/ark:…?format=zip`, which leaves out what they may not read. Once something " +
+      "in it was deleted it is gone for everybody (410).",
     parameters: [...arkPath(ARK), RANGE, IF_NONE_MATCH],
     answer: { description: "A zip file.", content: ARCHIVE, headers: CONTENT_HEADERS },
     also: { ...PARTIAL(ARCHIVE), ...NOT_MODIFIED, ...ELSEWHERE },
-    token: "optional", refusals: CONTENT_REFUSALS,
+    token: "optional",
+    refusals: CONTENT_REFUSALS,
   })),
 ];
 
@@ -144,33 +376,59 @@ const crates = new CrateResolver();
 export const FIELDS = ["file", "crate"];
 
 /** Whether an upload is an update, and of which crate. */
-export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({ update: readFlag(query, "update"), crate: query["crate"] });
+export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({
+  update: readFlag(query, "update"),
+  crate: query["crate"],
+});
 
 async function submit({ req, query, context }: RestRequest): Promise<SubmissionView> {
   authenticated(context.caller);
   const options = uploadOptions(query);
-  return takeFile(req, FIELDS, (file) => crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, options, context));
+  return takeFile(req, FIELDS, (file) =>
+    crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, options, context),
+  );
 }
 
-const inArchive = ({ file, pointer }: Finding): (string | number)[] => ["body", "file", file ?? "", pointer ?? ""];
+const inArchive = ({ file, pointer }: Finding): (string | number)[] => [
+  "body",
+  "file",
+  file ?? "",
+  pointer ?? "",
+];
 
-/** What a failed intake answers over the synchronous route: the errors as a validation failure, or a limit or conflict of its own status; with the code of docs/crates.md in any case. */
+/**
+ * What a failed intake answers over the synchronous route: the errors as a validation failure, or a
+ * limit or conflict of its own status; with the code of docs/crates.md in any case.
+ */
 function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   const errors = view.error ?? [];
   const status = statusOfFindings(errors);
   const first = errors.find((error) => statusOfFindings([error]) === status);
-  if (status !== 422) return new ServiceError(status === 413 ? "TOO_LARGE" : "DUPLICATE", first!.message, { submission: view, code: first!.code });
-  return new ValidationError(errors.map((error) => ({ loc: locOf(error), msg: error.message, type: error.code })));
+  if (status !== 422)
+    return new ServiceError(status === 413 ? "TOO_LARGE" : "DUPLICATE", first!.message, {
+      submission: view,
+      code: first!.code,
+    });
+  return new ValidationError(
+    errors.map((error) => ({ loc: locOf(error), msg: error.message, type: error.code })),
+  );
 }
 
 /**
  * Waits for the end of a submission and answers with the crate.
  * @param locOf where in the request a finding is
  */
-export async function answerCrate({ req, res, context }: RestRequest, submitted: SubmissionView, locOf = inArchive): Promise<void> {
-  const view = submitted.completed ? submitted : await crates.settled(submitted.submissionUUID, context);
+export async function answerCrate(
+  { req, res, context }: RestRequest,
+  submitted: SubmissionView,
+  locOf = inArchive,
+): Promise<void> {
+  const view = submitted.completed
+    ? submitted
+    : await crates.settled(submitted.submissionUUID, context);
   if (view.status === "failed") throw failure(view, locOf);
-  if (view.rocrateIdentifier === null) return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
+  if (view.rocrateIdentifier === null)
+    return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
   const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
   sendJson(req, res, { ...parseDocument(crate.bytes), submission: view }, { headers: NOT_STORED });
 }
@@ -188,36 +446,81 @@ const ZIP = "application/zip";
 /** Members of a page of the summary when no limit is asked for. */
 const DEFAULT_PAGE = 100;
 
-/** The crate as a whole: its metadata, or an archive of it. Other forms, and earlier revisions, are those of its root entity. */
+/**
+ * The crate as a whole: its metadata, or an archive of it. Other forms, and earlier revisions, are
+ * those of its root entity.
+ */
 const read: Handler = async (request) => {
   const { req, query, inflection } = request;
-  if (query["format"] === "zip" || (query["format"] === undefined && wantsZip(req.headers.accept))) return sendArchive(request);
-  const format = inflection || query["revision"] !== undefined ? undefined : negotiate(req.headers.accept, query["format"]);
+  if (query["format"] === "zip" || (query["format"] === undefined && wantsZip(req.headers.accept)))
+    return sendArchive(request);
+  const format =
+    inflection || query["revision"] !== undefined
+      ? undefined
+      : negotiate(req.headers.accept, query["format"]);
   if (format === undefined || !JSON_FORMS.includes(format)) return getRecord(request, "rocrate");
   const metadata = await crateReads.metadata(arkOf(request), request.context);
-  await sendStream(request, metadata.root, `${metadata.state}-crate`, { "Content-Type": format }, () => metadata.open());
+  await sendStream(
+    request,
+    metadata.root,
+    `${metadata.state}-crate`,
+    { "Content-Type": format },
+    () => metadata.open(),
+  );
 };
 
 /** Asked for, and nothing else that a crate is answered in. */
 function wantsZip(accept: string | undefined): boolean {
-  return accept !== undefined && /(?:^|,)\s*application\/zip\b/i.test(accept) && !/json|html|turtle|n-quads/i.test(accept);
+  return (
+    accept !== undefined &&
+    /(?:^|,)\s*application\/zip\b/i.test(accept) &&
+    !/json|html|turtle|n-quads/i.test(accept)
+  );
 }
 
 async function sendArchive(request: RestRequest): Promise<void> {
   const archive = await crateReads.archive(arkOf(request), request.context);
   const { root, state, left } = archive;
-  const name = `${(root.name ?? "").normalize("NFKD").replace(/[^\w.-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80) || "crate"}.crate.zip`;
-  await sendStream(request, root, `${state}-zip${left.length}`, { "Content-Type": ZIP, "Content-Disposition": disposition(name), "X-Not-Included": String(left.length) }, async () => archive.open());
+  const name = `${
+    (root.name ?? "")
+      .normalize("NFKD")
+      .replace(/[^\w.-]+/g, "-")
+      .replace(/^[-.]+|[-.]+$/g, "")
+      .slice(0, 80) || "crate"
+  }.crate.zip`;
+  await sendStream(
+    request,
+    root,
+    `${state}-zip${left.length}`,
+    {
+      "Content-Type": ZIP,
+      "Content-Disposition": disposition(name),
+      "X-Not-Included": String(left.length),
+    },
+    async () => archive.open(),
+  );
 }
 
 /** Sends what is made while it is sent; a client that leaves ends the making. */
-async function sendStream(request: RestRequest, root: StoredRecord, tag: string, more: OutgoingHttpHeaders, open: () => Promise<Readable>): Promise<void> {
+async function sendStream(
+  request: RestRequest,
+  root: StoredRecord,
+  tag: string,
+  more: OutgoingHttpHeaders,
+  open: () => Promise<Readable>,
+): Promise<void> {
   const { req, res, context } = request;
   const etag = `"${tag}"`;
   const location = locationOf(request, root.ark);
   const headers: OutgoingHttpHeaders = {
-    ...SAFE_HEADERS, ETag: etag, Vary: "Accept, Authorization", "Cache-Control": "private, no-cache", "X-Publication-Status": root.publicationStatus,
-    Link: linkHeader(landingLinks({ base: context.deps.baseUrl() }, landmarksOf(root))), ...(location === undefined ? {} : { "Content-Location": location }), ...more,
+    ...SAFE_HEADERS,
+    ETag: etag,
+    Vary: "Accept, Authorization",
+    "Cache-Control": "private, no-cache",
+    "X-Publication-Status": root.publicationStatus,
+    Link: linkHeader(landingLinks({ base: context.deps.baseUrl() }, landmarksOf(root))),
+    ...(location === undefined ? {} : { "Content-Location": location }),
+    ...more,
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (req.method === "HEAD") return void res.writeHead(200, headers).end();
@@ -230,20 +533,56 @@ async function sendStream(request: RestRequest, root: StoredRecord, tag: string,
 
 const summary: Handler = async (request) => {
   const { req, res, query, path, context } = request;
-  const { page } = listParameters({ limit: query["limit"] ?? String(DEFAULT_PAGE), cursor: query["cursor"] });
-  const { root, counts, members, fileCount, files, next } = await crateReads.summary(arkOf(request), page!, context);
+  const { page } = listParameters({
+    limit: query["limit"] ?? String(DEFAULT_PAGE),
+    cursor: query["cursor"],
+  });
+  const { root, counts, members, fileCount, files, next } = await crateReads.summary(
+    arkOf(request),
+    page!,
+    context,
+  );
   const base = context.deps.baseUrl();
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const link = next === undefined ? {} : { Link: `<${base}${encodeURI(path)}?${new URLSearchParams({ limit: String(page!.limit), cursor: next })}>; rel="next"` };
-  sendJson(req, res, {
-    "@id": root.ark, name: root.name, total,
-    counts: Object.fromEntries(Object.entries(counts).map(([kind, count]) => [KINDS[kind as keyof typeof KINDS].typeName, count])),
-    members: members.map(({ ark, kind, name }) => ({ "@id": ark, kind: KINDS[kind].typeName, name })),
-    undescribed: {
-      total: fileCount,
-      files: files.map(({ name, size, mediaType, sha256 }) => ({ name, contentUrl: `${base}/${encodeURI(root.ark)}/${name.split("/").map(encodeURIComponent).join("/")}`, contentSize: String(size), encodingFormat: mediaType, sha256 })),
+  const link =
+    next === undefined
+      ? {}
+      : {
+          Link:
+            `<${base}${encodeURI(path)}?${new URLSearchParams({ limit: String(page!.limit), cursor: next })}>` +
+            `; rel="next"`,
+        };
+  sendJson(
+    req,
+    res,
+    {
+      "@id": root.ark,
+      name: root.name,
+      total,
+      counts: Object.fromEntries(
+        Object.entries(counts).map(([kind, count]) => [
+          KINDS[kind as keyof typeof KINDS].typeName,
+          count,
+        ]),
+      ),
+      members: members.map(({ ark, kind, name }) => ({
+        "@id": ark,
+        kind: KINDS[kind].typeName,
+        name,
+      })),
+      undescribed: {
+        total: fileCount,
+        files: files.map(({ name, size, mediaType, sha256 }) => ({
+          name,
+          contentUrl: `${base}/${encodeURI(root.ark)}/${name.split("/").map(encodeURIComponent).join("/")}`,
+          contentSize: String(size),
+          encodingFormat: mediaType,
+          sha256,
+        })),
+      },
     },
-  }, { headers: { "Cache-Control": "no-cache", "X-Total-Count": String(total), ...link } });
+    { headers: { "Cache-Control": "no-cache", "X-Total-Count": String(total), ...link } },
+  );
 };
 
 export const crateReadOperations: Handlers = { get_rocrate: read, summarize_crate: summary };
@@ -263,27 +602,47 @@ export function submissionOperations(streams: EventStreams): Handlers {
       const { limit, cursor } = query;
       const { page } = listParameters({ limit: limit ?? String(PAGE), cursor });
       const { items, next } = await crateSubmissions.list(page!, context);
-      const link = next === undefined ? {} : { Link: `<${context.deps.baseUrl()}${path}?${new URLSearchParams({ limit: String(page!.limit), cursor: next })}>; rel="next"` };
+      const link =
+        next === undefined
+          ? {}
+          : {
+              Link:
+                `<${context.deps.baseUrl()}${path}?${new URLSearchParams({ limit: String(page!.limit), cursor: next })}>` +
+                `; rel="next"`,
+            };
       sendJson(req, res, items, { headers: { ...NOT_KEPT.headers, ...link } });
     },
     upload_status: async (request) => {
       const { req, res, params, context } = request;
       if (wantsEvents(request)) return follow(request, streams);
-      sendJson(req, res, await crateSubmissions.submission(params["submissionUUID"]!, context), { headers: { ...NOT_KEPT.headers, Vary: "Accept" } });
+      sendJson(req, res, await crateSubmissions.submission(params["submissionUUID"]!, context), {
+        headers: { ...NOT_KEPT.headers, Vary: "Accept" },
+      });
     },
     cancel_upload: async ({ req, res, params, context }) => {
-      sendJson(req, res, await crateSubmissions.cancelSubmission(params["submissionUUID"]!, context), NOT_KEPT);
+      sendJson(
+        req,
+        res,
+        await crateSubmissions.cancelSubmission(params["submissionUUID"]!, context),
+        NOT_KEPT,
+      );
     },
   };
 }
 
-const wantsEvents = ({ req }: RestRequest): boolean => req.method === "GET" && /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i.test(req.headers.accept ?? "");
+const wantsEvents = ({ req }: RestRequest): boolean =>
+  req.method === "GET" &&
+  /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i.test(req.headers.accept ?? "");
 
-async function follow({ req, res, params, context }: RestRequest, streams: EventStreams): Promise<void> {
+async function follow(
+  { req, res, params, context }: RestRequest,
+  streams: EventStreams,
+): Promise<void> {
   const changes = await crateSubmissions.follow(params["submissionUUID"]!, context);
   if (req.headers["last-event-id"] === LAST) {
     await changes[Symbol.asyncIterator]().return?.();
-    // Tells a browser's EventSource, which comes back after every end, not to (HTML Standard, section 9.2.3).
+    // Tells a browser's EventSource, which comes back after every end, not to (HTML Standard,
+    // section 9.2.3).
     return void res.writeHead(204, SAFE_HEADERS).end();
   }
   const { MAX_EVENT_STREAMS: most, EVENT_HEARTBEAT: heartbeat } = context.deps.config;
@@ -298,7 +657,14 @@ function eventsOf(changes: AsyncIterable<SubmissionView>): AsyncIterable<ServerE
     async next() {
       const { done, value } = await source.next();
       if (done) return { done: true, value: undefined };
-      return { done: false, value: { event: "submission", id: value.completed ? LAST : String(++count), data: JSON.stringify(value) } };
+      return {
+        done: false,
+        value: {
+          event: "submission",
+          id: value.completed ? LAST : String(++count),
+          data: JSON.stringify(value),
+        },
+      };
     },
     async return() {
       await source.return?.();

@@ -9,7 +9,18 @@ import { KINDS } from "../model/kinds.js";
 import type { Content } from "../services/files/content.js";
 import type { ObjectReference } from "../storage/records/port.js";
 import { representations } from "./contract/record-rows.js";
-import { arkPath, type ContractRow, FORMAT, type HeaderName, headerRefs, IF_NONE_MATCH, type MediaTypeObject, NOT_MODIFIED, RANGE, REVISION } from "./contract/rows.js";
+import {
+  arkPath,
+  type ContractRow,
+  FORMAT,
+  type HeaderName,
+  headerRefs,
+  IF_NONE_MATCH,
+  type MediaTypeObject,
+  NOT_MODIFIED,
+  RANGE,
+  REVISION,
+} from "./contract/rows.js";
 import { recordExample } from "./contract/schemas.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";
 
@@ -17,86 +28,202 @@ const EXAMPLE = recordExample(KINDS.datadownload);
 const ARK = EXAMPLE["@id"] as string;
 
 /** Bytes in the media type that the record names. */
-export const BYTES: Record<string, MediaTypeObject> = { "*/*": { schema: {}, example: "image,cells\nfov-001.tif,214\n" } };
+export const BYTES: Record<string, MediaTypeObject> = {
+  "*/*": { schema: {}, example: "image,cells\nfov-001.tif,214\n" },
+};
 export const CONTENT_HEADERS: readonly HeaderName[] = ["ETag", "Accept-Ranges"];
-export const CONTENT_REFUSALS: readonly ErrorCode[] = ["NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "NOT_FOUND", "AMBIGUOUS", "GONE", "CONTENT_DELETED", "RANGE_NOT_SATISFIABLE"];
+export const CONTENT_REFUSALS: readonly ErrorCode[] = [
+  "NOT_AUTHENTICATED",
+  "INVALID_TOKEN",
+  "FORBIDDEN",
+  "NOT_FOUND",
+  "AMBIGUOUS",
+  "GONE",
+  "CONTENT_DELETED",
+  "RANGE_NOT_SATISFIABLE",
+];
 
 /** The answer to a request with `Range`. */
-export const PARTIAL = (content: Readonly<Record<string, MediaTypeObject>>): Record<string, JsonObject> => ({
-  "206": { description: "The bytes that `Range` asks for.", headers: headerRefs([...CONTENT_HEADERS, "Content-Range"]), content: content as unknown as JsonObject },
+export const PARTIAL = (
+  content: Readonly<Record<string, MediaTypeObject>>,
+): Record<string, JsonObject> => ({
+  "206": {
+    description: "The bytes that `Range` asks for.",
+    headers: headerRefs([...CONTENT_HEADERS, "Content-Range"]),
+    content: content as unknown as JsonObject,
+  },
 });
 
 /** Where S3_PRESIGNED is set. */
 export const ELSEWHERE: Record<string, JsonObject> = {
-  "307": { description: "The bytes are at the address in `Location`, for a while and without a token; a `Range` is to be sent there too.", headers: { ...headerRefs(["ETag"]), Location: { schema: { type: "string", format: "uri" } } } },
+  "307": {
+    description:
+      "The bytes are at the address in `Location`, for a while and without a token; a " +
+      "`Range` is to be sent there too.",
+    headers: { ...headerRefs(["ETag"]), Location: { schema: { type: "string", format: "uri" } } },
+  },
 };
 
-const contentOperation = (path: string, operationId: string, summary: string, parameters: JsonObject[]): ContractRow => ({
-  method: "get", path, operationId, tag: "files", summary,
-  description: "Open to anyone once the record is published; before that to those who may change it. A crate is its archive as it was uploaded, which is for those who may read every member.",
+const contentOperation = (
+  path: string,
+  operationId: string,
+  summary: string,
+  parameters: JsonObject[],
+): ContractRow => ({
+  method: "get",
+  path,
+  operationId,
+  tag: "files",
+  summary,
+  description:
+    "Open to anyone once the record is published; before that to those who may change it. A " +
+    "crate is its archive as it was uploaded, which is for those who may read every member.",
   parameters: [...parameters, RANGE, IF_NONE_MATCH],
   answer: { description: "The stored bytes.", content: BYTES, headers: CONTENT_HEADERS },
   also: { ...PARTIAL(BYTES), ...NOT_MODIFIED, ...ELSEWHERE },
-  token: "optional", refusals: CONTENT_REFUSALS,
+  token: "optional",
+  refusals: CONTENT_REFUSALS,
 });
 
 export const FILES: readonly ContractRow[] = [
   {
-    method: "get", path: "/datadownload/ark:{NAAN}/{download_id}", operationId: "get_datadownload", tag: "files", summary: "The metadata of a file",
+    method: "get",
+    path: "/datadownload/ark:{NAAN}/{download_id}",
+    operationId: "get_datadownload",
+    tag: "files",
+    summary: "The metadata of a file",
     parameters: [...arkPath(ARK, "download_id"), IF_NONE_MATCH, FORMAT, REVISION],
-    answer: { description: "The record.", content: representations(KINDS.datadownload, EXAMPLE), headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"] },
+    answer: {
+      description: "The record.",
+      content: representations(KINDS.datadownload, EXAMPLE),
+      headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
+    },
     also: NOT_MODIFIED,
     refusals: ["NOT_FOUND", "AMBIGUOUS", "GONE", "NOT_ACCEPTABLE"],
   },
-  contentOperation("/datadownload/ark:{NAAN}/{download_id}/download", "download_datadownload", "The content of a file", arkPath(ARK, "download_id")),
-  contentOperation("/dataset/download/ark:{NAAN}/{postfix}", "download_dataset", "The content of a dataset", arkPath("ark:99999/dataset-cells")),
-  contentOperation("/software/download/ark:{NAAN}/{postfix}", "download_software", "The content of software", arkPath("ark:99999/software-segment")),
-  contentOperation("/download/ark:{NAAN}/{postfix}", "download_content", "The content of any record, to be saved", arkPath(ARK)),
-  contentOperation("/view/ark:{NAAN}/{postfix}", "view_content", "The content of any record, to be looked at", arkPath(ARK)),
+  contentOperation(
+    "/datadownload/ark:{NAAN}/{download_id}/download",
+    "download_datadownload",
+    "The content of a file",
+    arkPath(ARK, "download_id"),
+  ),
+  contentOperation(
+    "/dataset/download/ark:{NAAN}/{postfix}",
+    "download_dataset",
+    "The content of a dataset",
+    arkPath("ark:99999/dataset-cells"),
+  ),
+  contentOperation(
+    "/software/download/ark:{NAAN}/{postfix}",
+    "download_software",
+    "The content of software",
+    arkPath("ark:99999/software-segment"),
+  ),
+  contentOperation(
+    "/download/ark:{NAAN}/{postfix}",
+    "download_content",
+    "The content of any record, to be saved",
+    arkPath(ARK),
+  ),
+  contentOperation(
+    "/view/ark:{NAAN}/{postfix}",
+    "view_content",
+    "The content of any record, to be looked at",
+    arkPath(ARK),
+  ),
 ];
 
 const crates = new CrateResolver();
 
-/** What a header may hold as a media type (RFC 9110, section 8.3.1); a crate's `encodingFormat` is any text. */
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *; *[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$&^.+/:,-]*"))*$/;
+/**
+ * What a header may hold as a media type (RFC 9110, section 8.3.1); a crate's `encodingFormat` is
+ * any text.
+ */
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *; *[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$&^.+/:,-]*"))*$/;
 /** Types a browser shows without running anything of them. */
-const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|text\/(?:plain|csv|tab-separated-values)|application\/(?:json|ld\+json|pdf))$/;
+const SHOWN =
+  /^(?:image\/(?:png|jpeg|gif|webp|avif)|text\/(?:plain|csv|tab-separated-values)|application\/(?:json|ld\+json|pdf))$/;
 
 /**
- * Serves stored bytes with Range. Whatever the file is, it does not act for the service: it is offered for
- * download, or shown in a sandbox without scripts, forms or an origin.
+ * Serves stored bytes with Range. Whatever the file is, it does not act for the service: it is
+ * offered for download, or shown in a sandbox without scripts, forms or an origin.
  */
-function serve(options: { kind?: KindName; role?: ObjectReference["role"]; inline?: boolean }): Handler {
-  return async (request) => sendContent(request, await crates.content(arkOf(request), options, request.context), options.inline);
+function serve(options: {
+  kind?: KindName;
+  role?: ObjectReference["role"];
+  inline?: boolean;
+}): Handler {
+  return async (request) =>
+    sendContent(
+      request,
+      await crates.content(arkOf(request), options, request.context),
+      options.inline,
+    );
 }
 
 /** How a file is offered for download, in both spellings of its name (RFC 6266, section 4.3). */
 export function disposition(name: string, type: "inline" | "attachment" = "attachment"): string {
-  return `${type}; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`;
+  return (
+    `${type}; filename="${name.replace(/[^\w.-]/g, "_")}"; ` +
+    `filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`
+  );
 }
 
 /** Sends stored bytes, or the range of them that is asked for. */
-export async function sendContent({ req, res }: RestRequest, { object, open, address }: Content, inline = false): Promise<void> {
+export async function sendContent(
+  { req, res }: RestRequest,
+  { object, open, address }: Content,
+  inline = false,
+): Promise<void> {
   const etag = `"${object.sha256}"`;
   const shown = inline && SHOWN.test(object.mediaType);
   const name = object.name.split("/").at(-1) ?? "content";
-  const as = { type: MEDIA_TYPE.test(object.mediaType) ? object.mediaType : "application/octet-stream", disposition: disposition(name, shown ? "inline" : "attachment") };
+  const as = {
+    type: MEDIA_TYPE.test(object.mediaType) ? object.mediaType : "application/octet-stream",
+    disposition: disposition(name, shown ? "inline" : "attachment"),
+  };
   const headers = {
-    ...SAFE_HEADERS, "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; sandbox", ETag: etag, "Accept-Ranges": "bytes", "Cache-Control": "private, no-cache",
-    "Content-Type": as.type, "Content-Disposition": as.disposition,
+    ...SAFE_HEADERS,
+    "Content-Security-Policy":
+      "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; sandbox",
+    ETag: etag,
+    "Accept-Ranges": "bytes",
+    "Cache-Control": "private, no-cache",
+    "Content-Type": as.type,
+    "Content-Disposition": as.disposition,
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   const current = req.headers["if-range"] === undefined || req.headers["if-range"] === etag;
   const range = current ? parseRange(req.headers.range, object.size) : undefined;
   if (range === "unsatisfiable") {
-    throw new ServiceError("RANGE_NOT_SATISFIABLE", `The content has ${object.size} bytes; the range asked for lies outside.`, {}, { "Content-Range": `bytes */${object.size}` });
+    throw new ServiceError(
+      "RANGE_NOT_SATISFIABLE",
+      `The content has ${object.size} bytes; the range asked for lies outside.`,
+      {},
+      { "Content-Range": `bytes */${object.size}` },
+    );
   }
   const length = range ? range.end - range.start + 1 : object.size;
-  const partial = range ? { "Content-Range": `bytes ${range.start}-${range.end}/${object.size}` } : {};
-  if (req.method === "HEAD") return void res.writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length }).end();
+  const partial = range
+    ? { "Content-Range": `bytes ${range.start}-${range.end}/${object.size}` }
+    : {};
+  if (req.method === "HEAD")
+    return void res
+      .writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length })
+      .end();
   // Our ETag means nothing elsewhere: what depends on it is answered here.
   const elsewhere = req.headers["if-range"] === undefined ? await address(as) : undefined;
-  if (elsewhere !== undefined) return void res.writeHead(307, { ...SAFE_HEADERS, ETag: etag, "Cache-Control": "private, no-store", Location: elsewhere, "Content-Length": 0 }).end();
+  if (elsewhere !== undefined)
+    return void res
+      .writeHead(307, {
+        ...SAFE_HEADERS,
+        ETag: etag,
+        "Cache-Control": "private, no-store",
+        Location: elsewhere,
+        "Content-Length": 0,
+      })
+      .end();
   const stream = await open(range);
   res.writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length });
   await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {

@@ -9,7 +9,23 @@ import { EXAMPLES } from "../model/examples.js";
 import { KINDS } from "../model/kinds.js";
 import { packageRoot } from "../package-root.js";
 import { representationsOf } from "./contract/record-rows.js";
-import { arkPath, BACKLINKS, BODY_REFUSALS, type ContractRow, FIND_REFUSALS, FORMAT, IF_MATCH, IF_NONE_MATCH, json, NOT_MODIFIED, query, REVISION, schemaRef, TOMBSTONE, WRITE_REFUSALS } from "./contract/rows.js";
+import {
+  arkPath,
+  BACKLINKS,
+  BODY_REFUSALS,
+  type ContractRow,
+  FIND_REFUSALS,
+  FORMAT,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  json,
+  NOT_MODIFIED,
+  query,
+  REVISION,
+  schemaRef,
+  TOMBSTONE,
+  WRITE_REFUSALS,
+} from "./contract/rows.js";
 import { recordExample } from "./contract/schemas.js";
 import { BYTES, ELSEWHERE, PARTIAL } from "./files.js";
 import type { Handlers } from "./request.js";
@@ -21,42 +37,107 @@ const ANY = schemaRef("EntityRecord");
 
 export const IDENTIFIERS: readonly ContractRow[] = [
   {
-    method: "get", path: "/ark:{NAAN}/{postfix}", operationId: "resolve_ark", tag: "identifiers", summary: "Resolve an identifier of any kind",
-    description: "Every spelling answers: with or without `/` after the label, with other hyphens, with a resolver's address before it (percent-encoded). A crate's identifier followed by the path of a file that no entity describes answers the file. Where nothing is stored, or a tombstone, browsers (`Accept: text/html`) get the same refusal as a page.",
+    method: "get",
+    path: "/ark:{NAAN}/{postfix}",
+    operationId: "resolve_ark",
+    tag: "identifiers",
+    summary: "Resolve an identifier of any kind",
+    description:
+      "Every spelling answers: with or without `/` after the label, with other hyphens, " +
+      "with a resolver's address before it (percent-encoded). A crate's identifier followed " +
+      "by the path of a file that no entity describes answers the file. Where nothing is " +
+      "stored, or a tombstone, browsers (`Accept: text/html`) get the same refusal as a " +
+      "page.",
     parameters: [
-      ...arkPath(ARK), IF_NONE_MATCH, FORMAT, REVISION, BACKLINKS,
-      { ...query("info", "Present, with or without a value: the kernel metadata (ERC) instead of the record. A bare `?` or `??` at the end means the same.", { type: "string" }), allowEmptyValue: true },
+      ...arkPath(ARK),
+      IF_NONE_MATCH,
+      FORMAT,
+      REVISION,
+      BACKLINKS,
+      {
+        ...query(
+          "info",
+          "Present, with or without a value: the kernel metadata (ERC) instead of the " +
+            "record. A bare `?` or `??` at the end means the same.",
+          { type: "string" },
+        ),
+        allowEmptyValue: true,
+      },
     ],
     answer: {
-      description: "The record in the form that `Accept` asks for; JSON-LD when it does not say.", headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
+      description: "The record in the form that `Accept` asks for; JSON-LD when it does not say.",
+      headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
       content: {
         ...representationsOf(ANY, EXAMPLE, KINDS.dataset),
         // A file of a crate that no entity describes has no record; its bytes are the answer.
         ...BYTES,
-        "text/plain": { schema: { type: "string" }, example: `erc:\nwho: Ada Example\nwhat: ${EXAMPLE["name"] as string}\nwhen: 2024-05-01\nwhere: ${ARK}\n` },
+        "text/plain": {
+          schema: { type: "string" },
+          example:
+            `erc:\nwho: Ada Example\nwhat: ${EXAMPLE["name"] as string}\nwhen: 2024-05-01\n` +
+            `where: ${ARK}\n`,
+        },
       },
     },
     also: {
       ...NOT_MODIFIED,
       ...PARTIAL(BYTES),
       ...ELSEWHERE,
-      "302": { description: "An identifier of another authority that is not stored here: to the global resolver.", headers: { Location: { description: "Address at the global resolver.", schema: { type: "string" } } } },
+      "302": {
+        description:
+          "An identifier of another authority that is not stored here: to the global resolver.",
+        headers: {
+          Location: { description: "Address at the global resolver.", schema: { type: "string" } },
+        },
+      },
     },
     token: "optional",
-    refusals: [...FIND_REFUSALS, "NOT_ACCEPTABLE", "NOT_AUTHENTICATED", "INVALID_TOKEN", "FORBIDDEN", "RANGE_NOT_SATISFIABLE"],
+    refusals: [
+      ...FIND_REFUSALS,
+      "NOT_ACCEPTABLE",
+      "NOT_AUTHENTICATED",
+      "INVALID_TOKEN",
+      "FORBIDDEN",
+      "RANGE_NOT_SATISFIABLE",
+    ],
   },
   {
-    method: "put", path: "/ark:{NAAN}/{postfix}", operationId: "update_ark", tag: "identifiers", summary: "Replace a record of any kind",
-    description: "Takes the body of the record's own kind, as the update operation of that kind does. `@id` may be left out; another one than the path's is refused.",
+    method: "put",
+    path: "/ark:{NAAN}/{postfix}",
+    operationId: "update_ark",
+    tag: "identifiers",
+    summary: "Replace a record of any kind",
+    description:
+      "Takes the body of the record's own kind, as the update operation of that kind does. " +
+      "`@id` may be left out; another one than the path's is refused.",
     parameters: [...arkPath(ARK), IF_MATCH],
-    body: { "application/json": { schema: ANY, example: EXAMPLES.dataset, exampleName: "Dataset" }, "application/ld+json": { schema: ANY, example: EXAMPLES.dataset, exampleName: "Dataset" } },
-    answer: { description: "The updated record.", content: json(ANY, EXAMPLE, "DatasetRecord"), headers: ["ETag", "X-Publication-Status"] },
+    body: {
+      "application/json": { schema: ANY, example: EXAMPLES.dataset, exampleName: "Dataset" },
+      "application/ld+json": { schema: ANY, example: EXAMPLES.dataset, exampleName: "Dataset" },
+    },
+    answer: {
+      description: "The updated record.",
+      content: json(ANY, EXAMPLE, "DatasetRecord"),
+      headers: ["ETag", "X-Publication-Status"],
+    },
     token: "required",
-    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "EMAIL_TAKEN", "REVISION_MISMATCH"],
+    refusals: [
+      ...WRITE_REFUSALS,
+      ...BODY_REFUSALS,
+      ...FIND_REFUSALS,
+      "EMAIL_TAKEN",
+      "REVISION_MISMATCH",
+    ],
   },
   {
-    method: "delete", path: "/ark:{NAAN}/{postfix}", operationId: "delete_ark", tag: "identifiers", summary: "Delete a record of any kind",
-    description: "The same as the delete operation of the record's kind: of a file record the stored content is deleted, and its metadata kept.",
+    method: "delete",
+    path: "/ark:{NAAN}/{postfix}",
+    operationId: "delete_ark",
+    tag: "identifiers",
+    summary: "Delete a record of any kind",
+    description:
+      "The same as the delete operation of the record's kind: of a file record the stored " +
+      "content is deleted, and its metadata kept.",
     parameters: [...arkPath(ARK), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted record.", content: json(ANY, EXAMPLE, "DatasetRecord") },
     token: "required",
@@ -74,17 +155,26 @@ function served(name: string, format: (typeof FORMATS)[number]): Promise<Buffer>
   const key = `${name} ${format}`;
   let bytes = read.get(key);
   if (!bytes) {
-    bytes = readFile(join(packageRoot, "ontology", TURTLE[name]!)).then((turtle) => (format === "text/turtle" ? turtle : converted(turtle.toString("utf8"), format)));
+    bytes = readFile(join(packageRoot, "ontology", TURTLE[name]!)).then((turtle) =>
+      format === "text/turtle" ? turtle : converted(turtle.toString("utf8"), format),
+    );
     bytes.catch(() => read.delete(key));
     read.set(key, bytes);
   }
   return bytes;
 }
 
-async function converted(turtle: string, format: "application/n-triples" | "application/ld+json"): Promise<Buffer> {
+async function converted(
+  turtle: string,
+  format: "application/n-triples" | "application/ld+json",
+): Promise<Buffer> {
   const triples = new Writer({ format: "N-Triples" }).quadsToString(new Parser().parse(turtle));
   if (format === "application/n-triples") return Buffer.from(triples);
-  return Buffer.from(JSON.stringify(await jsonld.fromRDF(triples as unknown as object, { format: "application/n-quads" })));
+  return Buffer.from(
+    JSON.stringify(
+      await jsonld.fromRDF(triples as unknown as object, { format: "application/n-quads" }),
+    ),
+  );
 }
 
 export const ontologyOperations: Handlers = {
@@ -93,10 +183,21 @@ export const ontologyOperations: Handlers = {
     const headers = { "Cache-Control": "public, max-age=3600", Vary: "Accept" };
     if (name === "context") {
       const bytes = await readFile(join(packageRoot, "ontology", "context.jsonld"));
-      return sendBytes(req, res, bytes, { type: preferred(req.headers.accept, ["application/ld+json", "application/json"]), headers });
+      return sendBytes(req, res, bytes, {
+        type: preferred(req.headers.accept, ["application/ld+json", "application/json"]),
+        headers,
+      });
     }
-    if (!Object.hasOwn(TURTLE, name)) throw new ServiceError("NOT_FOUND", `There is no vocabulary of this name; there are ${[...Object.keys(TURTLE), "context"].join(", ")}.`);
+    if (!Object.hasOwn(TURTLE, name))
+      throw new ServiceError(
+        "NOT_FOUND",
+        "There is no vocabulary of this name; there are " +
+          `${[...Object.keys(TURTLE), "context"].join(", ")}.`,
+      );
     const format = preferred(req.headers.accept, FORMATS);
-    sendBytes(req, res, await served(name, format), { type: format.startsWith("text/") ? `${format}; charset=utf-8` : format, headers });
+    sendBytes(req, res, await served(name, format), {
+      type: format.startsWith("text/") ? `${format}; charset=utf-8` : format,
+      headers,
+    });
   },
 };

@@ -7,7 +7,16 @@ import { authenticated } from "../services/access/rules.js";
 import { publicationOf } from "../services/publication/publish.js";
 import { etagOf } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
-import { arkPath, BODY_REFUSALS, type ContractRow, FIND_REFUSALS, IF_MATCH, json, schemaRef, WRITE_REFUSALS } from "./contract/rows.js";
+import {
+  arkPath,
+  BODY_REFUSALS,
+  type ContractRow,
+  FIND_REFUSALS,
+  IF_MATCH,
+  json,
+  schemaRef,
+  WRITE_REFUSALS,
+} from "./contract/rows.js";
 import { arkOf, type Handlers, type RestRequest } from "./request.js";
 
 const ARK = EXAMPLES.dataset["@id"] as string;
@@ -15,17 +24,38 @@ const PUBLISHED = { "@id": ARK, publicationStatus: "PUBLISHED", embargoedUntil: 
 
 export const PUBLICATION: readonly ContractRow[] = [
   {
-    method: "put", path: "/publish", operationId: "publish", tag: "publication", summary: "Set whether the content of a record is open",
-    description: "Any status may follow any. The content of a PUBLISHED record is readable by anyone, of others by those who may change the record; EMBARGOED content opens at `embargoedUntil`, of a crate's member when the crate is published too. Publishing a crate publishes its members that are DRAFT, and leaves all others alone.",
+    method: "put",
+    path: "/publish",
+    operationId: "publish",
+    tag: "publication",
+    summary: "Set whether the content of a record is open",
+    description:
+      "Any status may follow any. The content of a PUBLISHED record is readable by anyone, " +
+      "of others by those who may change the record; EMBARGOED content opens at " +
+      "`embargoedUntil`, of a crate's member when the crate is published too. Publishing a " +
+      "crate publishes its members that are DRAFT, and leaves all others alone.",
     parameters: [IF_MATCH],
     body: json(schemaRef("PublicationRequest"), { "@id": ARK, publicationStatus: "PUBLISHED" }),
-    answer: { description: "The status as it is now.", content: json(schemaRef("Publication"), PUBLISHED, "Publication"), headers: ["ETag", "X-Publication-Status"] },
-    token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
+    answer: {
+      description: "The status as it is now.",
+      content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
+      headers: ["ETag", "X-Publication-Status"],
+    },
+    token: "required",
+    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
   },
   {
-    method: "get", path: "/publish/ark:{NAAN}/{postfix}", operationId: "publication_status", tag: "publication", summary: "Whether the content of a record is open",
+    method: "get",
+    path: "/publish/ark:{NAAN}/{postfix}",
+    operationId: "publication_status",
+    tag: "publication",
+    summary: "Whether the content of a record is open",
     parameters: arkPath(ARK),
-    answer: { description: "The status.", content: json(schemaRef("Publication"), PUBLISHED, "Publication"), headers: ["ETag", "X-Publication-Status"] },
+    answer: {
+      description: "The status.",
+      content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
+      headers: ["ETag", "X-Publication-Status"],
+    },
     refusals: FIND_REFUSALS,
   },
 ];
@@ -33,14 +63,24 @@ export const PUBLICATION: readonly ContractRow[] = [
 const publications = new PublicationResolver();
 
 function send({ req, res }: RestRequest, record: StoredRecord): void {
-  sendJson(req, res, publicationOf(record), { headers: { ETag: etagOf(record), "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache" } });
+  sendJson(req, res, publicationOf(record), {
+    headers: {
+      ETag: etagOf(record),
+      "X-Publication-Status": record.publicationStatus,
+      "Cache-Control": "no-cache",
+    },
+  });
 }
 
 export const publicationOperations: Handlers = {
   publish: async (request) => {
     const { req, context } = request;
     authenticated(context.caller);
-    send(request, await publications.publish(await readJson(req, context.deps), expectedRevision(req), context));
+    send(
+      request,
+      await publications.publish(await readJson(req, context.deps), expectedRevision(req), context),
+    );
   },
-  publication_status: async (request) => send(request, await publications.status(arkOf(request), request.context)),
+  publication_status: async (request) =>
+    send(request, await publications.status(arkOf(request), request.context)),
 };

@@ -9,7 +9,15 @@ import { type Attribution, attributionOf } from "../services/records/attribution
 import { type Landmarks, landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/record-page.js";
-import { addressOf, askedAddress, type Format, landingLinks, linkHeader, linkset, type Place } from "../web/signposting.js";
+import {
+  addressOf,
+  askedAddress,
+  type Format,
+  landingLinks,
+  linkHeader,
+  linkset,
+  type Place,
+} from "../web/signposting.js";
 import type { RestRequest } from "./request.js";
 
 /** Kernel elements are one line each: ANVL has no other way to hold a line break or a `|`. */
@@ -19,7 +27,11 @@ const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|
  * Description and commitment of a record in ANVL, as the `?info` inflection of an ARK asks for them
  * (draft-kunze-ark, section 5; kernel elements who, what, when, where).
  */
-function kernelMetadata(baseUrl: string, { record, name }: Landmarks, { authors, when }: Attribution): string {
+function kernelMetadata(
+  baseUrl: string,
+  { record, name }: Landmarks,
+  { authors, when }: Attribution,
+): string {
   const who = authors.map((author) => author.name ?? author.id).join("; ");
   const where = addressOf(baseUrl, record.ark);
   return [
@@ -31,7 +43,8 @@ function kernelMetadata(baseUrl: string, { record, name }: Landmarks, { authors,
     "",
     "erc-support:",
     `who: the registry at ${baseUrl}`,
-    "what: the identifier is kept and never given to another object; the metadata may change, with its history; a deleted object leaves a tombstone",
+    "what: the identifier is kept and never given to another object; the metadata may " +
+      "change, with its history; a deleted object leaves a tombstone",
     `when: ${new Date(record.modifiedAt).toISOString().slice(0, 10)}`,
     `where: ${where}`,
     "",
@@ -39,58 +52,121 @@ function kernelMetadata(baseUrl: string, { record, name }: Landmarks, { authors,
 }
 
 /** Sends a record in the form that the request asks for, with its signposts; or 304. */
-export async function sendRecord(request: RestRequest, view: RecordView, location?: string): Promise<void> {
-  const { req, res, context: { deps, caller }, query, inflection } = request;
+export async function sendRecord(
+  request: RestRequest,
+  view: RecordView,
+  location?: string,
+): Promise<void> {
+  const {
+    req,
+    res,
+    context: { deps, caller },
+    query,
+    inflection,
+  } = request;
   const { record } = view;
   const landmarks = landmarksOf(record);
-  const place = { base: deps.baseUrl(), asked: askedAddress(deps.baseUrl(), req.url ?? "/", record.ark) };
+  const place = {
+    base: deps.baseUrl(),
+    asked: askedAddress(deps.baseUrl(), req.url ?? "/", record.ark),
+  };
   const format = inflection ? undefined : negotiate(req.headers.accept, query["format"]);
   const variant = format ? VARIANT[format] : "-erc";
   const etag = view.etag.replace(/"$/, `${variant}"`);
   const headers: Record<string, string> = {
-    ETag: etag, Vary: "Accept, Authorization", "X-Publication-Status": record.publicationStatus, "Cache-Control": "no-cache",
+    ETag: etag,
+    Vary: "Accept, Authorization",
+    "X-Publication-Status": record.publicationStatus,
+    "Cache-Control": "no-cache",
     // With a token, a user's own view may be shown.
     ...(record.kind === "user" && caller !== null && NOT_STORED),
-    Link: [linkHeader(landingLinks(place, landmarks)), ...nextLink(request, view)].join(", "), ...(location === undefined ? {} : { "Content-Location": location }),
+    Link: [linkHeader(landingLinks(place, landmarks)), ...nextLink(request, view)].join(", "),
+    ...(location === undefined ? {} : { "Content-Location": location }),
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (!format) {
     const text = kernelMetadata(deps.baseUrl(), landmarks, await attributionOf(deps, landmarks));
-    return sendBytes(req, res, Buffer.from(text), { type: "text/plain; charset=utf-8", headers: { ...headers, "THUMP-Status": "0.6 200 OK", Link: `</${encodeURI(record.ark)}>; rel="describes"` } });
+    return sendBytes(req, res, Buffer.from(text), {
+      type: "text/plain; charset=utf-8",
+      headers: {
+        ...headers,
+        "THUMP-Status": "0.6 200 OK",
+        Link: `</${encodeURI(record.ark)}>; rel="describes"`,
+      },
+    });
   }
   if (format === "text/html") headers["Content-Security-Policy"] = PAGE_POLICY;
-  sendBytes(req, res, await bytesOf(deps, view, format, place), { headers, type: format.startsWith("text/") ? `${format}; charset=utf-8` : format });
+  sendBytes(req, res, await bytesOf(deps, view, format, place), {
+    headers,
+    type: format.startsWith("text/") ? `${format}; charset=utf-8` : format,
+  });
 }
 
-async function bytesOf(deps: Deps, view: RecordView, format: Format, place: Place): Promise<Uint8Array> {
+async function bytesOf(
+  deps: Deps,
+  view: RecordView,
+  format: Format,
+  place: Place,
+): Promise<Uint8Array> {
   switch (format) {
-    case "application/ld+json": case "application/json": return view.bytes;
-    case "text/html": return Buffer.from(await recordPage(deps, view, place));
-    case "application/linkset+json": return Buffer.from(JSON.stringify(linkset(place, landmarksOf(view.record))));
-    default: return Buffer.from(await statements(deps, view, format));
+    case "application/ld+json":
+    case "application/json":
+      return view.bytes;
+    case "text/html":
+      return Buffer.from(await recordPage(deps, view, place));
+    case "application/linkset+json":
+      return Buffer.from(JSON.stringify(linkset(place, landmarksOf(view.record))));
+    default:
+      return Buffer.from(await statements(deps, view, format));
   }
 }
 
 /** Where derived lists that were cut go on. */
 function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
-  return next ? [`<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>; rel="next"`] : [];
+  return next
+    ? [
+        `<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>` +
+          `; rel="next"`,
+      ]
+    : [];
 }
 
 /** What the graph holds of the record, without what was inferred. */
 async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
   const graph = `<${view.record.ark}> .`;
   const { record, past } = view;
-  const quads = past ? (await graphOf({ ark: record.ark, kind: record.kind, document: past, fromCrate: record.crate !== null })).quads : await deps.records.quads(record.ark);
+  const quads = past
+    ? (
+        await graphOf({
+          ark: record.ark,
+          kind: record.kind,
+          document: past,
+          fromCrate: record.crate !== null,
+        })
+      ).quads
+    : await deps.records.quads(record.ark);
   const lines = (quads ?? "").split("\n").filter((line) => line.endsWith(graph));
   if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   const writer = new Writer({ prefixes: PREFIXES });
-  for (const quad of parseNQuads(lines.join("\n"))) writer.addQuad(quad.subject, quad.predicate, quad.object);
-  return new Promise((resolve, reject) => writer.end((error, result: string) => (error ? reject(error) : resolve(result))));
+  for (const quad of parseNQuads(lines.join("\n")))
+    writer.addQuad(quad.subject, quad.predicate, quad.object);
+  return new Promise((resolve, reject) =>
+    writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
+  );
 }
 
 /** A record as the answer to a write. */
 export function sendWritten({ req, res }: RestRequest, view: RecordView): void {
-  const { etag, record: { kind, publicationStatus } } = view;
+  const {
+    etag,
+    record: { kind, publicationStatus },
+  } = view;
   // That of a user shows the address and the fields of the account.
-  sendBytes(req, res, view.bytes, { headers: { ETag: etag, "X-Publication-Status": publicationStatus, ...(kind === "user" && NOT_STORED) } });
+  sendBytes(req, res, view.bytes, {
+    headers: {
+      ETag: etag,
+      "X-Publication-Status": publicationStatus,
+      ...(kind === "user" && NOT_STORED),
+    },
+  });
 }

@@ -37,21 +37,49 @@ export function recordHandlers(kind: KindName): Handlers {
     const found = await resolver.page(filter, page, context);
     const headers: Record<string, string> = { ...own, "X-Total-Count": String(found.total) };
     if (found.next !== undefined) {
-      const query = new URLSearchParams({ ...(request.query as Record<string, string>), cursor: found.next, limit: String(page.limit) });
+      const query = new URLSearchParams({
+        ...(request.query as Record<string, string>),
+        cursor: found.next,
+        limit: String(page.limit),
+      });
       headers["Link"] = `<${context.deps.baseUrl()}${request.path}?${query}>; rel="next"`;
     }
-    await streamJsonArray(req, res, (async function* () { yield found.views.map((view) => view.bytes); })(), headers);
+    await streamJsonArray(
+      req,
+      res,
+      (async function* () {
+        yield found.views.map((view) => view.bytes);
+      })(),
+      headers,
+    );
   };
 
   return {
     [`list_${kind}`]: list,
     [`create_${kind}`]: async (request) => {
       if (!open) authenticated(request.context.caller);
-      sendWritten(request, await resolver.create(await readJson(request.req, request.context.deps, open ? "MAX_LOGIN_BYTES" : "MAX_BODY_BYTES"), request.context));
+      sendWritten(
+        request,
+        await resolver.create(
+          await readJson(
+            request.req,
+            request.context.deps,
+            open ? "MAX_LOGIN_BYTES" : "MAX_BODY_BYTES",
+          ),
+          request.context,
+        ),
+      );
     },
     [`update_${kind}`]: async (request) => {
       authenticated(request.context.caller);
-      sendWritten(request, await resolver.replace(await readJson(request.req, request.context.deps), expectedRevision(request.req), request.context));
+      sendWritten(
+        request,
+        await resolver.replace(
+          await readJson(request.req, request.context.deps),
+          expectedRevision(request.req),
+          request.context,
+        ),
+      );
     },
     [`get_${kind}`]: (request) => getRecord(request, kind),
     [`delete_${kind}`]: (request) => remove(request, kind),
@@ -68,46 +96,84 @@ async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<
   for await (const views of pages) yield views.map((view) => view.bytes);
 }
 
-/** The record as it is, as `?revision=` asks for it, or with the next derived entries at `?backlinks=`. */
-function viewAsked({ query, context }: RestRequest, ark: string, kind?: KindName): Promise<RecordView> {
+/**
+ * The record as it is, as `?revision=` asks for it, or with the next derived entries at
+ * `?backlinks=`.
+ */
+function viewAsked(
+  { query, context }: RestRequest,
+  ark: string,
+  kind?: KindName,
+): Promise<RecordView> {
   const { revision, backlinks } = query;
-  if (revision !== undefined) return records.readRevision(ark, revisionParameter(revision), context, kind);
-  return (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context, backlinks === undefined ? undefined : readBacklinkCursor(backlinks));
+  if (revision !== undefined)
+    return records.readRevision(ark, revisionParameter(revision), context, kind);
+  return (kind === undefined ? records : KIND_RESOLVERS[kind]).read(
+    ark,
+    context,
+    backlinks === undefined ? undefined : readBacklinkCursor(backlinks),
+  );
 }
 
 async function remove(request: RestRequest, kind?: KindName): Promise<void> {
   const { req, context } = request;
   authenticated(context.caller);
   const expected = expectedRevision(req);
-  sendWritten(request, await records.remove(arkOf(request), { ...(kind ? { kind } : {}), ...(expected === undefined ? {} : { expectedRevision: expected }), ...tombstone(request) }, context));
+  sendWritten(
+    request,
+    await records.remove(
+      arkOf(request),
+      {
+        ...(kind ? { kind } : {}),
+        ...(expected === undefined ? {} : { expectedRevision: expected }),
+        ...tombstone(request),
+      },
+      context,
+    ),
+  );
 }
 
 /** `?reason=` and `?successor=` of a deletion. */
 function tombstone({ query }: RestRequest): { reason?: string; successor?: string } {
-  return { ...(query["reason"] === undefined ? {} : { reason: query["reason"] }), ...(query["successor"] === undefined ? {} : { successor: query["successor"] }) };
+  return {
+    ...(query["reason"] === undefined ? {} : { reason: query["reason"] }),
+    ...(query["successor"] === undefined ? {} : { successor: query["successor"] }),
+  };
 }
 
 /** An alias is answered directly; Content-Location says how the record is spelled. */
 export function locationOf(request: RestRequest, ark: string): string | undefined {
-  return request.path.endsWith(`/${ark}`) ? undefined : request.path.replace(/ark(?::|[0-9]).*$/is, () => encodeURI(ark));
+  return request.path.endsWith(`/${ark}`)
+    ? undefined
+    : request.path.replace(/ark(?::|[0-9]).*$/is, () => encodeURI(ark));
 }
 
 /** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
 function globalResolver({ req, params, context, path }: RestRequest): string | undefined {
   const { ARK_NAAN, GLOBAL_RESOLVER } = context.deps.config;
   if (params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
-  // As it was written: its escapes are part of the identifier, and what `?info` asks for is for the other resolver too.
+  // As it was written: its escapes are part of the identifier, and what `?info` asks for is for the
+  // other resolver too.
   const { written = path, search } = splitTarget(req.url ?? "/");
   const ark = storedArk(written.slice(1));
-  if (ark !== undefined) return `${GLOBAL_RESOLVER}/${encodeURI(ark).replaceAll("%25", "%")}${search}`;
+  if (ark !== undefined)
+    return `${GLOBAL_RESOLVER}/${encodeURI(ark).replaceAll("%25", "%")}${search}`;
   const decoded = lookupArk(path.slice(1));
-  return decoded && `${GLOBAL_RESOLVER}/${decoded.split("/").map(encodeURIComponent).join("/").replace(/^ark%3A/, "ark:")}${search}`;
+  return (
+    decoded &&
+    `${GLOBAL_RESOLVER}/${decoded
+      .split("/")
+      .map(encodeURIComponent)
+      .join("/")
+      .replace(/^ark%3A/, "ark:")}${search}`
+  );
 }
 
 /** A file of a crate that no entity describes: the identifier of the crate and its path. */
 async function undescribedFile(request: RestRequest): Promise<Content | undefined> {
   return crates.content(arkOf(request), {}, request.context).catch((error: unknown) => {
-    if (error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE")) return undefined;
+    if (error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE"))
+      return undefined;
     throw error;
   });
 }
@@ -117,12 +183,20 @@ async function resolve(request: RestRequest): Promise<void> {
   const { res } = request;
   try {
     const view = await viewAsked(request, arkOf(request));
-    const file = request.query["revision"] === undefined ? await crates.contentInstead(view.record, request.context) : undefined;
+    const file =
+      request.query["revision"] === undefined
+        ? await crates.contentInstead(view.record, request.context)
+        : undefined;
     if (file) return await sendContent(request, file);
     await sendRecord(request, view, locationOf(request, view.record.ark));
   } catch (error) {
     // What has other revisions than the one asked for is here.
-    if (!(error instanceof ServiceError) || !(error.code === "NOT_FOUND" || error.code === "GONE") || "revision" in error.extra) throw error;
+    if (
+      !(error instanceof ServiceError) ||
+      !(error.code === "NOT_FOUND" || error.code === "GONE") ||
+      "revision" in error.extra
+    )
+      throw error;
     const file = await undescribedFile(request);
     if (file) return sendContent(request, file);
     const elsewhere = error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
@@ -137,19 +211,39 @@ export const resolverOperations: Handlers = {
   update_ark: async (request) => {
     const { req, context } = request;
     authenticated(context.caller);
-    sendWritten(request, await records.replaceAt(arkOf(request), await readJson(req, context.deps), { expectedRevision: expectedRevision(req) }, context));
+    sendWritten(
+      request,
+      await records.replaceAt(
+        arkOf(request),
+        await readJson(req, context.deps),
+        { expectedRevision: expectedRevision(req) },
+        context,
+      ),
+    );
   },
   delete_ark: (request) => remove(request),
 };
 
 /** Kinds that come from archives and files have fewer of the five. */
-const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = { rocrate: ["list", "delete"], datadownload: ["get"], entity: [] };
+const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+  rocrate: ["list", "delete"],
+  datadownload: ["get"],
+  entity: [],
+};
 
 /** What each kind offers. */
-export const allRecordOperations: Handlers = Object.fromEntries(Object.values(KINDS).flatMap(({ name }) =>
-  Object.entries(recordHandlers(name)).filter(([id]) => PARTIAL[name]?.includes(id.slice(0, id.indexOf("_"))) ?? true)));
+export const allRecordOperations: Handlers = Object.fromEntries(
+  Object.values(KINDS).flatMap(({ name }) =>
+    Object.entries(recordHandlers(name)).filter(
+      ([id]) => PARTIAL[name]?.includes(id.slice(0, id.indexOf("_"))) ?? true,
+    ),
+  ),
+);
 
-/** The contract's three-part path: a project whose identifier has three parts, else one of that organization. */
+/**
+ * The contract's three-part path: a project whose identifier has three parts, else one of that
+ * organization.
+ */
 export const projectOperations: Handlers = {
   get_project_of_organization: async (request) => {
     const { NAAN, organization, postfix } = request.params;
@@ -158,7 +252,9 @@ export const projectOperations: Handlers = {
       await sendRecord(request, await viewAsked(request, whole, "project"));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
-      const view = await viewAsked(request, `ark:${NAAN}/${postfix}`, "project").catch(() => undefined);
+      const view = await viewAsked(request, `ark:${NAAN}/${postfix}`, "project").catch(
+        () => undefined,
+      );
       if (!view || !isMemberOf(view, `ark:${NAAN}/${organization}`)) throw error;
       await sendRecord(request, view, `/project/${encodeURI(view.record.ark)}`);
     }

@@ -16,7 +16,10 @@ export interface RestRequest {
   /** First value of each parameter. */
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly context: Context;
-  /** `?info`, `?` or `??` after an ARK: its kernel metadata is asked for (draft-kunze-ark, section 5). */
+  /**
+   * `?info`, `?` or `??` after an ARK: its kernel metadata is asked for (draft-kunze-ark, section
+   * 5).
+   */
   readonly inflection: boolean;
 }
 
@@ -25,7 +28,8 @@ export type Handler = (request: RestRequest) => Promise<void>;
 export type Handlers = Readonly<Record<string, Handler>>;
 
 /** The ARK that the path names. */
-export const arkOf = (request: RestRequest): string => `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
+export const arkOf = (request: RestRequest): string =>
+  `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
 
 export interface Target {
   path: string;
@@ -50,9 +54,18 @@ export function splitTarget(target: string): Target {
   try {
     path = raw.includes("%") ? decodeURIComponent(raw) : raw;
   } catch {
-    throw new ServiceError("BAD_REQUEST", "The path holds a percent-escape that is not UTF-8: write % as %25.");
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The path holds a percent-escape that is not UTF-8: write % as %25.",
+    );
   }
-  return { path: trimmed(path), ...(raw !== path ? { written: trimmed(raw) } : {}), query: mark < 0 ? "" : target.slice(mark + 1), search: mark < 0 ? "" : target.slice(mark), inflection: mark >= 0 && INFLECTION.test(target.slice(mark)) };
+  return {
+    path: trimmed(path),
+    ...(raw !== path ? { written: trimmed(raw) } : {}),
+    query: mark < 0 ? "" : target.slice(mark + 1),
+    search: mark < 0 ? "" : target.slice(mark),
+    inflection: mark >= 0 && INFLECTION.test(target.slice(mark)),
+  };
 }
 
 /** Without `/api` in front and slashes at the end. */
@@ -63,13 +76,25 @@ function trimmed(path: string): string {
 
 /** @throws ValidationError for a path that names what no identifier may hold */
 export function checkPath(params: Readonly<Record<string, string>>): void {
-  const items = Object.keys(params).filter((name) => params[name]!.includes("\0")).map((name) => badStringItem(["path", name]));
+  const items = Object.keys(params)
+    .filter((name) => params[name]!.includes("\0"))
+    .map((name) => badStringItem(["path", name]));
   if (items.length > 0) throw new ValidationError(items);
 }
 
-/** First value of each query parameter. @throws ServiceError `TOO_LARGE` past MAX_FORM_FIELDS; ValidationError for text that no JSON string may hold */
-export function readQuery(query: string, limits: Pick<Config, "MAX_FORM_FIELDS">): Record<string, string | undefined> {
-  const values: Record<string, string | undefined> = Object.create(null) as Record<string, string | undefined>;
+/**
+ * First value of each query parameter.
+ * @throws ServiceError `TOO_LARGE` past MAX_FORM_FIELDS; ValidationError for text that no JSON
+ * string may hold
+ */
+export function readQuery(
+  query: string,
+  limits: Pick<Config, "MAX_FORM_FIELDS">,
+): Record<string, string | undefined> {
+  const values: Record<string, string | undefined> = Object.create(null) as Record<
+    string,
+    string | undefined
+  >;
   if (query === "") return values;
   for (const [name, value] of formFields(query, limits)) {
     if (findBadString(value)) throw new ValidationError([badStringItem(["query", name])]);
@@ -78,13 +103,31 @@ export function readQuery(query: string, limits: Pick<Config, "MAX_FORM_FIELDS">
   return values;
 }
 
-const FLAGS: Readonly<Record<string, boolean>> = { true: true, t: true, yes: true, y: true, on: true, 1: true, false: false, f: false, no: false, n: false, off: false, 0: false };
+const FLAGS: Readonly<Record<string, boolean>> = {
+  true: true,
+  t: true,
+  yes: true,
+  y: true,
+  on: true,
+  1: true,
+  false: false,
+  f: false,
+  no: false,
+  n: false,
+  off: false,
+  0: false,
+};
 
 /** A query parameter that is true or false; false when it is absent. @throws ValidationError */
 export function readFlag(query: RestRequest["query"], name: string): boolean {
   const value = query[name]?.toLowerCase();
   if (value === undefined) return false;
-  if (!Object.hasOwn(FLAGS, value)) throw invalid(["query", name], "Input should be a valid boolean, unable to interpret input", "bool_parsing");
+  if (!Object.hasOwn(FLAGS, value))
+    throw invalid(
+      ["query", name],
+      "Input should be a valid boolean, unable to interpret input",
+      "bool_parsing",
+    );
   return FLAGS[value]!;
 }
 
@@ -92,7 +135,8 @@ export function readFlag(query: RestRequest["query"], name: string): boolean {
 export function presence({ res }: Pick<RestRequest, "res">): AbortSignal {
   const leaving = new AbortController();
   res.once("close", () => {
-    if (!res.writableFinished) leaving.abort(new ServiceError("BAD_REQUEST", "The client left before the answer."));
+    if (!res.writableFinished)
+      leaving.abort(new ServiceError("BAD_REQUEST", "The client left before the answer."));
   });
   return leaving.signal;
 }

@@ -21,7 +21,14 @@ import { historyOperations } from "./history.js";
 import { ontologyOperations } from "./identifiers.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
-import { checkPath, type Handlers, readQuery, type RestRequest, splitTarget, type Target } from "./request.js";
+import {
+  checkPath,
+  type Handlers,
+  readQuery,
+  type RestRequest,
+  splitTarget,
+  type Target,
+} from "./request.js";
 import { scoreOperations } from "./scores.js";
 import { searchOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
@@ -40,8 +47,16 @@ interface Route {
   suffix: boolean;
 }
 
-/** A template that a path fits, with the operation that the request's method asks for; `undefined` where it has no such method. */
-interface Match { operationId: string | undefined; params: Record<string, string>; suffix: boolean; methods: readonly string[] }
+/**
+ * A template that a path fits, with the operation that the request's method asks for; `undefined`
+ * where it has no such method.
+ */
+interface Match {
+  operationId: string | undefined;
+  params: Record<string, string>;
+  suffix: boolean;
+  methods: readonly string[];
+}
 /** The most specific first. */
 type Matched = readonly Match[];
 
@@ -55,7 +70,10 @@ function allowed(matched: Matched): string[] {
 /** Parameters that take all that is left of the path, slashes included: the postfix of an ARK. */
 const GREEDY = new Set(["postfix", "download_id"]);
 
-/** `ark:`, the old `ark:/`, and the contract's pattern of identifiers: `ark` before the digits of a NAAN. */
+/**
+ * `ark:`, the old `ark:/`, and the contract's pattern of identifiers: `ark` before the digits of a
+ * NAAN.
+ */
 const LABEL = "[Aa][Rr][Kk](?::/?|(?=[0-9]{5,}/))";
 
 function compile(template: string, methods: Map<string, string>): Route {
@@ -63,19 +81,25 @@ function compile(template: string, methods: Map<string, string>): Route {
   const trimmed = template.length > 1 ? template.replace(/\/$/, "") : template;
   const source = trimmed.split(/(\{\w+\})/).map((part) => {
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ark:$/, LABEL);
+    if (name === undefined)
+      return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ark:$/, LABEL);
     names.push(name);
     return GREEDY.has(name) ? "(.+)" : "([^/]+)";
   });
   return {
-    template, names, methods, pattern: new RegExp(`^${source.join("")}$`, "su"),
-    literal: trimmed.replace(/\{\w+\}/g, "").length, suffix: /\{(?:postfix|download_id)\}\/./.test(trimmed),
+    template,
+    names,
+    methods,
+    pattern: new RegExp(`^${source.join("")}$`, "su"),
+    literal: trimmed.replace(/\{\w+\}/g, "").length,
+    suffix: /\{(?:postfix|download_id)\}\/./.test(trimmed),
   };
 }
 
 /**
- * Matches paths against the templates of an OpenAPI document. openapi-backend's own matcher builds its
- * expressions anew for every request; these are built once and kept by the first segment of the path.
+ * Matches paths against the templates of an OpenAPI document. openapi-backend's own matcher builds
+ * its expressions anew for every request; these are built once and kept by the first segment of the
+ * path.
  */
 class PathMatcher {
   private readonly byFirst = new Map<string, Route[]>();
@@ -88,19 +112,26 @@ class PathMatcher {
         if (id !== undefined) methods.set(method.toUpperCase(), id);
       }
       const first = firstSegment(template);
-      this.byFirst.set(first, [...(this.byFirst.get(first) ?? []), compile(template, methods)].sort((a, b) => b.literal - a.literal));
+      this.byFirst.set(
+        first,
+        [...(this.byFirst.get(first) ?? []), compile(template, methods)].sort(
+          (a, b) => b.literal - a.literal,
+        ),
+      );
     }
   }
 
   /** Every template that fits. */
   match(method: string, path: string): Matched {
     const asked = method === "HEAD" ? "GET" : method;
-    return (this.byFirst.get(firstSegment(path)) ?? []).flatMap(({ pattern, names, methods, suffix }): Match[] => {
-      const found = pattern.exec(path);
-      if (!found) return [];
-      const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1]!]));
-      return [{ operationId: methods.get(asked), params, suffix, methods: [...methods.keys()] }];
-    });
+    return (this.byFirst.get(firstSegment(path)) ?? []).flatMap(
+      ({ pattern, names, methods, suffix }): Match[] => {
+        const found = pattern.exec(path);
+        if (!found) return [];
+        const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1]!]));
+        return [{ operationId: methods.get(asked), params, suffix, methods: [...methods.keys()] }];
+      },
+    );
   }
 }
 
@@ -113,12 +144,16 @@ function firstSegment(path: string): string {
 /** Routes of the OpenAPI document and the handlers behind them. */
 interface ContractRouter {
   match(method: string, path: string): Matched;
-  /** Whether the contract declares a token for the operation; where it does not, a bad one counts as none. */
+  /**
+   * Whether the contract declares a token for the operation; where it does not, a bad one counts as
+   * none.
+   */
   declaresToken(operationId: string): boolean;
   /** The body an operation reads; `undefined` for none. */
   reads(operationId: string): ExpectedBody | undefined;
   /**
-   * Lists and searches name every query parameter they know: a filter that is ignored would answer everything.
+   * Lists and searches name every query parameter they know: a filter that is ignored would answer
+   * everything.
    * @throws ValidationError for one that they do not know
    */
   checkParameters(operationId: string, query: RestRequest["query"]): void;
@@ -127,32 +162,63 @@ interface ContractRouter {
 
 /**
  * Binds every operation of the document to its handler through openapi-backend. Its router is given
- * precompiled paths, because its own builds sixty expressions anew for each request; and it is given requests
- * that are parsed already. Bodies are validated by the model, the one place that GraphQL uses as well.
- * @throws Error when an operation has no handler, or a handler no operation: the contract and the code differ
+ * precompiled paths, because its own builds sixty expressions anew for each request; and it is
+ * given requests that are parsed already. Bodies are validated by the model, the one place that
+ * GraphQL uses as well.
+ * @throws Error when an operation has no handler, or a handler no operation: the contract and the
+ * code differ
  */
-export async function contractRouter(contract: JsonObject, operations: Handlers): Promise<ContractRouter> {
+export async function contractRouter(
+  contract: JsonObject,
+  operations: Handlers,
+): Promise<ContractRouter> {
   const paths = contract["paths"] as Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   const matcher = new PathMatcher(paths);
-  const api = new OpenAPIBackend({ definition: namesOnly(contract, paths), quick: true, validate: false, strict: false });
+  const api = new OpenAPIBackend({
+    definition: namesOnly(contract, paths),
+    quick: true,
+    validate: false,
+    strict: false,
+  });
   await api.init();
-  const declared = new Map(api.getOperations().map((operation) => [operation.operationId!, operation]));
+  const declared = new Map(
+    api.getOperations().map((operation) => [operation.operationId!, operation]),
+  );
   const unbound = [...declared.keys()].filter((id) => !(id in operations));
   const undeclared = Object.keys(operations).filter((id) => !declared.has(id));
-  if (unbound.length + undeclared.length > 0) throw new Error(`The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no operation for ${undeclared.join(", ") || "-"}`);
+  if (unbound.length + undeclared.length > 0)
+    throw new Error(
+      `The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no ` +
+        `operation for ${undeclared.join(", ") || "-"}`,
+    );
 
   const rows = Object.values(paths).flatMap((item) => Object.values(item) as unknown as Row[]);
-  const bodies = new Map(rows.map(({ operationId, requestBody }) => [operationId, expectedBody(Object.keys(requestBody?.content ?? {}), requestBody?.["x-limit"])]));
-  const known = new Map(rows.filter(({ operationId }) => /^(?:list|search)_/.test(operationId)).map(({ operationId, parameters = [] }) => [operationId, queryNames(contract, parameters)]));
-  const secured = new Set(rows.filter(({ security }) => (security?.length ?? 0) > 0).map(({ operationId }) => operationId));
+  const bodies = new Map(
+    rows.map(({ operationId, requestBody }) => [
+      operationId,
+      expectedBody(Object.keys(requestBody?.content ?? {}), requestBody?.["x-limit"]),
+    ]),
+  );
+  const known = new Map(
+    rows
+      .filter(({ operationId }) => /^(?:list|search)_/.test(operationId))
+      .map(({ operationId, parameters = [] }) => [operationId, queryNames(contract, parameters)]),
+  );
+  const secured = new Set(
+    rows
+      .filter(({ security }) => (security?.length ?? 0) > 0)
+      .map(({ operationId }) => operationId),
+  );
 
   // It would gather all operations anew for each one that is looked up, here and for every request.
   api.router.getOperation = (id) => declared.get(id);
-  for (const [id, operation] of Object.entries(operations)) api.register(id, (_context, request: RestRequest) => operation(request));
+  for (const [id, operation] of Object.entries(operations))
+    api.register(id, (_context, request: RestRequest) => operation(request));
   api.register("notFound", () => {
     throw new Error("matched before");
   });
-  api.router.matchOperation = ((request: { operationId: string }) => declared.get(request.operationId)) as never;
+  api.router.matchOperation = ((request: { operationId: string }) =>
+    declared.get(request.operationId)) as never;
   api.router.parseRequest = ((request: unknown) => request) as never;
   return {
     match: (method, path) => matcher.match(method, path),
@@ -160,30 +226,62 @@ export async function contractRouter(contract: JsonObject, operations: Handlers)
     reads: (operationId) => bodies.get(operationId),
     checkParameters(operationId, query) {
       const names = known.get(operationId);
-      const unknown = names === undefined ? [] : Object.keys(query).filter((name) => !names.has(name));
-      if (unknown.length > 0) throw new ValidationError(unknown.slice(0, 20).map((name) => ({ loc: ["query", name.slice(0, 100)], msg: `Extra inputs are not permitted; known are ${[...names!].join(", ")}`, type: "extra_forbidden" })));
+      const unknown =
+        names === undefined ? [] : Object.keys(query).filter((name) => !names.has(name));
+      if (unknown.length > 0)
+        throw new ValidationError(
+          unknown.slice(0, 20).map((name) => ({
+            loc: ["query", name.slice(0, 100)],
+            msg: `Extra inputs are not permitted; known are ${[...names!].join(", ")}`,
+            type: "extra_forbidden",
+          })),
+        );
     },
     run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
 }
 
 /** What is read here of an operation of the document. */
-interface Row { operationId: string; parameters?: readonly JsonObject[]; security?: readonly object[]; requestBody?: { content?: object; "x-limit"?: BodyLimit } }
+interface Row {
+  operationId: string;
+  parameters?: readonly JsonObject[];
+  security?: readonly object[];
+  requestBody?: { content?: object; "x-limit"?: BodyLimit };
+}
 
 /** Names of an operation's query parameters, shared ones included. */
 function queryNames(contract: JsonObject, parameters: readonly JsonObject[]): ReadonlySet<string> {
   const shared = (contract["components"] as { parameters: Record<string, JsonObject> }).parameters;
-  const declared = parameters.map((parameter) => (typeof parameter["$ref"] === "string" ? shared[parameter["$ref"].split("/").at(-1)!]! : parameter));
-  return new Set(declared.filter((parameter) => parameter["in"] === "query").map((parameter) => String(parameter["name"])));
+  const declared = parameters.map((parameter) =>
+    typeof parameter["$ref"] === "string"
+      ? shared[parameter["$ref"].split("/").at(-1)!]!
+      : parameter,
+  );
+  return new Set(
+    declared
+      .filter((parameter) => parameter["in"] === "query")
+      .map((parameter) => String(parameter["name"])),
+  );
 }
 
 /**
- * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there, and following
- * their references takes 40 ms of the start. Nor with who may call: the use cases decide that, for every door alike.
+ * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there,
+ * and following their references takes 40 ms of the start. Nor with who may call: the use cases
+ * decide that, for every door alike.
  */
-function namesOnly({ openapi, info }: JsonObject, paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>): Document {
-  const named = Object.entries(paths).map(([path, item]) =>
-    [path, Object.fromEntries(Object.entries(item).map(([method, { operationId }]) => [method, { operationId, responses: {} }]))]);
+function namesOnly(
+  { openapi, info }: JsonObject,
+  paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>,
+): Document {
+  const named = Object.entries(paths).map(([path, item]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(item).map(([method, { operationId }]) => [
+        method,
+        { operationId, responses: {} },
+      ]),
+    ),
+  ]);
   return { openapi, info, paths: Object.fromEntries(named) } as unknown as Document;
 }
 
@@ -194,7 +292,12 @@ type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolea
  * The REST door: target → operation of the OpenAPI document → the handler that calls a resolver.
  * Order of refusals: route, method, body size and type, token, body, target.
  */
-export function restHandler(deps: Deps, router: ContractRouter, authenticator: Authenticator, onMatch?: (req: IncomingMessage, operationId: string) => void): RestHandler {
+export function restHandler(
+  deps: Deps,
+  router: ContractRouter,
+  authenticator: Authenticator,
+  onMatch?: (req: IncomingMessage, operationId: string) => void,
+): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   const isOwn = ownsAddress(deps.config.TRUSTED_PROXIES);
   return async (req, res) => {
@@ -213,16 +316,27 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
       onMatch?.(req, operationId);
       const reads = router.reads(operationId);
       if (reads) checkBodyHeaders(req, reads, deps.config);
-      const caller = await authenticator.caller(req.headers.authorization).catch((error: unknown) => {
-        if (router.declaresToken(operationId)) throw error;
-        return null;
-      });
+      const caller = await authenticator
+        .caller(req.headers.authorization)
+        .catch((error: unknown) => {
+          if (router.declaresToken(operationId)) throw error;
+          return null;
+        });
       checkPath(match.params);
       const query = readQuery(target.query, deps.config);
       router.checkParameters(operationId, query);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
-      await router.run({ req, res, path: target.path, operationId, params: match.params, query, context, inflection: target.inflection });
+      await router.run({
+        req,
+        res,
+        path: target.path,
+        operationId,
+        params: match.params,
+        query,
+        context,
+        inflection: target.inflection,
+      });
     } catch (error) {
       sendError(req, res, error, deps.log);
     }
@@ -231,17 +345,32 @@ export function restHandler(deps: Deps, router: ContractRouter, authenticator: A
 }
 
 /**
- * Paths are decoded once. An identifier that was put into one as it stands, its own escapes not escaped, is found
- * where it is stored and what the path decodes to is not.
+ * Paths are decoded once. An identifier that was put into one as it stands, its own escapes not
+ * escaped, is found where it is stored and what the path decodes to is not.
  */
-async function meant(deps: Deps, router: ContractRouter, method: string, target: Target): Promise<Target> {
+async function meant(
+  deps: Deps,
+  router: ContractRouter,
+  method: string,
+  target: Target,
+): Promise<Target> {
   const { written } = target;
-  if (written === undefined || (await names(deps, router.match(method, target.path), () => true))) return target;
-  return (await names(deps, router.match(method, written), (stored, asked) => stored === asked)) ? { ...target, path: written } : target;
+  if (written === undefined || (await names(deps, router.match(method, target.path), () => true)))
+    return target;
+  return (await names(deps, router.match(method, written), (stored, asked) => stored === asked))
+    ? { ...target, path: written }
+    : target;
 }
 
-/** Whether one of the ways to read a path holds the identifier of a record, stored in a way that counts. */
-async function names(deps: Deps, matched: Matched, counts: (stored: string, asked: string) => boolean): Promise<boolean> {
+/**
+ * Whether one of the ways to read a path holds the identifier of a record, stored in a way that
+ * counts.
+ */
+async function names(
+  deps: Deps,
+  matched: Matched,
+  counts: (stored: string, asked: string) => boolean,
+): Promise<boolean> {
   for (const { params } of matched) {
     const asked = lookupArk(`ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`);
     const found = asked === undefined ? undefined : await deps.records.find(asked);
@@ -250,7 +379,10 @@ async function names(deps: Deps, matched: Matched, counts: (stored: string, aske
   return false;
 }
 
-/** Where a stored identifier equals the whole path it wins; else a last word such as `download` is the operation. */
+/**
+ * Where a stored identifier equals the whole path it wins; else a last word such as `download` is
+ * the operation.
+ */
 async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise<Matched> {
   const operations = matched.filter(({ suffix }) => suffix);
   const records = matched.filter(({ suffix }) => !suffix);
@@ -268,9 +400,27 @@ async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise
  */
 export function operations(contract: object, streams: EventStreams): Handlers {
   return {
-    ...serviceOperations(contract), ...accountOperations, ...allRecordOperations, ...projectOperations, ...groupOperations, ...computationOperations, ...resolverOperations,
-    ...historyOperations, ...crateOperations, ...cratePlanOperations, ...crateReadOperations, ...submissionOperations(streams), ...fileOperations, ...downloadOperations, ...publicationOperations, ...evidenceOperations,
-    ...sparqlOperations, ...validationOperations, ...ontologyOperations,
-    ...scoreOperations, ...searchOperations, ...schemaOperations,
+    ...serviceOperations(contract),
+    ...accountOperations,
+    ...allRecordOperations,
+    ...projectOperations,
+    ...groupOperations,
+    ...computationOperations,
+    ...resolverOperations,
+    ...historyOperations,
+    ...crateOperations,
+    ...cratePlanOperations,
+    ...crateReadOperations,
+    ...submissionOperations(streams),
+    ...fileOperations,
+    ...downloadOperations,
+    ...publicationOperations,
+    ...evidenceOperations,
+    ...sparqlOperations,
+    ...validationOperations,
+    ...ontologyOperations,
+    ...scoreOperations,
+    ...searchOperations,
+    ...schemaOperations,
   };
 }

@@ -6,7 +6,15 @@ import { KINDS } from "../model/kinds.js";
 import { authenticated } from "../services/access/rules.js";
 import { CrateFacts, Fields, Share } from "../services/scoring/facts/fields.js";
 import { scoreOf } from "../services/scoring/score.js";
-import { arkPath, type ContractRow, FIND_REFUSALS, json, path, schemaRef, WRITE_REFUSALS } from "./contract/rows.js";
+import {
+  arkPath,
+  type ContractRow,
+  FIND_REFUSALS,
+  json,
+  path,
+  schemaRef,
+  WRITE_REFUSALS,
+} from "./contract/rows.js";
 import { recordExample } from "./contract/schemas.js";
 import { QUEUED } from "./crates.js";
 import { arkOf, type Handlers } from "./request.js";
@@ -14,36 +22,81 @@ import { arkOf, type Handlers } from "./request.js";
 const CRATE = recordExample(KINDS.rocrate);
 const ARK = CRATE["@id"] as string;
 /** Worked out, so that it tells of every criterion there is. */
-const EXAMPLE = scoreOf({ ark: ARK }, new CrateFacts({
-  name: CRATE["name"] as string, revision: 1, status: "DRAFT", isOwn: true, fields: new Fields(ARK, CRATE), actors: new Share(), licences: [], gaps: ["license", "datePublished"], hasContext: true,
-}), Date.UTC(2024, 4, 3, 8)) as unknown as JsonObject;
+const EXAMPLE = scoreOf(
+  { ark: ARK },
+  new CrateFacts({
+    name: CRATE["name"] as string,
+    revision: 1,
+    status: "DRAFT",
+    isOwn: true,
+    fields: new Fields(ARK, CRATE),
+    actors: new Share(),
+    licences: [],
+    gaps: ["license", "datePublished"],
+    hasContext: true,
+  }),
+  Date.UTC(2024, 4, 3, 8),
+) as unknown as JsonObject;
 
 const ASKED: JsonObject = { ...QUEUED, sha256: null, scoredCrateIdentifier: ARK };
 const ENDED: JsonObject = {
-  ...ASKED, status: "finished", stage: "checking", timeStarted: "2024-05-03T08:00:00Z", timeFinished: "2024-05-03T08:00:01Z", completed: true, success: true,
+  ...ASKED,
+  status: "finished",
+  stage: "checking",
+  timeStarted: "2024-05-03T08:00:00Z",
+  timeFinished: "2024-05-03T08:00:01Z",
+  completed: true,
+  success: true,
 };
 
 export const SCORES: readonly ContractRow[] = [
   {
-    method: "get", path: "/rocrate/ai-ready-score/ark:{NAAN}/{postfix}", operationId: "ai_ready_score", tag: "crates", summary: "How ready a crate is for AI",
-    description: "28 criteria in seven categories, tested on the crate as it is now, its sub-crates included. A score is kept until something changes that it rests on.",
+    method: "get",
+    path: "/rocrate/ai-ready-score/ark:{NAAN}/{postfix}",
+    operationId: "ai_ready_score",
+    tag: "crates",
+    summary: "How ready a crate is for AI",
+    description:
+      "28 criteria in seven categories, tested on the crate as it is now, its sub-crates " +
+      "included. A score is kept until something changes that it rests on.",
     parameters: arkPath(ARK),
     answer: { description: "The score.", content: json(schemaRef("AiReadyScore"), EXAMPLE) },
-    token: "optional", refusals: [...FIND_REFUSALS, "TOO_LARGE", "BUSY", "QUERY_TIMEOUT"],
+    token: "optional",
+    refusals: [...FIND_REFUSALS, "TOO_LARGE", "BUSY", "QUERY_TIMEOUT"],
   },
   {
-    method: "post", path: "/rocrate/ai-ready-score/ark:{NAAN}/{postfix}/rescore", operationId: "rescore", tag: "crates", summary: "Work the score out anew",
-    description: "In the background, and with the tables of the crate checked against their schemas. Poll `GET /rocrate/ai-ready-score/status/{submissionUUID}` until `completed`; the score is then answered by every node.",
+    method: "post",
+    path: "/rocrate/ai-ready-score/ark:{NAAN}/{postfix}/rescore",
+    operationId: "rescore",
+    tag: "crates",
+    summary: "Work the score out anew",
+    description:
+      "In the background, and with the tables of the crate checked against their schemas. " +
+      "Poll `GET /rocrate/ai-ready-score/status/{submissionUUID}` until `completed`; the " +
+      "score is then answered by every node.",
     parameters: arkPath(ARK),
     answer: { description: "The submission.", content: json(schemaRef("Submission"), ASKED) },
-    token: "required", refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS],
+    token: "required",
+    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS],
   },
   {
-    method: "get", path: "/rocrate/ai-ready-score/status/{submissionUUID}", operationId: "rescore_status", tag: "crates", summary: "Status of a score that is worked out anew",
+    method: "get",
+    path: "/rocrate/ai-ready-score/status/{submissionUUID}",
+    operationId: "rescore_status",
+    tag: "crates",
+    summary: "Status of a score that is worked out anew",
     description: "For whoever asked for it and administrators.",
-    parameters: [path("submissionUUID", "As `rescore` answered.", { type: "string" }, QUEUED["submissionUUID"] as string)],
+    parameters: [
+      path(
+        "submissionUUID",
+        "As `rescore` answered.",
+        { type: "string" },
+        QUEUED["submissionUUID"] as string,
+      ),
+    ],
     answer: { description: "The submission.", content: json(schemaRef("Submission"), ENDED) },
-    token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND"],
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND"],
   },
 ];
 
@@ -57,7 +110,12 @@ export const scoreOperations: Handlers = {
   },
   rescore: async (request) => {
     authenticated(request.context.caller);
-    sendJson(request.req, request.res, await scores.rescore(arkOf(request), request.context), FRESH);
+    sendJson(
+      request.req,
+      request.res,
+      await scores.rescore(arkOf(request), request.context),
+      FRESH,
+    );
   },
   rescore_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);

@@ -9,31 +9,96 @@ import type { Handler, Handlers } from "./request.js";
 
 const { "@id": ID, "@type": TYPE, name, description } = EXAMPLES.dataset;
 const EXAMPLE: JsonObject = {
-  query: "cell counts", total_results: 1, time_taken_ms: 1.2,
-  results: [{ "@id": ID!, "@type": TYPE!, name: name!, description: description!, keywords: [], score: 7.1, highlight: { name: "<em>Cell</em> <em>counts</em>" } }],
+  query: "cell counts",
+  total_results: 1,
+  time_taken_ms: 1.2,
+  results: [
+    {
+      "@id": ID!,
+      "@type": TYPE!,
+      name: name!,
+      description: description!,
+      keywords: [],
+      score: 7.1,
+      highlight: { name: "<em>Cell</em> <em>counts</em>" },
+    },
+  ],
 };
 
 const searching = (mode: "basic" | "semantic", summary: string, about: string): ContractRow => ({
-  method: "get", path: `/search/${mode}`, operationId: `search_${mode}`, tag: "search", summary, description: `${about} Searched are the names, keywords and descriptions that anyone may see, of records that are not deleted. The query is words; nothing in it is an operator.`,
+  method: "get",
+  path: `/search/${mode}`,
+  operationId: `search_${mode}`,
+  tag: "search",
+  summary,
+  description:
+    `${about} Searched are the names, keywords and descriptions that anyone may see, of ` +
+    "records that are not deleted. The query is words; nothing in it is an operator.",
   parameters: [
-    { ...query("query", "What to look for; at most SEARCH_MAX_QUERY_BYTES.", { type: "string", minLength: 1 }, "cell counts"), required: true },
-    query("type", `Only records of this kind: ${KIND_NAMES.join(", ")}; a type such as \`Dataset\` or \`evi:Dataset\` will do.`, { type: "string" }),
-    query("limit", "Results in one answer.", { type: "integer", minimum: 1, maximum: 100, default: 10 }),
-    query("offset", "Results that are passed over.", { type: "integer", minimum: 0, maximum: 10_000, default: 0 }),
+    {
+      ...query(
+        "query",
+        "What to look for; at most SEARCH_MAX_QUERY_BYTES.",
+        { type: "string", minLength: 1 },
+        "cell counts",
+      ),
+      required: true,
+    },
+    query(
+      "type",
+      `Only records of this kind: ${KIND_NAMES.join(", ")}; a type such as \`Dataset\` or ` +
+        `\`evi:Dataset\` will do.`,
+      { type: "string" },
+    ),
+    query("limit", "Results in one answer.", {
+      type: "integer",
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+    }),
+    query("offset", "Results that are passed over.", {
+      type: "integer",
+      minimum: 0,
+      maximum: 10_000,
+      default: 0,
+    }),
   ],
-  answer: { description: "What was found, the best first.", content: json(schemaRef("SearchAnswer"), EXAMPLE, "SearchAnswer") },
+  answer: {
+    description: "What was found, the best first.",
+    content: json(schemaRef("SearchAnswer"), EXAMPLE, "SearchAnswer"),
+  },
   refusals: ["QUERY_TIMEOUT"],
 });
 
 export const SEARCH: readonly ContractRow[] = [
-  searching("basic", "Records that hold all the words", "Words are compared by their stems, without case and accents. When no record holds all of them, words spelt nearly like those that none holds count as well."),
-  searching("semantic", "Records about the words", "Records that hold any of the words are found, and records that share words with the best of those: what is about the same may be named otherwise. Where the registry has an embeddings server, records are found as well that are near the query in meaning, and `score` adds both; without one no model is asked, and what goes together is learned from the records themselves."),
+  searching(
+    "basic",
+    "Records that hold all the words",
+    "Words are compared by their stems, without case and accents. When no record holds all " +
+      "of them, words spelt nearly like those that none holds count as well.",
+  ),
+  searching(
+    "semantic",
+    "Records about the words",
+    "Records that hold any of the words are found, and records that share words with the " +
+      "best of those: what is about the same may be named otherwise. Where the registry has " +
+      "an embeddings server, records are found as well that are near the query in meaning, " +
+      "and `score` adds both; without one no model is asked, and what goes together is " +
+      "learned from the records themselves.",
+  ),
 ];
 
 const resolver = new SearchResolver();
 
-const searchBy = (mode: SearchMode): Handler => async ({ req, res, query, context }) => {
-  sendJson(req, res, await resolver.search({ ...searchParameters(query), mode }, context), { headers: { "Cache-Control": "no-store" } });
-};
+const searchBy =
+  (mode: SearchMode): Handler =>
+  async ({ req, res, query, context }) => {
+    sendJson(req, res, await resolver.search({ ...searchParameters(query), mode }, context), {
+      headers: { "Cache-Control": "no-store" },
+    });
+  };
 
-export const searchOperations: Handlers = { search_basic: searchBy("basic"), search_semantic: searchBy("semantic") };
+export const searchOperations: Handlers = {
+  search_basic: searchBy("basic"),
+  search_semantic: searchBy("semantic"),
+};

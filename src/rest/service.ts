@@ -7,54 +7,171 @@ import { docsPage, missingPage, rootPage, textPage } from "../web/pages.js";
 import { type ContractRow, html, json, schemaRef } from "./contract/rows.js";
 import type { Handler, Handlers } from "./request.js";
 
-const DESCRIPTION_EXAMPLE = { openapi: "3.1.0", info: { title: "Arkgraph", version: "0.1.0" }, paths: {} };
+const DESCRIPTION_EXAMPLE = {
+  openapi: "3.1.0",
+  info: { title: "Arkgraph", version: "0.1.0" },
+  paths: {},
+};
 
 const ALL_WELL = { records: "ok", index: "ok", objects: "ok", jobs: "ok" };
 
 export const SERVICE: readonly ContractRow[] = [
   {
-    method: "get", path: "/", operationId: "root_page", tag: "service", summary: "Root page",
-    answer: { description: "An HTML page that leads to everything else.", content: { "text/html": html("<!doctype html><title>Arkgraph</title>") } },
+    method: "get",
+    path: "/",
+    operationId: "root_page",
+    tag: "service",
+    summary: "Root page",
+    answer: {
+      description: "An HTML page that leads to everything else.",
+      content: { "text/html": html("<!doctype html><title>Arkgraph</title>") },
+    },
   },
   {
-    method: "get", path: "/page/{page_name}", operationId: "page", tag: "service", summary: "Page by name",
+    method: "get",
+    path: "/page/{page_name}",
+    operationId: "page",
+    tag: "service",
+    summary: "Page by name",
     description: "Pages: about, help, api, provenance.",
-    parameters: [{ name: "page_name", in: "path", required: true, description: "Name of the page.", schema: { type: "string" }, example: "about" }],
-    answer: { description: "An HTML page.", content: { "text/html": html("<!doctype html><title>About this registry</title>") } },
-    also: { "404": { description: "No page has this name; an HTML page that lists those there are.", content: { "text/html": { schema: { type: "string" }, example: "<!doctype html><title>No such page</title>" } } } },
+    parameters: [
+      {
+        name: "page_name",
+        in: "path",
+        required: true,
+        description: "Name of the page.",
+        schema: { type: "string" },
+        example: "about",
+      },
+    ],
+    answer: {
+      description: "An HTML page.",
+      content: { "text/html": html("<!doctype html><title>About this registry</title>") },
+    },
+    also: {
+      "404": {
+        description: "No page has this name; an HTML page that lists those there are.",
+        content: {
+          "text/html": {
+            schema: { type: "string" },
+            example: "<!doctype html><title>No such page</title>",
+          },
+        },
+      },
+    },
   },
   {
-    method: "get", path: "/healthz", operationId: "health", tag: "service", summary: "Health of the service and its parts",
-    description: "Names each store that the service needs, and how many commits its graph index is behind.",
-    answer: { description: "All parts work.", content: json(schemaRef("Health"), { status: "healthy", checks: ALL_WELL, lag: 0 }) },
-    also: { "503": { description: "A part does not work.", content: { "application/json": { schema: schemaRef("Health"), example: { status: "unhealthy", checks: { ...ALL_WELL, objects: "failed" }, lag: 0 } } } } },
+    method: "get",
+    path: "/healthz",
+    operationId: "health",
+    tag: "service",
+    summary: "Health of the service and its parts",
+    description:
+      "Names each store that the service needs, and how many commits its graph index is behind.",
+    answer: {
+      description: "All parts work.",
+      content: json(schemaRef("Health"), { status: "healthy", checks: ALL_WELL, lag: 0 }),
+    },
+    also: {
+      "503": {
+        description: "A part does not work.",
+        content: {
+          "application/json": {
+            schema: schemaRef("Health"),
+            example: { status: "unhealthy", checks: { ...ALL_WELL, objects: "failed" }, lag: 0 },
+          },
+        },
+      },
+    },
   },
   {
-    method: "get", path: "/readyz", operationId: "readiness", tag: "service", summary: "Whether this node should be sent requests",
-    description: "A node is ready while it reaches the records. Other parts that are away are named; what needs them answers 503 by itself.",
-    answer: { description: "The node answers requests.", content: json(schemaRef("Readiness"), { status: "ready", checks: { ...ALL_WELL, index: "loading" }, lag: 12 }) },
-    also: { "503": { description: "The node does not reach the records.", content: { "application/json": { schema: schemaRef("Readiness"), example: { status: "not ready", checks: { ...ALL_WELL, records: "failed" }, lag: null } } } } },
+    method: "get",
+    path: "/readyz",
+    operationId: "readiness",
+    tag: "service",
+    summary: "Whether this node should be sent requests",
+    description:
+      "A node is ready while it reaches the records. Other parts that are away are named; " +
+      "what needs them answers 503 by itself.",
+    answer: {
+      description: "The node answers requests.",
+      content: json(schemaRef("Readiness"), {
+        status: "ready",
+        checks: { ...ALL_WELL, index: "loading" },
+        lag: 12,
+      }),
+    },
+    also: {
+      "503": {
+        description: "The node does not reach the records.",
+        content: {
+          "application/json": {
+            schema: schemaRef("Readiness"),
+            example: { status: "not ready", checks: { ...ALL_WELL, records: "failed" }, lag: null },
+          },
+        },
+      },
+    },
   },
   {
-    method: "get", path: "/docs", operationId: "docs_page", tag: "service", summary: "Interactive explorer of this description",
-    answer: { description: "An HTML page.", content: { "text/html": html("<!doctype html><title>Arkgraph: API</title>") } },
+    method: "get",
+    path: "/docs",
+    operationId: "docs_page",
+    tag: "service",
+    summary: "Interactive explorer of this description",
+    answer: {
+      description: "An HTML page.",
+      content: { "text/html": html("<!doctype html><title>Arkgraph: API</title>") },
+    },
   },
   {
-    method: "get", path: "/openapi.json", operationId: "openapi_json", tag: "service", summary: "This description as JSON",
-    answer: { description: "An OpenAPI 3.1 document.", content: json({ type: "object", required: ["openapi", "info", "paths"], properties: { openapi: { type: "string" }, info: { type: "object" }, paths: { type: "object" } } }, DESCRIPTION_EXAMPLE) },
-  },
-  {
-    method: "get", path: "/openapi.yaml", operationId: "openapi_yaml", tag: "service", summary: "This description as YAML",
+    method: "get",
+    path: "/openapi.json",
+    operationId: "openapi_json",
+    tag: "service",
+    summary: "This description as JSON",
     answer: {
       description: "An OpenAPI 3.1 document.",
-      content: { "application/yaml": { schema: {}, example: "openapi: 3.1.0\ninfo:\n  title: Arkgraph\n  version: 0.1.0\npaths: {}\n" } },
+      content: json(
+        {
+          type: "object",
+          required: ["openapi", "info", "paths"],
+          properties: {
+            openapi: { type: "string" },
+            info: { type: "object" },
+            paths: { type: "object" },
+          },
+        },
+        DESCRIPTION_EXAMPLE,
+      ),
+    },
+  },
+  {
+    method: "get",
+    path: "/openapi.yaml",
+    operationId: "openapi_yaml",
+    tag: "service",
+    summary: "This description as YAML",
+    answer: {
+      description: "An OpenAPI 3.1 document.",
+      content: {
+        "application/yaml": {
+          schema: {},
+          example: "openapi: 3.1.0\ninfo:\n  title: Arkgraph\n  version: 0.1.0\npaths: {}\n",
+        },
+      },
     },
   },
 ];
 
-const page = (render: (baseUrl: string) => string): Handler => async ({ req, res, context }) => {
-  sendBytes(req, res, Buffer.from(render(context.deps.baseUrl())), { type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": PAGE_POLICY } });
-};
+const page =
+  (render: (baseUrl: string) => string): Handler =>
+  async ({ req, res, context }) => {
+    sendBytes(req, res, Buffer.from(render(context.deps.baseUrl())), {
+      type: "text/html; charset=utf-8",
+      headers: { "Content-Security-Policy": PAGE_POLICY },
+    });
+  };
 
 /** @param contract the OpenAPI document */
 export function serviceOperations(contract: object): Handlers {
@@ -64,19 +181,33 @@ export function serviceOperations(contract: object): Handlers {
     page: async ({ req, res, params, context }) => {
       const name = params["page_name"]!;
       const found = textPage(name, context.deps.baseUrl());
-      sendBytes(req, res, Buffer.from(found ?? missingPage(name)), { status: found ? 200 : 404, type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": PAGE_POLICY } });
+      sendBytes(req, res, Buffer.from(found ?? missingPage(name)), {
+        status: found ? 200 : 404,
+        type: "text/html; charset=utf-8",
+        headers: { "Content-Security-Policy": PAGE_POLICY },
+      });
     },
     docs_page: page(docsPage),
     health: async ({ req, res, context }) => {
       const answer = await health(context.deps);
-      sendJson(req, res, answer, { status: answer.status === "healthy" ? 200 : 503, headers: { "Cache-Control": "no-store" } });
+      sendJson(req, res, answer, {
+        status: answer.status === "healthy" ? 200 : 503,
+        headers: { "Cache-Control": "no-store" },
+      });
     },
     readiness: async ({ req, res, context }) => {
       const answer = await readiness(context.deps);
-      sendJson(req, res, answer, { status: answer.status === "ready" ? 200 : 503, headers: { "Cache-Control": "no-store" } });
+      sendJson(req, res, answer, {
+        status: answer.status === "ready" ? 200 : 503,
+        headers: { "Cache-Control": "no-store" },
+      });
     },
     openapi_json: async ({ req, res }) => sendJson(req, res, contract),
-    // The file is printed from the same document (`npm run generate`), and read when it is first asked for.
-    openapi_yaml: async ({ req, res }) => sendBytes(req, res, await (yaml ??= readFile(join(packageRoot, "openapi", "openapi.yaml"))), { type: "application/yaml" }),
+    // The file is printed from the same document (`npm run generate`), and read when it is first
+    // asked for.
+    openapi_yaml: async ({ req, res }) =>
+      sendBytes(req, res, await (yaml ??= readFile(join(packageRoot, "openapi", "openapi.yaml"))), {
+        type: "application/yaml",
+      }),
   };
 }

@@ -14,89 +14,220 @@ import type { GraphNames } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
 import type { GraphFormat, ResultFormat } from "../storage/graph/port.js";
 import { sparqlPage } from "../web/pages.js";
-import { BODY_REFUSALS, type ContractRow, html, type MediaTypeObject, query } from "./contract/rows.js";
+import {
+  BODY_REFUSALS,
+  type ContractRow,
+  html,
+  type MediaTypeObject,
+  query,
+} from "./contract/rows.js";
 import { type Handlers, presence, type RestRequest } from "./request.js";
 
 const NAMES = "SELECT ?name WHERE { ?record <https://schema.org/name> ?name } LIMIT 10";
 const GRAPH = "ark:99999/dataset-cells";
 const RESULTS: JsonObject = {
-  type: "object", required: ["head"],
-  properties: { head: { type: "object" }, results: { type: "object", required: ["bindings"], properties: { bindings: { type: "array", items: { type: "object" } } } }, boolean: { type: "boolean" } },
+  type: "object",
+  required: ["head"],
+  properties: {
+    head: { type: "object" },
+    results: {
+      type: "object",
+      required: ["bindings"],
+      properties: { bindings: { type: "array", items: { type: "object" } } },
+    },
+    boolean: { type: "boolean" },
+  },
 };
-const EXAMPLE: JsonObject = { head: { vars: ["name"] }, results: { bindings: [{ name: { type: "literal", value: "Cell counts" } }] } };
+const EXAMPLE: JsonObject = {
+  head: { vars: ["name"] },
+  results: { bindings: [{ name: { type: "literal", value: "Cell counts" } }] },
+};
 const text = (example: string): MediaTypeObject => ({ schema: { type: "string" }, example });
 
 const ANSWER_MEDIA_TYPES: Readonly<Record<string, MediaTypeObject>> = {
   "application/sparql-results+json": { schema: RESULTS, example: EXAMPLE },
-  "application/sparql-results+xml": text('<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="name"/></head><results><result><binding name="name"><literal>Cell counts</literal></binding></result></results></sparql>'),
+  "application/sparql-results+xml": text(
+    '<?xml version="1.0"?><sparql ' +
+      'xmlns="http://www.w3.org/2005/sparql-results#"><head><variable ' +
+      'name="name"/></head><results><result><binding name="name"><literal>Cell ' +
+      "counts</literal></binding></result></results></sparql>",
+  ),
   "text/csv": text("name\r\nCell counts\r\n"),
   "text/tab-separated-values": text('?name\n"Cell counts"\n'),
   "text/turtle": text('<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n'),
-  "application/n-triples": text('<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n'),
-  "application/n-quads": text('<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n'),
-  "application/ld+json": { schema: { type: ["array", "object"] }, example: [{ "@id": "ark:99999/dataset-cells", "https://schema.org/name": [{ "@value": "Cell counts" }] }] },
+  "application/n-triples": text(
+    '<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n',
+  ),
+  "application/n-quads": text(
+    '<ark:99999/dataset-cells> <https://schema.org/name> "Cell counts" .\n',
+  ),
+  "application/ld+json": {
+    schema: { type: ["array", "object"] },
+    example: [
+      {
+        "@id": "ark:99999/dataset-cells",
+        "https://schema.org/name": [{ "@value": "Cell counts" }],
+      },
+    ],
+  },
   // Results of SELECT and ASK, or JSON-LD: as the query has it.
   "application/json": { schema: { type: ["array", "object"] }, example: EXAMPLE },
   "application/rdf+xml": text('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'),
 };
 
 const DATASET_PARAMETERS: readonly JsonObject[] = [
-  query("default-graph-uri", "A graph of the default graph, in the place of FROM; the parameter may be repeated. The graph of a record is its ARK.", { type: "string" }, GRAPH),
-  query("named-graph-uri", "A graph that GRAPH may name, in the place of FROM NAMED; the parameter may be repeated.", { type: "string" }, GRAPH),
+  query(
+    "default-graph-uri",
+    "A graph of the default graph, in the place of FROM; the parameter may be repeated. The " +
+      "graph of a record is its ARK.",
+    { type: "string" },
+    GRAPH,
+  ),
+  query(
+    "named-graph-uri",
+    "A graph that GRAPH may name, in the place of FROM NAMED; the parameter may be repeated.",
+    { type: "string" },
+    GRAPH,
+  ),
 ];
 const DESCRIPTION = [
-  "SPARQL 1.1 Protocol, queries only, open to everyone. The default graph is the union of all records' graphs; the graph of a record is named by its ARK.",
-  "A statement that several graphs hold may come several times: say DISTINCT where that matters. SERVICE and updates are refused. Limits are settings, and an answer that was cut carries `X-Truncated`.",
+  "SPARQL 1.1 Protocol, queries only, open to everyone. The default graph is the union of " +
+    "all records' graphs; the graph of a record is named by its ARK.",
+  "A statement that several graphs hold may come several times: say DISTINCT where that " +
+    "matters. SERVICE and updates are refused. Limits are settings, and an answer that was " +
+    "cut carries `X-Truncated`.",
 ].join("\n\n");
-const REFUSALS = ["QUERY_SYNTAX", "QUERY_REFUSED", "UPDATE_REFUSED", "NOT_ACCEPTABLE", "TOO_LARGE", "TOO_MANY_REQUESTS", "QUERY_TIMEOUT", "QUERY_MEMORY", "QUERY_FAILED", "SPARQL_BUSY", "SPARQL_NEEDS_ENDPOINT", "INDEX_LOADING", "INDEX_BEHIND"] as const;
+const REFUSALS = [
+  "QUERY_SYNTAX",
+  "QUERY_REFUSED",
+  "UPDATE_REFUSED",
+  "NOT_ACCEPTABLE",
+  "TOO_LARGE",
+  "TOO_MANY_REQUESTS",
+  "QUERY_TIMEOUT",
+  "QUERY_MEMORY",
+  "QUERY_FAILED",
+  "SPARQL_BUSY",
+  "SPARQL_NEEDS_ENDPOINT",
+  "INDEX_LOADING",
+  "INDEX_BEHIND",
+] as const;
 
 export const SPARQL: readonly ContractRow[] = [
   {
-    method: "get", path: "/sparql", operationId: "sparql_get", tag: "sparql", summary: "A SPARQL query, or the description of the endpoint",
-    description: `${DESCRIPTION}\n\nWithout \`query\`: the service description as RDF, or a page to write queries in for browsers.`,
-    parameters: [query("query", "The query. Without it: the description of the endpoint.", { type: "string" }, NAMES), ...DATASET_PARAMETERS],
-    answer: { description: "The answer in the form that `Accept` prefers; results for SELECT and ASK, a graph for CONSTRUCT and DESCRIBE.", headers: ["X-Truncated", "X-As-Of"], content: { ...ANSWER_MEDIA_TYPES, "text/html": html("<!doctype html><title>Arkgraph SPARQL</title>") } },
+    method: "get",
+    path: "/sparql",
+    operationId: "sparql_get",
+    tag: "sparql",
+    summary: "A SPARQL query, or the description of the endpoint",
+    description:
+      `${DESCRIPTION}\n\nWithout \`query\`: the service description as RDF, or a page to ` +
+      "write queries in for browsers.",
+    parameters: [
+      query(
+        "query",
+        "The query. Without it: the description of the endpoint.",
+        { type: "string" },
+        NAMES,
+      ),
+      ...DATASET_PARAMETERS,
+    ],
+    answer: {
+      description:
+        "The answer in the form that `Accept` prefers; results for SELECT and ASK, a graph " +
+        "for CONSTRUCT and DESCRIBE.",
+      headers: ["X-Truncated", "X-As-Of"],
+      content: {
+        ...ANSWER_MEDIA_TYPES,
+        "text/html": html("<!doctype html><title>Arkgraph SPARQL</title>"),
+      },
+    },
     refusals: REFUSALS,
   },
   {
-    method: "post", path: "/sparql", operationId: "sparql_post", tag: "sparql", summary: "A SPARQL query as a form or a body", description: DESCRIPTION,
+    method: "post",
+    path: "/sparql",
+    operationId: "sparql_post",
+    tag: "sparql",
+    summary: "A SPARQL query as a form or a body",
+    description: DESCRIPTION,
     parameters: DATASET_PARAMETERS,
     body: {
       "application/x-www-form-urlencoded": {
         schema: {
-          type: "object", required: ["query"],
-          properties: { query: { type: "string" }, "default-graph-uri": { type: ["string", "array"], items: { type: "string" } }, "named-graph-uri": { type: ["string", "array"], items: { type: "string" } } },
+          type: "object",
+          required: ["query"],
+          properties: {
+            query: { type: "string" },
+            "default-graph-uri": { type: ["string", "array"], items: { type: "string" } },
+            "named-graph-uri": { type: ["string", "array"], items: { type: "string" } },
+          },
         },
         example: { query: NAMES },
       },
       "application/sparql-query": text(NAMES),
     },
-    answer: { description: "The answer, as for GET.", headers: ["X-Truncated", "X-As-Of"], content: ANSWER_MEDIA_TYPES },
+    answer: {
+      description: "The answer, as for GET.",
+      headers: ["X-Truncated", "X-As-Of"],
+      content: ANSWER_MEDIA_TYPES,
+    },
     refusals: [...REFUSALS, ...BODY_REFUSALS],
   },
 ];
 
 /** Media types of an answer, the default first. */
-const ANSWERS = { "application/sparql-results+json": "json", "application/json": "json", "application/sparql-results+xml": "xml", "application/xml": "xml" } as const satisfies Record<string, ResultFormat>;
-const TABLES = { ...ANSWERS, "text/csv": "csv", "text/tab-separated-values": "tsv" } as const satisfies Record<string, ResultFormat>;
+const ANSWERS = {
+  "application/sparql-results+json": "json",
+  "application/json": "json",
+  "application/sparql-results+xml": "xml",
+  "application/xml": "xml",
+} as const satisfies Record<string, ResultFormat>;
+const TABLES = {
+  ...ANSWERS,
+  "text/csv": "csv",
+  "text/tab-separated-values": "tsv",
+} as const satisfies Record<string, ResultFormat>;
 /** Every N-Triples document is one of N-Quads, and a query's graph has no name. */
-const GRAPHS = { "text/turtle": "ttl", "application/n-triples": "nt", "application/n-quads": "nt", "application/ld+json": "jsonld", "application/json": "jsonld", "application/rdf+xml": "rdfxml" } as const satisfies Record<string, GraphFormat>;
+const GRAPHS = {
+  "text/turtle": "ttl",
+  "application/n-triples": "nt",
+  "application/n-quads": "nt",
+  "application/ld+json": "jsonld",
+  "application/json": "jsonld",
+  "application/rdf+xml": "rdfxml",
+} as const satisfies Record<string, GraphFormat>;
 
 /** What each form of a query can be answered as (SPARQL 1.1 Protocol, section 2.1.5). */
-const FORMATS_OF: Readonly<Record<Checked["form"], Readonly<Record<string, ResultFormat | GraphFormat>>>> = { SELECT: TABLES, ASK: ANSWERS, CONSTRUCT: GRAPHS, DESCRIBE: GRAPHS };
+const FORMATS_OF: Readonly<
+  Record<Checked["form"], Readonly<Record<string, ResultFormat | GraphFormat>>>
+> = { SELECT: TABLES, ASK: ANSWERS, CONSTRUCT: GRAPHS, DESCRIBE: GRAPHS };
 
-/** The media type that the caller prefers for a query of this form. @throws ServiceError `NOT_ACCEPTABLE` */
-function mediaTypeFor(form: Checked["form"], accept: string | undefined): { type: string; format: ResultFormat | GraphFormat } {
+/**
+ * The media type that the caller prefers for a query of this form.
+ * @throws ServiceError `NOT_ACCEPTABLE`
+ */
+function mediaTypeFor(
+  form: Checked["form"],
+  accept: string | undefined,
+): { type: string; format: ResultFormat | GraphFormat } {
   const formats = FORMATS_OF[form];
   const type = preferred(accept, Object.keys(formats) as [string, ...string[]]);
   return { type, format: formats[type]! };
 }
 
 /** The value of Content-Type. */
-const contentType = (type: string): string => (type.startsWith("text/") ? `${type}; charset=utf-8` : type);
+const contentType = (type: string): string =>
+  type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 
-/** What a request of the SPARQL 1.1 Protocol asks; without a query it asks for the description of the service. */
-interface ProtocolRequest { query?: string; dataset: GraphNames }
+/**
+ * What a request of the SPARQL 1.1 Protocol asks; without a query it asks for the description of
+ * the service.
+ */
+interface ProtocolRequest {
+  query?: string;
+  dataset: GraphNames;
+}
 
 const DATASET = ["default-graph-uri", "named-graph-uri"] as const;
 const UPDATE = ["update", "using-graph-uri", "using-named-graph-uri"];
@@ -107,7 +238,10 @@ const ESCAPED = 3;
 /** Bytes of a form beside its query: the graphs of the dataset. */
 const DATASET_ROOM = 64 * 2 ** 10;
 
-/** `GET ?query=` (SPARQL 1.1 Protocol, section 2.1.1). @throws ServiceError `BAD_REQUEST`, `UPDATE_REFUSED` */
+/**
+ * `GET ?query=` (SPARQL 1.1 Protocol, section 2.1.1).
+ * @throws ServiceError `BAD_REQUEST`, `UPDATE_REFUSED`
+ */
 function readGet(target: string, limits: Pick<Config, "MAX_FORM_FIELDS">): ProtocolRequest {
   const parameters = parametersOf(queryOf(target), "query", limits);
   const dataset = datasetIn(parameters);
@@ -117,16 +251,33 @@ function readGet(target: string, limits: Pick<Config, "MAX_FORM_FIELDS">): Proto
 }
 
 /**
- * `POST` of a form, or of the query itself (sections 2.1.2 and 2.1.3); the dataset may stand in the URL with either.
- * @throws ServiceError `BAD_REQUEST`, `QUERY_SYNTAX` for what is no UTF-8, `UPDATE_REFUSED`, `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
+ * `POST` of a form, or of the query itself (sections 2.1.2 and 2.1.3); the dataset may stand in the
+ * URL with either.
+ * @throws ServiceError `BAD_REQUEST`, `QUERY_SYNTAX` for what is no UTF-8, `UPDATE_REFUSED`,
+ * `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
-async function readPost(req: IncomingMessage, limits: PostLimits): Promise<ProtocolRequest & { query: string }> {
+async function readPost(
+  req: IncomingMessage,
+  limits: PostLimits,
+): Promise<ProtocolRequest & { query: string }> {
   const inUrl = parametersOf(queryOf(req.url ?? ""), "query", limits);
   if (!hasBody(req)) throw missing();
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `A query is sent in UTF-8, not ${charset.slice(0, 40)}.`);
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `A query is sent in UTF-8, not ${charset.slice(0, 40)}.`,
+    );
   const isForm = mediaType(req) !== "application/sparql-query";
-  const body = utf8(await readBytes(req, isForm ? ESCAPED * limits.SPARQL_MAX_QUERY_BYTES + DATASET_ROOM : limits.SPARQL_MAX_QUERY_BYTES, "SPARQL_MAX_QUERY_BYTES"));
+  const body = utf8(
+    await readBytes(
+      req,
+      isForm
+        ? ESCAPED * limits.SPARQL_MAX_QUERY_BYTES + DATASET_ROOM
+        : limits.SPARQL_MAX_QUERY_BYTES,
+      "SPARQL_MAX_QUERY_BYTES",
+    ),
+  );
   const form = isForm ? parametersOf(body, "body", limits) : undefined;
   const parameters = new URLSearchParams([...inUrl, ...(form ?? [])]);
   const query = queryIn(parameters);
@@ -134,11 +285,20 @@ async function readPost(req: IncomingMessage, limits: PostLimits): Promise<Proto
     if (query === undefined) throw missing();
     return { query, dataset: datasetIn(parameters) };
   }
-  if (query !== undefined) throw new ServiceError("BAD_REQUEST", "The query is sent twice, in the URL and as the body; send it once.");
+  if (query !== undefined)
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The query is sent twice, in the URL and as the body; send it once.",
+    );
   return { query: body, dataset: datasetIn(parameters) };
 }
 
-const missing = (): ServiceError => new ServiceError("BAD_REQUEST", "The parameter query is missing: send ?query=, a form with query, or the query itself as application/sparql-query.");
+const missing = (): ServiceError =>
+  new ServiceError(
+    "BAD_REQUEST",
+    "The parameter query is missing: send ?query=, a form with query, or the query itself " +
+      "as application/sparql-query.",
+  );
 
 function queryOf(target: string): string {
   const mark = target.indexOf("?");
@@ -153,33 +313,59 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** @throws ServiceError `BAD_REQUEST` for escapes that are not UTF-8; ValidationError for text that no query may hold */
-function parametersOf(encoded: string, place: "query" | "body", limits: Pick<Config, "MAX_FORM_FIELDS">): URLSearchParams {
+/**
+ * @throws ServiceError `BAD_REQUEST` for escapes that are not UTF-8; ValidationError for text that
+ * no query may hold
+ */
+function parametersOf(
+  encoded: string,
+  place: "query" | "body",
+  limits: Pick<Config, "MAX_FORM_FIELDS">,
+): URLSearchParams {
   const parameters = formFields(encoded, limits);
   try {
     decodeURIComponent(encoded.replace(/%(?![0-9A-Fa-f]{2})/g, "%25"));
   } catch {
     throw new ServiceError("BAD_REQUEST", "A parameter holds a percent-escape that is not UTF-8.");
   }
-  for (const [name, value] of parameters) if (findBadString(value)) throw new ValidationError([badStringItem([place, name])]);
+  for (const [name, value] of parameters)
+    if (findBadString(value)) throw new ValidationError([badStringItem([place, name])]);
   return parameters;
 }
 
 function queryIn(parameters: URLSearchParams): string | undefined {
   for (const name of UPDATE) {
-    if (parameters.has(name)) throw new ServiceError("UPDATE_REFUSED", `The parameter ${name} belongs to an update; /sparql answers queries only. Records are changed through REST and GraphQL.`);
+    if (parameters.has(name))
+      throw new ServiceError(
+        "UPDATE_REFUSED",
+        `The parameter ${name} belongs to an update; /sparql answers queries only. Records ` +
+          "are changed through REST and GraphQL.",
+      );
   }
   const queries = parameters.getAll("query");
-  if (queries.length > 1) throw new ServiceError("BAD_REQUEST", "The parameter query is there more than once; send one query a request.");
+  if (queries.length > 1)
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The parameter query is there more than once; send one query a request.",
+    );
   return queries[0];
 }
 
-const datasetIn = (parameters: URLSearchParams): GraphNames => ({ default: parameters.getAll(DATASET[0]), named: parameters.getAll(DATASET[1]) });
+const datasetIn = (parameters: URLSearchParams): GraphNames => ({
+  default: parameters.getAll(DATASET[0]),
+  named: parameters.getAll(DATASET[1]),
+});
 
 const SD = "http://www.w3.org/ns/sparql-service-description#";
 const FORMATS = "http://www.w3.org/ns/formats/";
 /** The forms the description comes in, the default first. */
-const DESCRIPTION_TYPES = ["text/turtle", "application/n-triples", "application/n-quads", "application/ld+json", "application/json"] as const;
+const DESCRIPTION_TYPES = [
+  "text/turtle",
+  "application/n-triples",
+  "application/n-quads",
+  "application/ld+json",
+  "application/json",
+] as const;
 type DescriptionType = (typeof DESCRIPTION_TYPES)[number];
 
 /** What the endpoint is and does, by SPARQL 1.1 Service Description. */
@@ -198,55 +384,102 @@ function quads(endpoint: string): Quad[] {
   const service = namedNode(endpoint);
   const [dataset, graph] = [blankNode("dataset"), blankNode("union")];
   return [
-    quad(service, a, sd("Service")), quad(service, sd("endpoint"), service), quad(service, sd("supportedLanguage"), sd("SPARQL11Query")),
-    ...["SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "N-Quads", "JSON-LD", "RDF_XML"].map((name) => quad(service, sd("resultFormat"), namedNode(FORMATS + name))),
+    quad(service, a, sd("Service")),
+    quad(service, sd("endpoint"), service),
+    quad(service, sd("supportedLanguage"), sd("SPARQL11Query")),
+    ...[
+      "SPARQL_Results_JSON",
+      "SPARQL_Results_XML",
+      "SPARQL_Results_CSV",
+      "SPARQL_Results_TSV",
+      "Turtle",
+      "N-Triples",
+      "N-Quads",
+      "JSON-LD",
+      "RDF_XML",
+    ].map((name) => quad(service, sd("resultFormat"), namedNode(FORMATS + name))),
     quad(service, sd("feature"), sd("UnionDefaultGraph")),
-    quad(service, sd("defaultDataset"), dataset), quad(dataset, a, sd("Dataset")),
-    quad(dataset, sd("defaultGraph"), graph), quad(graph, a, sd("Graph")),
+    quad(service, sd("defaultDataset"), dataset),
+    quad(dataset, a, sd("Dataset")),
+    quad(dataset, sd("defaultGraph"), graph),
+    quad(graph, a, sd("Graph")),
   ];
 }
 
 function written(statements: readonly Quad[], format: string): Promise<string> {
-  const writer = new Writer(format === "Turtle" ? { format, prefixes: { sd: SD, formats: FORMATS } } : { format });
+  const writer = new Writer(
+    format === "Turtle" ? { format, prefixes: { sd: SD, formats: FORMATS } } : { format },
+  );
   writer.addQuads([...statements]);
-  return new Promise((resolve, reject) => writer.end((error, result: string) => (error ? reject(error) : resolve(result))));
+  return new Promise((resolve, reject) =>
+    writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
+  );
 }
 
 const sparql = new SparqlResolver();
 
-/** Bytes of answers that clients have not read to the end, a registry; and how many largest answers may be under way. */
+/**
+ * Bytes of answers that clients have not read to the end, a registry; and how many largest answers
+ * may be under way.
+ */
 const unread = new WeakMap<Deps, number>();
 const MOST_UNREAD = 4;
 /** ms without progress after which a client that does not read its answer is left. */
 const STALLED = 60_000;
 
 /** Sends the answer of a query, in the form that the client prefers. */
-async function answer({ req, res, context }: RestRequest, { query, dataset }: ProtocolRequest & { query: string }): Promise<void> {
+async function answer(
+  { req, res, context }: RestRequest,
+  { query, dataset }: ProtocolRequest & { query: string },
+): Promise<void> {
   const { deps } = context;
-  if ((unread.get(deps) ?? 0) > MOST_UNREAD * deps.config.SPARQL_MAX_BYTES) throw new ServiceError("SPARQL_BUSY", "Too many large answers have not been read by their clients yet; try again shortly.", {}, { "Retry-After": "10" });
+  if ((unread.get(deps) ?? 0) > MOST_UNREAD * deps.config.SPARQL_MAX_BYTES)
+    throw new ServiceError(
+      "SPARQL_BUSY",
+      "Too many large answers have not been read by their clients yet; try again shortly.",
+      {},
+      { "Retry-After": "10" },
+    );
   let type = "";
-  const { bytes, truncated, sequence } = await sparql.query({
-    query, dataset, signal: presence({ res }),
-    formatFor(form) {
-      const chosen = mediaTypeFor(form, req.headers.accept);
-      ({ type } = chosen);
-      return chosen.format;
+  const { bytes, truncated, sequence } = await sparql.query(
+    {
+      query,
+      dataset,
+      signal: presence({ res }),
+      formatFor(form) {
+        const chosen = mediaTypeFor(form, req.headers.accept);
+        ({ type } = chosen);
+        return chosen.format;
+      },
     },
-  }, context);
+    context,
+  );
   unread.set(deps, (unread.get(deps) ?? 0) + bytes.length);
   res.once("close", () => unread.set(deps, unread.get(deps)! - bytes.length));
   if (bytes.length > 2 ** 20) res.setTimeout(STALLED, () => res.destroy());
   sendBytes(req, res, bytes, {
     type: contentType(type),
-    headers: { Vary: "Accept", "Cache-Control": "no-cache", "X-As-Of": sequence, ...(truncated && { "X-Truncated": `${truncated}=${deps.config[truncated]}` }) },
+    headers: {
+      Vary: "Accept",
+      "Cache-Control": "no-cache",
+      "X-As-Of": sequence,
+      ...(truncated && { "X-Truncated": `${truncated}=${deps.config[truncated]}` }),
+    },
   });
 }
 
 async function describe({ req, res, context }: RestRequest): Promise<void> {
   const type = preferred(req.headers.accept, [...DESCRIPTION_TYPES, "text/html"]);
   const base = context.deps.baseUrl();
-  const text = type === "text/html" ? sparqlPage() : await serviceDescription(`${base}/sparql`, type);
-  sendBytes(req, res, Buffer.from(text), { type: contentType(type), headers: { Vary: "Accept", ...(type === "text/html" && { "Content-Security-Policy": PAGE_POLICY }) } });
+  const text =
+    type === "text/html" ? sparqlPage() : await serviceDescription(`${base}/sparql`, type);
+  sendBytes(req, res, Buffer.from(text), {
+    type: contentType(type),
+    headers: {
+      Vary: "Accept",
+      ...(type === "text/html" && { "Content-Security-Policy": PAGE_POLICY }),
+    },
+  });
 }
 
 export const sparqlOperations: Handlers = {
@@ -254,5 +487,6 @@ export const sparqlOperations: Handlers = {
     const { query, dataset } = readGet(request.req.url ?? "", request.context.deps.config);
     await (query === undefined ? describe(request) : answer(request, { query, dataset }));
   },
-  sparql_post: async (request) => answer(request, await readPost(request.req, request.context.deps.config)),
+  sparql_post: async (request) =>
+    answer(request, await readPost(request.req, request.context.deps.config)),
 };

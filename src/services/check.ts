@@ -11,20 +11,30 @@ const LOOK = 100;
 const REACH = 60_000;
 
 export interface CheckedIndex {
-  /** null: the two could not be compared at one commit, because writes did not pause long enough; check again. */
+  /**
+   * null: the two could not be compared at one commit, because writes did not pause long enough;
+   * check again.
+   */
   agree: boolean | null;
-  /** `leftOut`: lines of records that the index cannot hold; they stay in the records and are found by no query. */
+  /**
+   * `leftOut`: lines of records that the index cannot hold; they stay in the records and are found
+   * by no query.
+   */
   truth: GraphDigest & { leftOut: number };
   index: GraphDigest;
 }
 
 /**
- * Compares the index with the truth, quad by quad through digests, as of one commit. Behind `arkgraph check`.
- * A loading index is waited for.
+ * Compares the index with the truth, quad by quad through digests, as of one commit. Behind
+ * `arkgraph check`. A loading index is waited for.
  *
- * @throws {import("../errors.js").ServiceError} `STORE_UNAVAILABLE`, `INDEX_BEHIND`, `SHUTTING_DOWN`
+ * @throws {import("../errors.js").ServiceError} `STORE_UNAVAILABLE`, `INDEX_BEHIND`,
+ * `SHUTTING_DOWN`
  */
-export async function checkIndex(deps: { openTruth: () => TruthDigester; queries: QueryEngine }): Promise<CheckedIndex> {
+export async function checkIndex(deps: {
+  openTruth: () => TruthDigester;
+  queries: QueryEngine;
+}): Promise<CheckedIndex> {
   const { queries } = deps;
   const digester = deps.openTruth();
   try {
@@ -64,10 +74,13 @@ interface ObjectsCheck {
 }
 
 /**
- * Reads and hashes every object that records, archives and unfinished submissions need, in bounded memory.
+ * Reads and hashes every object that records, archives and unfinished submissions need, in bounded
+ * memory.
  * @throws ServiceError `STORE_UNAVAILABLE` when a store cannot be asked
  */
-export async function checkObjects(check: ObjectsCheck): Promise<{ objects: number; bytes: number; wrong: number }> {
+export async function checkObjects(
+  check: ObjectsCheck,
+): Promise<{ objects: number; bytes: number; wrong: number }> {
   const { truth, objects, signal, progress } = check;
   const figures = { objects: 0, bytes: 0, wrong: 0 };
   const one = async (needed: NeededObject): Promise<void> => {
@@ -80,14 +93,23 @@ export async function checkObjects(check: ObjectsCheck): Promise<{ objects: numb
     progress?.(figures.objects, figures.bytes);
     if (what === undefined) return;
     figures.wrong++;
-    check.wrong({ sha256: needed.sha256, what, neededBy: await truth.needing(needed.sha256, NAMED) });
+    check.wrong({
+      sha256: needed.sha256,
+      what,
+      neededBy: await truth.needing(needed.sha256, NAMED),
+    });
   };
   for (let after: string | undefined; ;) {
-    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({ limit: PAGE, ...(after !== undefined && { after }) });
+    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({
+      limit: PAGE,
+      ...(after !== undefined && { after }),
+    });
     const waiting = page.items.values();
-    const outcomes = await Promise.allSettled(Array.from({ length: Math.max(AT_ONCE, objects.parallel ?? 0) }, async () => {
-      for (const object of waiting) await one(object);
-    }));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: Math.max(AT_ONCE, objects.parallel ?? 0) }, async () => {
+        for (const object of waiting) await one(object);
+      }),
+    );
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     if (page.next === undefined) return figures;
     after = page.next;
@@ -95,7 +117,12 @@ export async function checkObjects(check: ObjectsCheck): Promise<{ objects: numb
 }
 
 /** What is wrong with an object; `undefined` for one that is whole. */
-async function read(objects: ObjectStore, { sha256, size }: NeededObject, signal: AbortSignal | undefined, told: (bytes: number) => void): Promise<string | undefined> {
+async function read(
+  objects: ObjectStore,
+  { sha256, size }: NeededObject,
+  signal: AbortSignal | undefined,
+  told: (bytes: number) => void,
+): Promise<string | undefined> {
   try {
     const stream = await objects.open(sha256, undefined, size === null ? {} : { size });
     try {
@@ -111,7 +138,8 @@ async function read(objects: ObjectStore, { sha256, size }: NeededObject, signal
     if (!(error instanceof ServiceError)) throw error;
     // Of an upload that was begun and not ended the bytes may never have come.
     if (error.code === "NOT_FOUND") return size === null ? undefined : "it is missing";
-    if (error.code === "CONTENT_DAMAGED") return /is damaged: ([^.]*)\./.exec(error.message)?.[1] ?? error.message;
+    if (error.code === "CONTENT_DAMAGED")
+      return /is damaged: ([^.]*)\./.exec(error.message)?.[1] ?? error.message;
     throw error;
   }
 }

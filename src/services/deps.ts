@@ -40,7 +40,10 @@ export interface Deps {
   readonly jobs: JobQueue;
   /** Runs computations; absent unless CONTAINER_HOST is set. */
   readonly containers?: ContainerEngine;
-  /** Makes vectors of texts; absent unless EMBEDDINGS_URL is set, and so is what searches know of nearness. */
+  /**
+   * Makes vectors of texts; absent unless EMBEDDINGS_URL is set, and so is what searches know of
+   * nearness.
+   */
   readonly embedder?: Embedder;
   readonly nearness?: Nearness;
   /** Reads and expands large documents. */

@@ -2,9 +2,15 @@ import { ServiceError } from "../errors.js";
 import type { Deps, Log } from "./deps.js";
 
 /** What a node knows to be damaged. */
-interface Known { records: boolean; contents: Set<string> }
+interface Known {
+  records: boolean;
+  contents: Set<string>;
+}
 
-/** Damaged objects that are remembered; what goes on failing beyond is a lost disk, which the log has reported by then. */
+/**
+ * Damaged objects that are remembered; what goes on failing beyond is a lost disk, which the log
+ * has reported by then.
+ */
 const MOST = 10_000;
 
 const known = new WeakMap<Log, Known>();
@@ -16,20 +22,30 @@ function knownOf(log: Log): Known {
 }
 
 /**
- * Logs damage that a request or background work has met: once for the records, and once for each object, however often it is met.
- * Anything else that it is given is left alone.
+ * Logs damage that a request or background work has met: once for the records, and once for each
+ * object, however often it is met. Anything else that it is given is left alone.
  */
 export function reportDamage(log: Log, error: unknown): void {
   if (!(error instanceof ServiceError)) return;
   const damage = knownOf(log);
   if (error.code === "STORE_DAMAGED" && !damage.records) {
     damage.records = true;
-    log.error({ err: error }, 'the records are damaged: stop the registry, run "arkgraph check" to see what is, and restore records.db (or the database) from the backup as docs/deployment.md says under Damage');
+    log.error(
+      { err: error },
+      'the records are damaged: stop the registry, run "arkgraph check" to see what is, and ' +
+        "restore records.db (or the database) from the backup as docs/deployment.md says " +
+        "under Damage",
+    );
   }
   const sha256 = error.code === "CONTENT_DAMAGED" ? error.extra["sha256"] : undefined;
-  if (typeof sha256 !== "string" || damage.contents.has(sha256) || damage.contents.size >= MOST) return;
+  if (typeof sha256 !== "string" || damage.contents.has(sha256) || damage.contents.size >= MOST)
+    return;
   damage.contents.add(sha256);
-  log.error({ err: error, sha256 }, "a stored object is damaged: restore it from the backup of the objects, or upload the file again; docs/deployment.md says how under Damage");
+  log.error(
+    { err: error, sha256 },
+    "a stored object is damaged: restore it from the backup of the objects, or upload the " +
+      "file again; docs/deployment.md says how under Damage",
+  );
 }
 
 /** Whether records were found damaged since this node started. */
@@ -37,20 +53,36 @@ const recordsAreDamaged = (log: Log): boolean => known.get(log)?.records === tru
 
 /** What every answer about the state of a node tells. */
 interface State {
-  checks: { records: string; index: string; objects: string; jobs: string; /** Where this node runs computations. */ containers?: string; /** The server that makes vectors, where there is one. */ embeddings?: string };
+  checks: {
+    records: string;
+    index: string;
+    objects: string;
+    jobs: string;
+    /** Where this node runs computations. */ containers?: string;
+    /** The server that makes vectors, where there is one. */ embeddings?: string;
+  };
   /** Commits that the graph index has yet to apply; null when the records cannot be asked. */
   lag: number | null;
 }
-interface Health extends State { status: "healthy" | "unhealthy" }
-interface Readiness extends State { status: "ready" | "not ready" }
+interface Health extends State {
+  status: "healthy" | "unhealthy";
+}
+interface Readiness extends State {
+  status: "ready" | "not ready";
+}
 
 /** Parts that a healthy node can do without for a while. */
 const OPTIONAL: ReadonlySet<string> = new Set(["containers", "embeddings"]);
 
-/** What failed when it was last asked: probes come every few seconds, and an outage is told once. */
+/**
+ * What failed when it was last asked: probes come every few seconds, and an outage is told once.
+ */
 const failing = new WeakMap<Deps, Set<string>>();
 
-/** Asks one part, no longer than HEALTH_TIMEOUT. What went wrong is for the log: it may name folders and hosts. */
+/**
+ * Asks one part, no longer than HEALTH_TIMEOUT. What went wrong is for the log: it may name folders
+ * and hosts.
+ */
 async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Promise<string> {
   let known = failing.get(deps);
   if (!known) failing.set(deps, (known = new Set()));
@@ -75,43 +107,83 @@ async function stateOf(deps: Deps): Promise<State> {
   const containers = config.ROLE === "api" ? undefined : deps.containers;
   const applied = queries.state();
   let latest: number | undefined;
-  const [recordsCheck, index, objectsCheck, jobsCheck, containersCheck, embeddingsCheck] = await Promise.all([
-    check(deps, "records", async () => {
-      await records.health();
-      latest = await records.sequence();
-    }).then((answer) => (answer === "ok" && recordsAreDamaged(deps.log) ? "damaged" : answer)),
-    // Asked also while it loads: an endpoint that is away never will have.
-    check(deps, "index", () => queries.health()).then((answer) => (answer === "ok" && applied.state === "loading" ? "loading" : answer)),
-    check(deps, "objects", () => objects.health()).then((answer) => (answer === "ok" && deps.damage.count > 0 ? "damaged" : answer)),
-    check(deps, "jobs", () => jobs.health()),
-    containers && check(deps, "containers", () => containers.health()),
-    embedder && check(deps, "embeddings", () => embedder.health()),
-  ]);
-  return { checks: { records: recordsCheck, index, objects: objectsCheck, jobs: jobsCheck, ...(containersCheck !== undefined && { containers: containersCheck }), ...(embeddingsCheck !== undefined && { embeddings: embeddingsCheck }) }, lag: latest === undefined ? null : Math.max(0, latest - applied.sequence) };
+  const [recordsCheck, index, objectsCheck, jobsCheck, containersCheck, embeddingsCheck] =
+    await Promise.all([
+      check(deps, "records", async () => {
+        await records.health();
+        latest = await records.sequence();
+      }).then((answer) => (answer === "ok" && recordsAreDamaged(deps.log) ? "damaged" : answer)),
+      // Asked also while it loads: an endpoint that is away never will have.
+      check(deps, "index", () => queries.health()).then((answer) =>
+        answer === "ok" && applied.state === "loading" ? "loading" : answer,
+      ),
+      check(deps, "objects", () => objects.health()).then((answer) =>
+        answer === "ok" && deps.damage.count > 0 ? "damaged" : answer,
+      ),
+      check(deps, "jobs", () => jobs.health()),
+      containers && check(deps, "containers", () => containers.health()),
+      embedder && check(deps, "embeddings", () => embedder.health()),
+    ]);
+  return {
+    checks: {
+      records: recordsCheck,
+      index,
+      objects: objectsCheck,
+      jobs: jobsCheck,
+      ...(containersCheck !== undefined && { containers: containersCheck }),
+      ...(embeddingsCheck !== undefined && { embeddings: embeddingsCheck }),
+    },
+    lag: latest === undefined ? null : Math.max(0, latest - applied.sequence),
+  };
 }
 
 /**
- * Asks every store whether it works. A loading index is healthy: records are served meanwhile; and so is a node whose container
- * engine or embeddings server is away: computations wait for the one, searches go by words without the other. Damaged objects are
- * refused one by one, and no other node has better ones.
+ * Asks every store whether it works. A loading index is healthy: records are served meanwhile; and
+ * so is a node whose container engine or embeddings server is away: computations wait for the one,
+ * searches go by words without the other. Damaged objects are refused one by one, and no other node
+ * has better ones.
  */
 export async function health(deps: Deps): Promise<Health> {
   const state = await stateOf(deps);
-  return { status: Object.entries(state.checks).every(([name, check]) => check === "ok" || check === "loading" || OPTIONAL.has(name) || (name === "objects" && check === "damaged")) ? "healthy" : "unhealthy", ...state };
+  return {
+    status: Object.entries(state.checks).every(
+      ([name, check]) =>
+        check === "ok" ||
+        check === "loading" ||
+        OPTIONAL.has(name) ||
+        (name === "objects" && check === "damaged"),
+    )
+      ? "healthy"
+      : "unhealthy",
+    ...state,
+  };
 }
 
 /**
- * Whether this node should be sent requests: without its records it can answer nearly none; with damaged ones it answers those
- * that do not need them. Whatever else is
- * away fails the requests that need it, and would fail them on every other node as well.
+ * Whether this node should be sent requests: without its records it can answer nearly none; with
+ * damaged ones it answers those that do not need them. Whatever else is away fails the requests
+ * that need it, and would fail them on every other node as well.
  */
 export async function readiness(deps: Deps): Promise<Readiness> {
   const state = await stateOf(deps);
-  return { status: state.checks.records === "ok" || state.checks.records === "damaged" ? "ready" : "not ready", ...state };
+  return {
+    status:
+      state.checks.records === "ok" || state.checks.records === "damaged" ? "ready" : "not ready",
+    ...state,
+  };
 }
 
 /** @throws Error when the work takes longer */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let clock: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((_, reject) => (clock = setTimeout(() => reject(new Error(`no answer within HEALTH_TIMEOUT (${ms} ms)`)), ms)))]).finally(() => clearTimeout(clock));
+  await Promise.race([
+    work,
+    new Promise(
+      (_, reject) =>
+        (clock = setTimeout(
+          () => reject(new Error(`no answer within HEALTH_TIMEOUT (${ms} ms)`)),
+          ms,
+        )),
+    ),
+  ]).finally(() => clearTimeout(clock));
 }

@@ -1,6 +1,9 @@
 import { ServiceError } from "../errors.js";
 
-/** Lets a number of works run at a time; others wait in line, until their signal ends that. Past the line's end they are refused. */
+/**
+ * Lets a number of works run at a time; others wait in line, until their signal ends that. Past the
+ * line's end they are refused.
+ */
 export class Turns {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -10,20 +13,30 @@ export class Turns {
    * @param most how many run at a time
    * @param line how many may wait
    */
-  constructor(private readonly most: number, private readonly line = Infinity) {}
+  constructor(
+    private readonly most: number,
+    private readonly line = Infinity,
+  ) {}
 
   /**
    * @param signal ends the waiting, and is handed on to the work
-   * @throws the signal's reason; ServiceError `BUSY` past the line's end, `SHUTTING_DOWN` once it is closed
+   * @throws the signal's reason; ServiceError `BUSY` past the line's end, `SHUTTING_DOWN` once it
+   * is closed
    */
   async run<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const either = AbortSignal.any([signal, this.closing.signal]);
     either.throwIfAborted();
     if (this.running >= this.most) {
-      if (this.waiting.length >= this.line) throw new ServiceError("BUSY", `${this.running} of these run and ${this.waiting.length} wait, which is all that may; try again in a moment.`, {}, { "Retry-After": "2" });
+      if (this.waiting.length >= this.line)
+        throw new ServiceError(
+          "BUSY",
+          `${this.running} of these run and ${this.waiting.length} wait, which is all that ` +
+            "may; try again in a moment.",
+          {},
+          { "Retry-After": "2" },
+        );
       await this.turn(either);
-    }
-    else this.running++;
+    } else this.running++;
     try {
       return await work(either);
     } finally {
@@ -41,7 +54,9 @@ export class Turns {
 
   /** Ends what runs and what waits. */
   close(): void {
-    this.closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping: ask again in a moment."));
+    this.closing.abort(
+      new ServiceError("SHUTTING_DOWN", "The service is stopping: ask again in a moment."),
+    );
   }
 
   private turn(signal: AbortSignal): Promise<void> {

@@ -8,11 +8,16 @@ const OTHERS = 0o077;
 const NAMED = 3;
 
 /**
- * Closes the data folder to everyone but its owner: the folder itself, the files in it, and the folders of objects.
- * What lies deeper is behind these. Links are left alone: they lead to where the operator wanted them.
+ * Closes the data folder to everyone but its owner: the folder itself, the files in it, and the
+ * folders of objects. What lies deeper is behind these. Links are left alone: they lead to where
+ * the operator wanted them.
  * @param warn is given one sentence where something stays open to others
  */
-export async function makePrivate(folder: string, warn: (message: string) => void, change: (path: string, mode: number) => Promise<void> = chmod): Promise<void> {
+export async function makePrivate(
+  folder: string,
+  warn: (message: string) => void,
+  change: (path: string, mode: number) => Promise<void> = chmod,
+): Promise<void> {
   const open: string[] = [];
   const close = async (path: string): Promise<void> => {
     const stats = await lstat(path).catch(() => undefined);
@@ -27,12 +32,17 @@ export async function makePrivate(folder: string, warn: (message: string) => voi
   await close(folder);
   if (open.length === 0) return;
   const named = `${open.slice(0, NAMED).join(", ")}${open.length > NAMED ? ` and ${open.length - NAMED} more` : ""}`;
-  warn(`Others on this machine can read ${named}: they belong to another user, and this process cannot change that. Make them private as their owner (chmod 700 for folders, 600 for files).`);
+  warn(
+    `Others on this machine can read ${named}: they belong to another user, and this ` +
+      "process cannot change that. Make them private as their owner (chmod 700 for folders, " +
+      "600 for files).",
+  );
 }
 
 /**
- * Makes a file that only its owner can read, unless something stands under its name: that is not even opened, since closing it
- * would end the locks that this process has on it. What SQLite adds beside a database gets the mode of the database.
+ * Makes a file that only its owner can read, unless something stands under its name: that is not
+ * even opened, since closing it would end the locks that this process has on it. What SQLite adds
+ * beside a database gets the mode of the database.
  */
 export function createPrivate(path: string): void {
   try {

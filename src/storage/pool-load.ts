@@ -7,5 +7,8 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** Loads of pools by name. Names are fixed, and letters and underscores only: they become labels of metrics. */
+/**
+ * Loads of pools by name. Names are fixed, and letters and underscores only: they become labels of
+ * metrics.
+ */
 export type PoolLoads = Readonly<Record<string, PoolLoad>>;

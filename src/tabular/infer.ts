@@ -44,7 +44,12 @@ const CANDIDATES = [",", "\t", ";", "|"] as const;
 const SAMPLE_ROWS = 200;
 
 /** The first rows of a table as text. */
-function sampleRows(head: Buffer, separator: string, whole: boolean, limits: TableLimits): string[][] {
+function sampleRows(
+  head: Buffer,
+  separator: string,
+  whole: boolean,
+  limits: TableLimits,
+): string[][] {
   const scanner = new RowScanner(separator.charCodeAt(0), limits);
   const row = new Row();
   row.setBlock(head, head.length);
@@ -62,7 +67,10 @@ function sampleRows(head: Buffer, separator: string, whole: boolean, limits: Tab
   return rows;
 }
 
-/** The separator that gives most rows the same number of columns, and of those that give the same the most columns. */
+/**
+ * The separator that gives most rows the same number of columns, and of those that give the same
+ * the most columns.
+ */
 function detectSeparator(head: Buffer, whole: boolean, limits: TableLimits): string {
   let best = { separator: ",", share: 0, columns: 1 };
   for (const separator of CANDIDATES) {
@@ -71,14 +79,18 @@ function detectSeparator(head: Buffer, whole: boolean, limits: TableLimits): str
     for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
     const [columns, times] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])[0] ?? [1, 0];
     const share = times / Math.max(1, rows.length);
-    if (columns > 1 && (share > best.share || (share === best.share && columns > best.columns))) best = { separator, share, columns };
+    if (columns > 1 && (share > best.share || (share === best.share && columns > best.columns)))
+      best = { separator, share, columns };
   }
   return best.separator;
 }
 
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .:()/%#&+-]{0,80}$/u;
 
-/** Whether the first row names the columns: its cells look like names, differ, and are of another kind than those below. */
+/**
+ * Whether the first row names the columns: its cells look like names, differ, and are of another
+ * kind than those below.
+ */
 function detectHeader(rows: readonly string[][]): boolean {
   const [first, ...others] = rows;
   if (!first || others.length === 0) return false;
@@ -87,7 +99,9 @@ function detectHeader(rows: readonly string[][]): boolean {
   const own = first.map((cell) => kindOf([cell]));
   if (kinds.some((kind, column) => kind !== "string" && own[column] === "string")) return true;
   if (kinds.some((kind) => kind !== "string")) return false;
-  return first.every((cell, column) => NAME.test(cell) && !others.some((row) => row[column] === cell));
+  return first.every(
+    (cell, column) => NAME.test(cell) && !others.some((row) => row[column] === cell),
+  );
 }
 
 function kindOf(cells: readonly string[]): string {
@@ -106,35 +120,67 @@ function kindOf(cells: readonly string[]): string {
 const VECTOR_COLUMNS = 16;
 
 /** Properties for the columns of a table: one each, and one array for a vector at the end. */
-function describeColumns(header: readonly string[], guesses: readonly ColumnGuess[], widths: Widths): { properties: Record<string, PropertyObject>; notes: string[] } {
+function describeColumns(
+  header: readonly string[],
+  guesses: readonly ColumnGuess[],
+  widths: Widths,
+): { properties: Record<string, PropertyObject>; notes: string[] } {
   const notes: string[] = [];
   const { least, most } = widths;
   const properties = new Map<string, PropertyObject>();
-  const name = (column: number): string => uniqueName((header[column] ?? "").trim() || `column_${column}`, properties);
+  const name = (column: number): string =>
+    uniqueName((header[column] ?? "").trim() || `column_${column}`, properties);
   const vector = vectorStart(header, guesses, least, most);
   // Without rows the header alone says which columns there are; what is in them nobody knows: text.
   const single = vector ?? (guesses.length === 0 ? header.length : least);
   for (let column = 0; column < single; column++) {
     const guess = guesses[column];
     const key = name(column);
-    properties.set(key, { description: "", index: column, valueURL: null, type: guess?.datatype ?? "string" });
-    if (guess && guess.empty > 0 && guess.filled !== "string") notes.push(`column ${column} (${key}) holds values of type ${guess.filled}, but ${guess.empty} of its cells are empty: it is described as string`);
+    properties.set(key, {
+      description: "",
+      index: column,
+      valueURL: null,
+      type: guess?.datatype ?? "string",
+    });
+    if (guess && guess.empty > 0 && guess.filled !== "string")
+      notes.push(
+        `column ${column} (${key}) holds values of type ${guess.filled}, but ${guess.empty} ` +
+          "of its cells are empty: it is described as string",
+      );
   }
   if (vector !== undefined) {
     const isInteger = guesses.slice(vector).every(({ datatype }) => datatype === "integer");
     properties.set(uniqueName("values", properties), {
-      description: "", index: `${vector}::`, valueURL: null, type: "array", minItems: least - vector, ...(least === most ? { maxItems: most - vector } : {}), items: { type: isInteger ? "integer" : "number" },
+      description: "",
+      index: `${vector}::`,
+      valueURL: null,
+      type: "array",
+      minItems: least - vector,
+      ...(least === most ? { maxItems: most - vector } : {}),
+      items: { type: isInteger ? "integer" : "number" },
     });
   }
   const ragged = widths.remark(header.length);
-  if (ragged !== undefined) notes.push(`${ragged}${least < most && vector === undefined ? `; columns from ${least} on are not described` : ""}`);
+  if (ragged !== undefined)
+    notes.push(
+      `${ragged}${least < most && vector === undefined ? `; columns from ${least} on are not described` : ""}`,
+    );
   return { properties: Object.fromEntries(properties), notes };
 }
 
 /** Where a vector begins that runs to the end of the rows. */
-function vectorStart(header: readonly string[], guesses: readonly ColumnGuess[], least: number, most: number): number | undefined {
+function vectorStart(
+  header: readonly string[],
+  guesses: readonly ColumnGuess[],
+  least: number,
+  most: number,
+): number | undefined {
   let start = guesses.length;
-  while (start > 0 && (guesses[start - 1]!.datatype === "integer" || guesses[start - 1]!.datatype === "number")) start--;
+  while (
+    start > 0 &&
+    (guesses[start - 1]!.datatype === "integer" || guesses[start - 1]!.datatype === "number")
+  )
+    start--;
   if (start >= guesses.length || start > least) return undefined;
   const names = header.slice(start);
   if (names.length > 0 && !areNumbered(names)) return undefined;
@@ -144,7 +190,10 @@ function vectorStart(header: readonly string[], guesses: readonly ColumnGuess[],
 /** `0, 1, 2` or `dim_1, dim_2`: one word with numbers that rise by one. */
 function areNumbered(names: readonly string[]): boolean {
   const parts = names.map((name) => /^(.*?)(\d+)$/.exec(name.trim()));
-  return parts.every((part, place) => part !== null && part[1] === parts[0]![1] && Number(part[2]) === Number(parts[0]![2]) + place);
+  return parts.every(
+    (part, place) =>
+      part !== null && part[1] === parts[0]![1] && Number(part[2]) === Number(parts[0]![2]) + place,
+  );
 }
 
 function uniqueName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
@@ -176,11 +225,22 @@ class Widths {
    */
   remark(header: number): string | undefined {
     if (this.rows === 0) return undefined;
-    if (this.least === this.most) return header === 0 || header === this.most ? undefined : `rows have ${this.most} columns, the header has ${header}`;
-    const [usual] = [...this.#found].toSorted(([, a], [, b]) => b.times - a.times || a.row - b.row)[0]!;
+    if (this.least === this.most)
+      return header === 0 || header === this.most
+        ? undefined
+        : `rows have ${this.most} columns, the header has ${header}`;
+    const [usual] = [...this.#found].toSorted(
+      ([, a], [, b]) => b.times - a.times || a.row - b.row,
+    )[0]!;
     const expected = header === 0 ? usual : header;
-    const first = [...this.#found].filter(([count]) => count !== expected).toSorted(([, a], [, b]) => a.row - b.row)[0]![1];
-    return `rows have ${this.least} to ${this.most} columns, ${header === 0 ? `most have ${usual}` : `the header has ${header}`}: the first other one is row ${first.row} (line ${first.line})`;
+    const first = [...this.#found]
+      .filter(([count]) => count !== expected)
+      .toSorted(([, a], [, b]) => a.row - b.row)[0]![1];
+    return (
+      `rows have ${this.least} to ${this.most} columns, ` +
+      `${header === 0 ? `most have ${usual}` : `the header has ${header}`}: the first other ` +
+      `one is row ${first.row} (line ${first.line})`
+    );
   }
 }
 
@@ -198,30 +258,44 @@ interface InferredTable {
 const HEAD = 256 << 10;
 
 /**
- * Finds out separator, header and the datatype of every column; the whole table is read, so that it conforms to
- * what is said of it. Patterns and bounds are not guessed.
+ * Finds out separator, header and the datatype of every column; the whole table is read, so that it
+ * conforms to what is said of it. Patterns and bounds are not guessed.
  * @throws TabularError as a check does
  */
-export async function inferTable(source: AsyncIterable<Uint8Array>, given: { separator?: string; header?: boolean; limits?: Partial<TableLimits> } & TextOptions = {}): Promise<InferredTable> {
+export async function inferTable(
+  source: AsyncIterable<Uint8Array>,
+  given: { separator?: string; header?: boolean; limits?: Partial<TableLimits> } & TextOptions = {},
+): Promise<InferredTable> {
   const limits = { ...DEFAULT_LIMITS, ...given.limits };
   const { head, whole, rest } = await takeHead(openSource(source, given));
   const separator = given.separator ?? detectSeparator(head, whole, limits);
-  const header = given.header ?? (isScannable(separator) && detectHeader(sampleRows(head, separator, whole, limits)));
+  const header =
+    given.header ??
+    (isScannable(separator) && detectHeader(sampleRows(head, separator, whole, limits)));
   const guesses: ColumnGuess[] = [];
   let names: string[] = [];
   const widths = new Widths();
   const row = new Row();
-  const gate = new RowGate(header, row, () => {
-    widths.see(row);
-    for (let column = 0; column < row.count; column++) (guesses[column] ??= new ColumnGuess()).see(row, column);
-  }, () => (names = row.cells()));
+  const gate = new RowGate(
+    header,
+    row,
+    () => {
+      widths.see(row);
+      for (let column = 0; column < row.count; column++)
+        (guesses[column] ??= new ColumnGuess()).see(row, column);
+    },
+    () => (names = row.cells()),
+  );
   const feed = await textFeed(joined(head, rest), separator, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
-  if (names.length === 0 && guesses.length === 0) throw new TabularError("DATA", "it is empty: there is no column to describe");
+  if (names.length === 0 && guesses.length === 0)
+    throw new TabularError("DATA", "it is empty: there is no column to describe");
   return { separator, header, rows: widths.rows, ...describeColumns(names, guesses, widths) };
 }
 
-async function takeHead(text: AsyncGenerator<Uint8Array>): Promise<{ head: Buffer; whole: boolean; rest: AsyncGenerator<Uint8Array> }> {
+async function takeHead(
+  text: AsyncGenerator<Uint8Array>,
+): Promise<{ head: Buffer; whole: boolean; rest: AsyncGenerator<Uint8Array> }> {
   let head = Buffer.alloc(0);
   while (head.length < HEAD) {
     const { done, value } = await text.next();
@@ -231,7 +305,10 @@ async function takeHead(text: AsyncGenerator<Uint8Array>): Promise<{ head: Buffe
   return { head, whole: false, rest: text };
 }
 
-async function* joined(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* joined(
+  head: Uint8Array,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   yield head;
   yield* rest;
 }

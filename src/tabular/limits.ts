@@ -1,7 +1,15 @@
 /** What each limit is called where it is set: errors tell it. */
-interface LimitNames { maxText: string; maxCell: string; maxRow: string; maxColumns: string; patternSeconds: string }
+interface LimitNames {
+  maxText: string;
+  maxCell: string;
+  maxRow: string;
+  maxColumns: string;
+  patternSeconds: string;
+}
 
-/** Sizes and times that keep memory flat and a run finite. Every error about one names its option. */
+/**
+ * Sizes and times that keep memory flat and a run finite. Every error about one names its option.
+ */
 export interface TableLimits {
   /** Bytes of the whole text, once unpacked. */
   maxText: number;
@@ -12,8 +20,8 @@ export interface TableLimits {
   /** Columns of one row. */
   maxColumns: number;
   /**
-   * Seconds that checking one file may take when its schema has patterns on the native
-   * engine; every {@link PATTERN_BYTES_PER_SECOND} read add one, so that honest files of any size pass.
+   * Seconds that checking one file may take when its schema has patterns on the native engine;
+   * every {@link PATTERN_BYTES_PER_SECOND} read add one, so that honest files of any size pass.
    */
   patternSeconds: number;
   names: LimitNames;
@@ -23,8 +31,18 @@ export interface TableLimits {
 export const PATTERN_BYTES_PER_SECOND = 1 << 20;
 
 export const DEFAULT_LIMITS: TableLimits = {
-  maxText: Infinity, maxCell: 16 << 20, maxRow: 32 << 20, maxColumns: 250_000, patternSeconds: 10,
-  names: { maxText: "--max-text", maxCell: "--max-cell", maxRow: "--max-row", maxColumns: "--max-columns", patternSeconds: "--pattern-seconds" },
+  maxText: Infinity,
+  maxCell: 16 << 20,
+  maxRow: 32 << 20,
+  maxColumns: 250_000,
+  patternSeconds: 10,
+  names: {
+    maxText: "--max-text",
+    maxCell: "--max-cell",
+    maxRow: "--max-row",
+    maxColumns: "--max-columns",
+    patternSeconds: "--pattern-seconds",
+  },
 };
 
 /** Bytes as the largest unit that divides them, e.g. `16 MiB`. */
@@ -35,12 +53,16 @@ export function sizeText(bytes: number): string {
 }
 
 /**
- * What keeps a table or its schema from being checked at all. The message is one sentence for the person who
- * asked; it names the place and what to do. The file's name is put in front by whoever knows it.
+ * What keeps a table or its schema from being checked at all. The message is one sentence for the
+ * person who asked; it names the place and what to do. The file's name is put in front by whoever
+ * knows it.
  */
 export class TabularError extends Error {
   constructor(
-    /** `SCHEMA`: the schema is not sound. `DATA`: the bytes are no text table. `LIMIT`: a {@link TableLimits} was reached. */
+    /**
+     * `SCHEMA`: the schema is not sound. `DATA`: the bytes are no text table. `LIMIT`: a
+     * {@link TableLimits} was reached.
+     */
     readonly code: "SCHEMA" | "DATA" | "LIMIT",
     message: string,
     options?: ErrorOptions,

@@ -7,13 +7,18 @@ import type { TableSchema } from "./schema/table-schema.js";
 
 /** What a Parquet value would be as cells of text. */
 function cellTexts(value: unknown): string[] {
-  return Array.isArray(value) || ArrayBuffer.isView(value) ? Array.from(value as ArrayLike<unknown>, cellText) : [cellText(value)];
+  return Array.isArray(value) || ArrayBuffer.isView(value)
+    ? Array.from(value as ArrayLike<unknown>, cellText)
+    : [cellText(value)];
 }
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
-  if (typeof value === "object") return JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? member.toString() : member));
+  if (typeof value === "object")
+    return JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === "bigint" ? member.toString() : member,
+    );
   return String(value as string | number | bigint | boolean);
 }
 
@@ -34,22 +39,37 @@ const WINDOW_VALUES = 400_000;
 export type ParquetFile = AsyncBuffer;
 
 /**
- * Rows of a Parquet file, window by window within each row group; only columns that the schema names are decoded.
- * A list counts as many columns as it has elements, as it would in text; null is an empty cell.
+ * Rows of a Parquet file, window by window within each row group; only columns that the schema
+ * names are decoded. A list counts as many columns as it has elements, as it would in text; null is
+ * an empty cell.
  * @throws TabularError `DATA` for a file that is damaged or packed in a way that cannot be read
  */
 export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: TableLimits): RowFeed {
   return async function* (row, each, guard) {
     const parquet = await import("hyparquet");
     const metadata = await readable(() => parquet.parquetMetadataAsync(file));
-    const names = parquet.parquetSchema(metadata).children.map(({ element, children }) => ({ name: element.name, nested: children.length > 0 }));
+    const names = parquet.parquetSchema(metadata).children.map(({ element, children }) => ({
+      name: element.name,
+      nested: children.length > 0,
+    }));
     const wanted = wantedColumns(names, schema);
     const places = new Map(wanted.map((name, place) => [name, place]));
     const window = Math.max(1, Math.floor(WINDOW_VALUES / valuesPerRow(metadata, wanted)));
     row.line = 0;
     for (const [start, end] of windows(metadata, window)) {
       let rows: unknown[][] = [];
-      await readable(() => parquet.parquetRead({ file, metadata, columns: wanted, rowStart: start, rowEnd: end, useOffsetIndex: true, compressors: COMPRESSORS, onComplete: (read) => void (rows = read as unknown[][]) }));
+      await readable(() =>
+        parquet.parquetRead({
+          file,
+          metadata,
+          columns: wanted,
+          rowStart: start,
+          rowEnd: end,
+          useOffsetIndex: true,
+          compressors: COMPRESSORS,
+          onComplete: (read) => void (rows = read as unknown[][]),
+        }),
+      );
       guard(() => {
         for (const values of rows) {
           const cells = names.flatMap(({ name }) => {
@@ -66,23 +86,43 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
   };
 }
 
-/** All columns when some are lists, since a list moves what comes after it; else those that properties point at. */
-function wantedColumns(names: readonly { name: string; nested: boolean }[], schema: TableSchema): string[] {
+/**
+ * All columns when some are lists, since a list moves what comes after it; else those that
+ * properties point at.
+ */
+function wantedColumns(
+  names: readonly { name: string; nested: boolean }[],
+  schema: TableSchema,
+): string[] {
   const all = names.map(({ name }) => name);
   if (names.some(({ nested }) => nested)) return all;
-  const wanted = all.filter((_, column) => schema.properties.some(({ type, index }) => type !== "null" && (index.kind === "column" ? index.at === column : index.from <= column && column < (index.to ?? Infinity))));
+  const wanted = all.filter((_, column) =>
+    schema.properties.some(
+      ({ type, index }) =>
+        type !== "null" &&
+        (index.kind === "column"
+          ? index.at === column
+          : index.from <= column && column < (index.to ?? Infinity)),
+    ),
+  );
   return wanted.length > 0 ? wanted : all.slice(0, 1);
 }
 
 function valuesPerRow({ num_rows, row_groups }: FileMetaData, wanted: readonly string[]): number {
   const names = new Set(wanted);
   let values = 0;
-  for (const { columns } of row_groups) for (const { meta_data } of columns) if (meta_data && names.has(meta_data.path_in_schema[0]!)) values += Number(meta_data.num_values);
+  for (const { columns } of row_groups)
+    for (const { meta_data } of columns)
+      if (meta_data && names.has(meta_data.path_in_schema[0]!))
+        values += Number(meta_data.num_values);
   return Math.max(1, values / Math.max(1, Number(num_rows)));
 }
 
 /** Ranges of rows, none across two row groups. */
-function* windows({ row_groups }: FileMetaData, size: number): Generator<[start: number, end: number]> {
+function* windows(
+  { row_groups }: FileMetaData,
+  size: number,
+): Generator<[start: number, end: number]> {
   let begin = 0;
   for (const { num_rows } of row_groups) {
     const end = begin + Number(num_rows);
@@ -96,6 +136,8 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).syscall !== undefined) throw cause;
-    throw new TabularError("DATA", `its Parquet data cannot be read: ${(cause as Error).message}`, { cause });
+    throw new TabularError("DATA", `its Parquet data cannot be read: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }

@@ -1,12 +1,19 @@
 import type { Row } from "./reader/row.js";
-import { CONVERTED, INDEX_ERROR, type PropertyCheck, type Report, type RuleEnvironment } from "./rules/check.js";
+import {
+  CONVERTED,
+  INDEX_ERROR,
+  type PropertyCheck,
+  type Report,
+  type RuleEnvironment,
+} from "./rules/check.js";
 import { compileProperty } from "./rules/compile.js";
 import { quoted } from "./rules/python-text.js";
 import type { TableSchema } from "./schema/table-schema.js";
 import { ErrorKind, TableError, type TableSummary } from "./summary.js";
 
 /** By code points, as the order of validation errors is. */
-const byCodePoints = (a: { name: string }, b: { name: string }): number => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
+const byCodePoints = (a: { name: string }, b: { name: string }): number =>
+  Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 
 interface Converter {
   check: PropertyCheck;
@@ -19,7 +26,10 @@ export class RowChecker implements Report {
   private readonly kinds: ErrorKind[] = [];
   /** In the order of the schema: the order of parsing errors. */
   private readonly converters: Converter[];
-  /** Those with rules, and the names that `required` asks for in vain, in the order of validation errors. */
+  /**
+   * Those with rules, and the names that `required` asks for in vain, in the order of validation
+   * errors.
+   */
   private readonly judges: { name: string; check?: PropertyCheck; missing?: ErrorKind }[];
   private readonly raggedKind: ErrorKind;
   private row: Row | undefined;
@@ -30,15 +40,28 @@ export class RowChecker implements Report {
   /** True when no more errors are wanted. */
   full = false;
 
-  constructor(schema: TableSchema, environment: Omit<RuleEnvironment, "kind">, private readonly options: { strictColumns: boolean; maxErrors: number }) {
-    const kind = (keyword: string | null, property: string | null, before: string, after: string): ErrorKind => {
+  constructor(
+    schema: TableSchema,
+    environment: Omit<RuleEnvironment, "kind">,
+    private readonly options: { strictColumns: boolean; maxErrors: number },
+  ) {
+    const kind = (
+      keyword: string | null,
+      property: string | null,
+      before: string,
+      after: string,
+    ): ErrorKind => {
       const made = new ErrorKind(this.kinds.length, keyword, property, before, after);
       this.kinds.push(made);
       return made;
     };
-    const checks = schema.properties.map((property) => compileProperty(property, { ...environment, kind })).filter((check) => check !== undefined);
+    const checks = schema.properties
+      .map((property) => compileProperty(property, { ...environment, kind }))
+      .filter((check) => check !== undefined);
     this.converters = checks.map((check) => {
-      const [valueError, indexError] = ["ValueError", "IndexError"].map((error) => kind(null, check.name, `${error}: Failed to Parse Attribute ${check.name} for Row `, "")) as [ErrorKind, ErrorKind];
+      const [valueError, indexError] = ["ValueError", "IndexError"].map((error) =>
+        kind(null, check.name, `${error}: Failed to Parse Attribute ${check.name} for Row `, ""),
+      ) as [ErrorKind, ErrorKind];
       return { check, valueError, indexError };
     });
     this.raggedKind = kind(null, null, "ValueError: Row ", "");
@@ -46,7 +69,10 @@ export class RowChecker implements Report {
     const missing = [...new Set(schema.required)].filter((name) => !known.has(name));
     this.judges = [
       ...checks.filter(({ judges }) => judges).map((check) => ({ name: check.name, check })),
-      ...missing.map((name) => ({ name, missing: kind("required", name, `${quoted(name)} is a required property`, "") })),
+      ...missing.map((name) => ({
+        name,
+        missing: kind("required", name, `${quoted(name)} is a required property`, ""),
+      })),
     ].sort(byCodePoints);
   }
 
@@ -57,7 +83,11 @@ export class RowChecker implements Report {
     this.row = row;
     const before = this.errors;
     if (this.options.strictColumns && row.count !== firstCount) {
-      this.violation(this.raggedKind, `${row.number} has ${row.count} columns, the first row has ${firstCount}`, -1);
+      this.violation(
+        this.raggedKind,
+        `${row.number} has ${row.count} columns, the first row has ${firstCount}`,
+        -1,
+      );
     } else if (this.convert(row)) this.judge(row);
     if (this.errors > before) this.rowsWithErrors++;
   }
@@ -110,7 +140,19 @@ export class RowChecker implements Report {
       entry.count += count;
       counts.set(key, entry);
     }
-    const parsingErrors = this.kinds.reduce((sum, { keyword, count }) => (keyword === null ? sum + count : sum), 0);
-    return { rows, columns, errors, parsingErrors, validationErrors: errors - parsingErrors, rowsWithErrors, counts: [...counts.values()], stopped: full };
+    const parsingErrors = this.kinds.reduce(
+      (sum, { keyword, count }) => (keyword === null ? sum + count : sum),
+      0,
+    );
+    return {
+      rows,
+      columns,
+      errors,
+      parsingErrors,
+      validationErrors: errors - parsingErrors,
+      rowsWithErrors,
+      counts: [...counts.values()],
+      stopped: full,
+    };
   }
 }

@@ -1,4 +1,7 @@
-/** What the errors of one property and keyword have in common; made once, when the schema is compiled. */
+/**
+ * What the errors of one property and keyword have in common; made once, when the schema is
+ * compiled.
+ */
 export class ErrorKind {
   count = 0;
 
@@ -9,7 +12,13 @@ export class ErrorKind {
    * @param before what the message says before the detail that differs from row to row
    * @param after what it says after it
    */
-  constructor(readonly id: number, readonly keyword: string | null, readonly property: string | null, readonly before: string, readonly after: string) {}
+  constructor(
+    readonly id: number,
+    readonly keyword: string | null,
+    readonly property: string | null,
+    readonly before: string,
+    readonly after: string,
+  ) {}
 
   get type(): "ParsingError" | "ValidationError" {
     return this.keyword === null ? "ParsingError" : "ValidationError";
@@ -38,7 +47,15 @@ export class TableError {
   /** With the column names of the contract's table, and where it is. */
   toJSON(): Record<string, unknown> {
     const { kind, row, line, column, message } = this;
-    return { row, error_type: kind.type, failed_keyword: kind.keyword, message, property: kind.property, column: column < 0 ? null : column, ...(line > 0 ? { line } : {}) };
+    return {
+      row,
+      error_type: kind.type,
+      failed_keyword: kind.keyword,
+      message,
+      property: kind.property,
+      column: column < 0 ? null : column,
+      ...(line > 0 ? { line } : {}),
+    };
   }
 }
 

@@ -24,50 +24,92 @@ export interface CheckOptions extends TextOptions {
   onProgress?: (bytes: number) => void;
 }
 
-/** A check that runs while its errors are read. It runs once: read the errors, then the summary, or the summary only. */
+/**
+ * A check that runs while its errors are read. It runs once: read the errors, then the summary, or
+ * the summary only.
+ */
 export interface TableCheck extends AsyncIterable<TableError> {
-  /** The errors of a stretch of rows at a time, in the order of rows: the fast way for many errors. */
+  /**
+   * The errors of a stretch of rows at a time, in the order of rows: the fast way for many errors.
+   */
   batches(): AsyncGenerator<TableError[], void>;
   /** What it came to; reads what was not read yet. */
   summary(): Promise<TableSummary>;
 }
 
 /**
- * Checks separated text (UTF-8 where no encoding is named, gzip or not) against a schema, in memory that does not grow with the table.
- * A source may fill the buffer of a part anew once the next part is asked for.
- * @throws TabularError, when read: `SCHEMA` before the first row, `DATA` or `LIMIT` at the row it happens
+ * Checks separated text (UTF-8 where no encoding is named, gzip or not) against a schema, in memory
+ * that does not grow with the table. A source may fill the buffer of a part anew once the next part
+ * is asked for.
+ * @throws TabularError, when read: `SCHEMA` before the first row, `DATA` or `LIMIT` at the row it
+ * happens
  */
-export function validateTable(source: AsyncIterable<Uint8Array>, schema: TableSchema, options: CheckOptions = {}): TableCheck {
+export function validateTable(
+  source: AsyncIterable<Uint8Array>,
+  schema: TableSchema,
+  options: CheckOptions = {},
+): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const state: GuardedWork = { property: "", bytes: 0 };
   const separator = unescapeSeparator(schema.separator);
   return runCheck(schema, options, limits, state, async () => {
-    if (separator === "") throw new TabularError("SCHEMA", "the schema gives no separator, so no table can be checked against it");
+    if (separator === "")
+      throw new TabularError(
+        "SCHEMA",
+        "the schema gives no separator, so no table can be checked against it",
+      );
     const text = openSource(counted(source, state, options.onProgress), options);
     return textFeed(limits.maxText === Infinity ? text : bounded(text, limits), separator, limits);
   });
 }
 
 /** Checks rows that come from elsewhere than text, e.g. Parquet; all of them are data rows. */
-export function validateRows(feed: RowFeed, schema: TableSchema, options: CheckOptions = {}): TableCheck {
+export function validateRows(
+  feed: RowFeed,
+  schema: TableSchema,
+  options: CheckOptions = {},
+): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const state: GuardedWork = { property: "", bytes: 0 };
-  const counted: RowFeed = (row, each, guard) => feed(row, () => {
-    state.bytes += row.blockEnd;
-    each();
-  }, guard);
+  const counted: RowFeed = (row, each, guard) =>
+    feed(
+      row,
+      () => {
+        state.bytes += row.blockEnd;
+        each();
+      },
+      guard,
+    );
   return runCheck({ ...schema, header: false }, options, limits, state, async () => counted);
 }
 
-function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimits, state: GuardedWork, open: () => Promise<RowFeed>): TableCheck {
+function runCheck(
+  schema: TableSchema,
+  options: CheckOptions,
+  limits: TableLimits,
+  state: GuardedWork,
+  open: () => Promise<RowFeed>,
+): TableCheck {
   const { patterns = "native", strictColumns = false, maxErrors = Infinity } = options;
   let result: TableSummary | undefined;
   const batches = async function* (): AsyncGenerator<TableError[], void> {
     const feed = await open();
-    const checker = new RowChecker(schema, await loadEnvironment(schema, patterns, state), { strictColumns, maxErrors });
+    const checker = new RowChecker(schema, await loadEnvironment(schema, patterns, state), {
+      strictColumns,
+      maxErrors,
+    });
     const row = new Row();
-    const gate: RowGate = new RowGate(schema.header, row, () => checker.check(row, gate.firstCount), options.onHeader && (() => tellHeader(schema, row.cells(), options.onHeader!)));
-    for await (const _ of feed(row, () => gate.pass(), await guardFor(schema, patterns, state, limits))) {
+    const gate: RowGate = new RowGate(
+      schema.header,
+      row,
+      () => checker.check(row, gate.firstCount),
+      options.onHeader && (() => tellHeader(schema, row.cells(), options.onHeader!)),
+    );
+    for await (const _ of feed(
+      row,
+      () => gate.pass(),
+      await guardFor(schema, patterns, state, limits),
+    )) {
       const found = checker.take();
       if (found.length > 0) yield found;
       if (checker.full) break;
@@ -88,27 +130,47 @@ function runCheck(schema: TableSchema, options: CheckOptions, limits: TableLimit
   };
 }
 
-function tellHeader(schema: TableSchema, header: readonly string[], tell: (differences: HeaderDifferences) => void): void {
+function tellHeader(
+  schema: TableSchema,
+  header: readonly string[],
+  tell: (differences: HeaderDifferences) => void,
+): void {
   const differences = headerDifferences(schema, header);
   if (differences.total > 0) tell(differences);
 }
 
-async function guardFor(schema: TableSchema, patterns: PatternEngine, state: GuardedWork, limits: TableLimits): Promise<Guard> {
+async function guardFor(
+  schema: TableSchema,
+  patterns: PatternEngine,
+  state: GuardedWork,
+  limits: TableLimits,
+): Promise<Guard> {
   if (patterns === "linear" || !runsPatterns(schema)) return unguarded;
   return (await import("./rules/time-guard.js")).timeGuard(state, limits);
 }
 
 /** Little can be compressed to anything: the text itself is bounded too. */
-async function* bounded(text: AsyncIterable<Uint8Array>, { maxText, names }: TableLimits): AsyncGenerator<Uint8Array> {
+async function* bounded(
+  text: AsyncIterable<Uint8Array>,
+  { maxText, names }: TableLimits,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const part of text) {
     size += part.length;
-    if (size > maxText) throw new TabularError("LIMIT", `its text is longer than ${sizeText(maxText)}: raise ${names.maxText} if it should be`);
+    if (size > maxText)
+      throw new TabularError(
+        "LIMIT",
+        `its text is longer than ${sizeText(maxText)}: raise ${names.maxText} if it should be`,
+      );
     yield part;
   }
 }
 
-async function* counted(source: AsyncIterable<Uint8Array>, state: GuardedWork, onProgress: CheckOptions["onProgress"]): AsyncGenerator<Uint8Array> {
+async function* counted(
+  source: AsyncIterable<Uint8Array>,
+  state: GuardedWork,
+  onProgress: CheckOptions["onProgress"],
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     state.bytes += chunk.length;
     onProgress?.(state.bytes);

@@ -6,21 +6,44 @@ import { packageRoot } from "../package-root.js";
 
 /** Where the build puts the files of the GraphQL explorer (`scripts/copy-graphiql.mjs`). */
 export const EXPLORER_FOLDER = join(packageRoot, "dist", "web", "graphiql");
-const EXPLORER_FILES: readonly string[] = ["react.production.min.js", "react-dom.production.min.js", "graphiql.min.js", "graphiql.min.css"];
+const EXPLORER_FILES: readonly string[] = [
+  "react.production.min.js",
+  "react-dom.production.min.js",
+  "graphiql.min.js",
+  "graphiql.min.css",
+];
 
 /** A file that pages load. */
-export interface Asset { bytes: Buffer; type: string; hash: string }
+export interface Asset {
+  bytes: Buffer;
+  type: string;
+  hash: string;
+}
 
 const TYPES: Readonly<Record<string, string>> = {
-  css: "text/css; charset=utf-8", js: "text/javascript; charset=utf-8", svg: "image/svg+xml", ico: "image/x-icon", txt: "text/plain; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+  ico: "image/x-icon",
+  txt: "text/plain; charset=utf-8",
 };
 const SWAGGER_FILES = ["swagger-ui-bundle.js", "swagger-ui.css"];
 
 /** Where each asset is, by its name below `/assets/`; nothing else of these folders is served. */
 const places: ReadonlyMap<string, () => string> = new Map([
-  ...readdirSync(join(packageRoot, "src", "web", "assets")).map((name): [string, () => string] => [name, () => join(packageRoot, "src", "web", "assets", name)]),
-  ...SWAGGER_FILES.map((name): [string, () => string] => [`swagger-ui/${name}`, () => join(dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")), name)]),
-  ...EXPLORER_FILES.map((name): [string, () => string] => [`graphiql/${name}`, () => join(EXPLORER_FOLDER, name)]),
+  ...readdirSync(join(packageRoot, "src", "web", "assets")).map((name): [string, () => string] => [
+    name,
+    () => join(packageRoot, "src", "web", "assets", name),
+  ]),
+  ...SWAGGER_FILES.map((name): [string, () => string] => [
+    `swagger-ui/${name}`,
+    () =>
+      join(dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")), name),
+  ]),
+  ...EXPLORER_FILES.map((name): [string, () => string] => [
+    `graphiql/${name}`,
+    () => join(EXPLORER_FOLDER, name),
+  ]),
 ]);
 /** Names of all assets. */
 export const assetNames = (): string[] => [...places.keys()];
@@ -30,7 +53,9 @@ export const COMPRESSED_FOLDER = join(packageRoot, "dist", "web", "compressed");
 
 const loaded = new Map<string, Asset>();
 
-/** @param name below `/assets/`, without a hash; files are read once, when they are first asked for */
+/**
+ * @param name below `/assets/`, without a hash; files are read once, when they are first asked for
+ */
 export function asset(name: string): Asset | undefined {
   const known = loaded.get(name);
   if (known) return known;
@@ -44,12 +69,19 @@ export function asset(name: string): Asset | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const made = { bytes, type: TYPES[name.split(".").at(-1)!] ?? "application/octet-stream", hash: createHash("sha256").update(bytes).digest("hex").slice(0, 12) };
+  const made = {
+    bytes,
+    type: TYPES[name.split(".").at(-1)!] ?? "application/octet-stream",
+    hash: createHash("sha256").update(bytes).digest("hex").slice(0, 12),
+  };
   loaded.set(name, made);
   return made;
 }
 
-/** Address of an asset with its hash in it: what is there never changes, so browsers need not ask again. */
+/**
+ * Address of an asset with its hash in it: what is there never changes, so browsers need not ask
+ * again.
+ */
 export function assetUrl(name: string): string {
   const found = asset(name);
   if (!found) throw new Error(`there is no asset ${name}`);

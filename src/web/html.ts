@@ -1,9 +1,16 @@
 import { assetUrl } from "./assets.js";
 
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /** Text as HTML shows it. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 
 /** A whole page with the product's style. `body` is HTML. */
 export function htmlPage(title: string, body: string, head = ""): string {
@@ -24,44 +31,87 @@ ${body}
 }
 
 /** The JSON of a refusal, as {@link import("../http/errors.js").errorAnswer} makes it. */
-interface Refusal { status: number; body: Readonly<Record<string, unknown>> }
+interface Refusal {
+  status: number;
+  body: Readonly<Record<string, unknown>>;
+}
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: "The address is malformed", 401: "Sign in to see this", 403: "Not allowed", 404: "Not found", 405: "Not a page", 406: "Not available in this form",
-  409: "Not possible as it is", 410: "Deleted", 412: "Changed since", 413: "Too large", 415: "Not a form this page reads", 416: "Outside the content",
-  422: "Something in the address is wrong", 429: "Too many requests", 500: "Something went wrong here", 503: "Not available at the moment",
+  400: "The address is malformed",
+  401: "Sign in to see this",
+  403: "Not allowed",
+  404: "Not found",
+  405: "Not a page",
+  406: "Not available in this form",
+  409: "Not possible as it is",
+  410: "Deleted",
+  412: "Changed since",
+  413: "Too large",
+  415: "Not a form this page reads",
+  416: "Outside the content",
+  422: "Something in the address is wrong",
+  429: "Too many requests",
+  500: "Something went wrong here",
+  503: "Not available at the moment",
 };
 
-/** What a browser is shown in place of a page: the sentence that others get as JSON, and what goes with it. */
+/**
+ * What a browser is shown in place of a page: the sentence that others get as JSON, and what goes
+ * with it.
+ */
 export function refusalPage({ status, body }: Refusal, path: string): string {
   const { code, deletedAt, deletedBy, reason, successor, candidates } = body;
   const title = code === "AMBIGUOUS" ? "Which one is meant?" : (TITLES[status] ?? "Refused");
   const rows: [string, string][] = [["Address", `<code>${escapeHtml(path.slice(0, 500))}</code>`]];
-  if (typeof deletedAt === "string") rows.push(["Deleted", `<time datetime="${escapeHtml(deletedAt)}">${escapeHtml(deletedAt)}</time>`]);
+  if (typeof deletedAt === "string")
+    rows.push([
+      "Deleted",
+      `<time datetime="${escapeHtml(deletedAt)}">${escapeHtml(deletedAt)}</time>`,
+    ]);
   if (typeof deletedBy === "string") rows.push(["By", anchor(deletedBy)]);
   if (typeof reason === "string") rows.push(["Reason", escapeHtml(reason)]);
   if (typeof successor === "string") rows.push(["Successor", anchor(successor)]);
-  if (Array.isArray(candidates)) rows.push(["Stored here", (candidates as string[]).map(anchor).join("<br>")]);
-  return htmlPage(`${title} · Arkgraph`, `<main>
+  if (Array.isArray(candidates))
+    rows.push(["Stored here", (candidates as string[]).map(anchor).join("<br>")]);
+  return htmlPage(
+    `${title} · Arkgraph`,
+    `<main>
 <p class="crumb"><a href="/">Arkgraph</a></p>
 <h1>${escapeHtml(title)}</h1>
-${sentences(body["detail"]).map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("\n")}
+${sentences(body["detail"])
+  .map((sentence) => `<p>${escapeHtml(sentence)}</p>`)
+  .join("\n")}
 <dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("")}</dl>
-${code === "GONE" ? "<p>An identifier is never given to another object. Earlier revisions are shown to the record's owner and to administrators.</p>\n" : ""}${wordsIn(path, status)}<p><a href="/">Look up another identifier</a> · <a href="/page/help">help</a></p>
-</main>`);
+${
+  code === "GONE"
+    ? "<p>An identifier is never given to another object. Earlier revisions are shown to the " +
+      "record's owner and to administrators.</p>\n"
+    : ""
+}${wordsIn(path, status)}<p>` +
+      `<a href="/">Look up another identifier</a> · <a href="/page/help">help</a></p>
+</main>`,
+  );
 }
 
 /** The front page looks up whatever is typed there: words lead to the search for them. */
 function wordsIn(path: string, status: number): string {
   const words = path.slice(1);
-  if (status !== 404 || words.length > 200 || !/^[\p{L}\p{N}][\p{L}\p{N}\s'".,-]*$/u.test(words)) return "";
-  return `<p>Not an address here; <a href="/search/basic?query=${escapeHtml(encodeURIComponent(words))}">search for ${escapeHtml(words)}</a>, as JSON.</p>\n`;
+  if (status !== 404 || words.length > 200 || !/^[\p{L}\p{N}][\p{L}\p{N}\s'".,-]*$/u.test(words))
+    return "";
+  return (
+    "<p>Not an address here; <a " +
+    `href="/search/basic?query=${escapeHtml(encodeURIComponent(words))}">search for ` +
+    `${escapeHtml(words)}</a>, as JSON.</p>\n`
+  );
 }
 
 /** The sentence of a refusal; of a 422 one for each broken rule. */
 function sentences(detail: unknown): string[] {
   if (!Array.isArray(detail)) return [String(detail)];
-  return (detail as { loc: (string | number)[]; msg: string }[]).slice(0, 20).map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`);
+  return (detail as { loc: (string | number)[]; msg: string }[])
+    .slice(0, 20)
+    .map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`);
 }
 
-const anchor = (ark: string): string => `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(ark)}</a>`;
+const anchor = (ark: string): string =>
+  `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(ark)}</a>`;

@@ -10,19 +10,48 @@ import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
 import { escapeHtml, htmlPage } from "./html.js";
 import { addressOf, contentAddress, landingLinks, type Place } from "./signposting.js";
 
-const MARKS: Readonly<Record<Status, string>> = { met: "●", partly: "◐", not_met: "○", not_applicable: "–" };
+const MARKS: Readonly<Record<Status, string>> = {
+  met: "●",
+  partly: "◐",
+  not_met: "○",
+  not_applicable: "–",
+};
 const words = (name: string): string => escapeHtml(name.replaceAll("_", " "));
 
-/** How ready a crate is for AI, in a row for each category. A page waits for no score: where none is known it links to it. */
-async function scoreSection(deps: Pick<Deps, "config" | "records">, crate: StoredRecord): Promise<string> {
+/**
+ * How ready a crate is for AI, in a row for each category. A page waits for no score: where none is
+ * known it links to it.
+ */
+async function scoreSection(
+  deps: Pick<Deps, "config" | "records">,
+  crate: StoredRecord,
+): Promise<string> {
   const link = `/rocrate/ai-ready-score/${escapeHtml(encodeURI(crate.ark))}`;
   const score = await knownScore(deps, crate);
-  if (!score) return `<section><h2>AI-readiness</h2><p><a href="${link}">How ready it is for AI</a>, as JSON.</p></section>`;
-  const rows = CATEGORY_NAMES.map((category) => `<tr><th>${words(category)}</th><td>${Object.entries(score[category]).map(([name, { status, details, fix }]) =>
-    `<span title="${escapeHtml([words(status), details, fix].filter((text) => text !== null).join(" — "))}">${MARKS[status]} ${words(name)}</span>`).join("\n")}</td></tr>`);
+  if (!score)
+    return (
+      `<section><h2>AI-readiness</h2><p><a href="${link}">How ready it is for AI</a>, as ` +
+      "JSON.</p></section>"
+    );
+  const rows = CATEGORY_NAMES.map(
+    (category) =>
+      `<tr><th>${words(category)}</th><td>${Object.entries(score[category])
+        .map(
+          ([name, { status, details, fix }]) =>
+            "<span " +
+            `title="${escapeHtml([words(status), details, fix].filter((text) => text !== null).join(" — "))}">` +
+            `${MARKS[status]} ${words(name)}</span>`,
+        )
+        .join("\n")}</td></tr>`,
+  );
   const { met, partly, total } = score.score;
-  return `<section><h2>AI-readiness</h2><p>${met} met ${MARKS.met}, ${partly} partly ${MARKS.partly}, of ${total} criteria that apply. <a href="${link}">What was found, and what to add</a>, as JSON.</p>
-<div class="results score"><table>${rows.join("")}</table></div></section>`;
+  return (
+    `<section><h2>AI-readiness</h2><p>${met} met ${MARKS.met}, ${partly} partly ` +
+    `${MARKS.partly}, of ` +
+    `${total} criteria that apply. <a href="${link}">What was found, and what to add</a>, as ` +
+    `JSON.</p>
+<div class="results score"><table>${rows.join("")}</table></div></section>`
+  );
 }
 
 /** Links shown of each side; the rest is behind GraphQL and the evidence graph. */
@@ -32,14 +61,21 @@ const MOST_LINKS = 100;
 export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
   const { record } = view;
   const landmarks = landmarksOf(record);
-  const [object] = await deps.records.objectsOf(record.ark, { role: record.kind === "rocrate" ? "archive" : "content" });
+  const [object] = await deps.records.objectsOf(record.ark, {
+    role: record.kind === "rocrate" ? "archive" : "content",
+  });
   const [[out], [back]] = await Promise.all([
-    deps.records.linksFrom([record.ark], { limit: MOST_LINKS }), deps.records.linksTo([record.key], { limit: MOST_LINKS }),
+    deps.records.linksFrom([record.ark], { limit: MOST_LINKS }),
+    deps.records.linksTo([record.key], { limit: MOST_LINKS }),
   ]);
-  const names = await namesOf(deps, [...out!.items.map((link) => link.target), ...back!.items.map((link) => link.source)]);
+  const names = await namesOf(deps, [
+    ...out!.items.map((link) => link.target),
+    ...back!.items.map((link) => link.source),
+  ]);
   const { base } = place;
   const title = landmarks.name ?? record.ark;
-  const body = `<main>
+  const body =
+    `<main>
 <p class="crumb"><a href="/">Arkgraph</a> › ${escapeHtml(KINDS[record.kind].typeName)}</p>
 <h1>${escapeHtml(title)}</h1>
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
@@ -47,32 +83,64 @@ ${facts(base, landmarks, await authorsOf(deps, landmarks))}
 ${contentSection(base, record, object)}
 ${record.kind === "rocrate" ? await scoreSection(deps, record) : ""}
 ${await membersSection(deps, record)}
-${linkSection("What it states", out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })), names, out!.next !== undefined)}
-${linkSection("What points here", back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })), names, back!.next !== undefined)}
-<section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it rests on</a> · <a href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on it</a>, as JSON-LD.</p></section>
+${linkSection(
+  "What it states",
+  out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })),
+  names,
+  out!.next !== undefined,
+)}
+${linkSection(
+  "What points here",
+  back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })),
+  names,
+  back!.next !== undefined,
+)}
+<section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it ` +
+    `rests on</a> · <a ` +
+    `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on ` +
+    `it</a>, as JSON-LD.</p></section>
 <section><h2>Metadata</h2><p>${(["application/ld+json", "text/turtle", "application/n-quads"] as const).map((format) => `<a href="${escapeHtml(addressOf("", record.ark, format))}">${escapeHtml(format)}</a>`).join(" · ")}</p>
-<details><summary>The whole document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
+<details><summary>The whole ` +
+    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre>` +
+    `</details></section>
 </main>`;
   return htmlPage(title, body, head(place, landmarks, view));
 }
 
 function head(place: Place, landmarks: Landmarks, view: RecordView): string {
-  const links = landingLinks(place, landmarks).map(({ href, rel, type }) => `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`);
-  // A data block, never run; `<` is written as an escape so that no text of the document can end it.
+  const links = landingLinks(place, landmarks).map(
+    ({ href, rel, type }) =>
+      `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`,
+  );
+  // A data block, never run; `<` is written as an escape so that no text of the document can end
+  // it.
   const data = Buffer.from(view.bytes).toString("utf8").replaceAll("<", "\\u003c");
   return `${links.join("\n")}\n<script type="application/ld+json">${data}</script>\n`;
 }
 
-function facts(base: string, { record, keywords, license }: Landmarks, authors: readonly Author[]): string {
+function facts(
+  base: string,
+  { record, keywords, license }: Landmarks,
+  authors: readonly Author[],
+): string {
   const rows: [string, string][] = [
-    ["Identifier", `<a href="${escapeHtml(addressOf(base, record.ark))}"><code>${escapeHtml(record.ark)}</code></a>`],
+    [
+      "Identifier",
+      "<a " +
+        `href="${escapeHtml(addressOf(base, record.ark))}"><code>${escapeHtml(record.ark)}</code>` +
+        "</a>",
+    ],
     ["Status", escapeHtml(record.publicationStatus)],
     ["Revision", `${record.revision}, ${escapeHtml(new Date(record.modifiedAt).toISOString())}`],
   ];
   if (record.owner) rows.push(["Owner", anchor(record.owner, record.owner)]);
   if (record.crate) rows.push(["Crate", anchor(record.crate, record.crate)]);
   if (authors.length > 0) rows.push(["Author", authors.map(person).join(", ")]);
-  if (license) rows.push(["Licence", `<a href="${escapeHtml(license)}" rel="nofollow noopener">${escapeHtml(license)}</a>`]);
+  if (license)
+    rows.push([
+      "Licence",
+      `<a href="${escapeHtml(license)}" rel="nofollow noopener">${escapeHtml(license)}</a>`,
+    ]);
   if (keywords.length > 0) rows.push(["Keywords", keywords.map(escapeHtml).join(", ")]);
   return `<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("")}</dl>`;
 }
@@ -84,47 +152,89 @@ function person({ name, id }: Author): string {
 }
 
 /** What came with a crate that names no parts: nothing else on its page would lead there. */
-async function membersSection({ records }: Deps, { ark, kind, crate }: StoredRecord): Promise<string> {
+async function membersSection(
+  { records }: Deps,
+  { ark, kind, crate }: StoredRecord,
+): Promise<string> {
   if (kind !== "rocrate" || crate !== null) return "";
   const [parts] = await records.linksFrom([ark], { predicates: ["schema:hasPart"], limit: 1 });
   if (parts!.items.length > 0) return "";
   const { items, next } = await records.list({ crate: ark, limit: MOST_LINKS + 1 });
   const members = items.filter((member) => member.ark !== ark);
   if (members.length === 0) return "";
-  const rows = members.slice(0, MOST_LINKS).map((member) => `<li>${anchor(member.ark, member.name ?? member.ark)} <small>${escapeHtml(KINDS[member.kind].typeName)}</small></li>`);
+  const rows = members
+    .slice(0, MOST_LINKS)
+    .map(
+      (member) =>
+        `<li>${anchor(member.ark, member.name ?? member.ark)} ` +
+        `<small>${escapeHtml(KINDS[member.kind].typeName)}</small></li>`,
+    );
   const more = next !== undefined || members.length > MOST_LINKS;
-  return `<section><h2>Members</h2><ul>${rows.join("")}</ul>${more ? `<p>The first ${MOST_LINKS} are shown; <a href="/rocrate/summary/${escapeHtml(encodeURI(ark))}">the summary</a> lists all.</p>` : ""}</section>`;
+  return `<section><h2>Members</h2><ul>${rows.join("")}</ul>${
+    more
+      ? `<p>The first ${MOST_LINKS} are shown; <a ` +
+        `href="/rocrate/summary/${escapeHtml(encodeURI(ark))}">the summary</a> lists all.</p>`
+      : ""
+  }</section>`;
 }
 
-function contentSection(base: string, record: StoredRecord, object: ObjectReference | undefined): string {
+function contentSection(
+  base: string,
+  record: StoredRecord,
+  object: ObjectReference | undefined,
+): string {
   const whole = record.kind === "rocrate" ? wholeCrate(record.ark) : "";
   if (!object) return whole;
-  return `${whole}<section><h2>Content</h2><p><a class="button" href="${escapeHtml(contentAddress(base, record))}">Download</a> ${escapeHtml(object.name)}, ${object.size} bytes, ${escapeHtml(object.mediaType)}<br><small>SHA-256 <code>${object.sha256}</code></small></p></section>`;
+  return (
+    `${whole}<section><h2>Content</h2><p><a class="button" ` +
+    `href="${escapeHtml(contentAddress(base, record))}">Download</a> ` +
+    `${escapeHtml(object.name)}, ${object.size} bytes, ` +
+    `${escapeHtml(object.mediaType)}<br><small>SHA-256 ` +
+    `<code>${object.sha256}</code></small></p></section>`
+  );
 }
 
 /** The crate as it is now; its archive is that of the upload. */
 function wholeCrate(ark: string): string {
   const address = escapeHtml(encodeURI(ark));
-  return `<section><h2>The whole crate</h2><p><a href="/rocrate/${address}?format=jsonld">Its metadata</a> · <a href="/rocrate/summary/${address}">what it consists of</a> · <a href="/rocrate/${address}?format=zip">an archive as it is now</a>.</p></section>`;
+  return (
+    `<section><h2>The whole crate</h2><p><a href="/rocrate/${address}?format=jsonld">Its ` +
+    `metadata</a> · <a href="/rocrate/summary/${address}">what it consists of</a> · <a ` +
+    `href="/rocrate/${address}?format=zip">an archive as it is now</a>.</p></section>`
+  );
 }
 
-function linkSection(title: string, links: { predicate: string; ark: string }[], names: ReadonlyMap<string, string>, more: boolean): string {
+function linkSection(
+  title: string,
+  links: { predicate: string; ark: string }[],
+  names: ReadonlyMap<string, string>,
+  more: boolean,
+): string {
   if (links.length === 0) return "";
   const groups = grouped(links);
-  const rows = [...groups].map(([predicate, items]) => `<dt>${escapeHtml(predicate)}</dt><dd>${items.map((item) => anchor(item.ark, names.get(item.ark) ?? item.ark)).join("<br>")}</dd>`);
+  const rows = [...groups].map(
+    ([predicate, items]) =>
+      `<dt>${escapeHtml(predicate)}</dt><dd>${items.map((item) => anchor(item.ark, names.get(item.ark) ?? item.ark)).join("<br>")}</dd>`,
+  );
   return `<section><h2>${title}</h2><dl>${rows.join("")}</dl>${more ? `<p>The first ${MOST_LINKS} are shown.</p>` : ""}</section>`;
 }
 
 function grouped<T extends { predicate: string }>(links: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const link of links) groups.set(link.predicate, [...(groups.get(link.predicate) ?? []), link]);
+  for (const link of links)
+    groups.set(link.predicate, [...(groups.get(link.predicate) ?? []), link]);
   return groups;
 }
 
-const anchor = (ark: string, text: string): string => `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(text)}</a>`;
+const anchor = (ark: string, text: string): string =>
+  `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(text)}</a>`;
 
 /** Of deleted records the identifier is told, not the name. */
 async function namesOf(deps: Deps, arks: readonly string[]): Promise<Map<string, string>> {
   const records: (StoredRecord | undefined)[] = await deps.records.findMany(arks);
-  return new Map(records.flatMap((record, index) => (record?.name && !record.tombstone ? [[arks[index]!, record.name] as const] : [])));
+  return new Map(
+    records.flatMap((record, index) =>
+      record?.name && !record.tombstone ? [[arks[index]!, record.name] as const] : [],
+    ),
+  );
 }

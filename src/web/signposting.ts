@@ -3,22 +3,40 @@ import type { Landmarks } from "../services/records/list.js";
 import type { StoredRecord } from "../storage/records/port.js";
 
 /** Forms a record is answered in, the default first. */
-export const FORMATS = ["application/ld+json", "application/json", "text/html", "text/turtle", "application/n-quads"] as const;
+export const FORMATS = [
+  "application/ld+json",
+  "application/json",
+  "text/html",
+  "text/turtle",
+  "application/n-quads",
+] as const;
 export type Format = (typeof FORMATS)[number] | "application/linkset+json";
 
 /** Names of the forms in `?format=`, for links that carry their form with them. */
 export const FORMAT_NAMES: Readonly<Record<string, Format>> = {
-  jsonld: "application/ld+json", json: "application/json", html: "text/html", turtle: "text/turtle", nquads: "application/n-quads", linkset: "application/linkset+json",
+  jsonld: "application/ld+json",
+  json: "application/json",
+  html: "text/html",
+  turtle: "text/turtle",
+  nquads: "application/n-quads",
+  linkset: "application/linkset+json",
 };
 
-interface WebLink { href: string; rel: string; type?: string; profile?: string }
+interface WebLink {
+  href: string;
+  rel: string;
+  type?: string;
+  profile?: string;
+}
 
 const METADATA: readonly Format[] = ["application/ld+json", "text/turtle", "application/n-quads"];
 const LINKSET: Format = "application/linkset+json";
 const ABOUT_PAGE = "https://schema.org/AboutPage";
 
 /** What an address has after the identifier, for each form. */
-const QUERY = Object.fromEntries(Object.entries(FORMAT_NAMES).map(([name, format]) => [format, `?format=${name}`])) as Readonly<Record<Format, string>>;
+const QUERY = Object.fromEntries(
+  Object.entries(FORMAT_NAMES).map(([name, format]) => [format, `?format=${name}`]),
+) as Readonly<Record<Format, string>>;
 
 /** Address of a record in one form. */
 export function addressOf(baseUrl: string, ark: string, format?: Format): string {
@@ -29,11 +47,19 @@ export function addressOf(baseUrl: string, ark: string, format?: Format): string
 export function contentAddress(baseUrl: string, record: StoredRecord): string {
   const ark = encodeURI(record.ark);
   if (record.kind === "datadownload") return `${baseUrl}/datadownload/${ark}/download`;
-  return ["dataset", "software", "rocrate"].includes(record.kind) ? `${baseUrl}/${KINDS[record.kind].path}/download/${ark}` : `${baseUrl}/download/${ark}`;
+  return ["dataset", "software", "rocrate"].includes(record.kind)
+    ? `${baseUrl}/${KINDS[record.kind].path}/download/${ark}`
+    : `${baseUrl}/download/${ark}`;
 }
 
-/** The registry's address, and the one at which a record was asked for where that is an alias of the record's own. */
-export interface Place { base: string; asked?: string | undefined }
+/**
+ * The registry's address, and the one at which a record was asked for where that is an alias of the
+ * record's own.
+ */
+export interface Place {
+  base: string;
+  asked?: string | undefined;
+}
 
 /** @param target path and query of the request */
 export function askedAddress(base: string, target: string, ark: string): string | undefined {
@@ -48,11 +74,14 @@ export function landingLinks({ base, asked }: Place, landmarks: Landmarks): WebL
   return [
     { href: here, rel: "cite-as" },
     ...METADATA.map((type) => ({ href: here + QUERY[type], rel: "describedby", type })),
-    { href: schemaType, rel: "type" }, { href: ABOUT_PAGE, rel: "type" },
+    { href: schemaType, rel: "type" },
+    { href: ABOUT_PAGE, rel: "type" },
     ...(license === null ? [] : [{ href: license, rel: "license" }]),
     ...authors.map((href) => ({ href, rel: "author" })),
     ...itemLinks(base, landmarks),
-    ...(record.crate === null ? [] : [{ href: addressOf(base, record.crate), rel: "collection", type: "text/html" }]),
+    ...(record.crate === null
+      ? []
+      : [{ href: addressOf(base, record.crate), rel: "collection", type: "text/html" }]),
     // The link set of an alias has an anchor for the alias: clients look for the address they have.
     { href: (asked ?? here) + QUERY[LINKSET], rel: "linkset", type: LINKSET },
   ];
@@ -61,26 +90,42 @@ export function landingLinks({ base, asked }: Place, landmarks: Landmarks): WebL
 /** The content that a record describes: its file, or the archive of a crate. */
 function itemLinks(baseUrl: string, landmarks: Landmarks): WebLink[] {
   const { record, content } = landmarks;
-  if (record.kind === "rocrate") return [{ href: contentAddress(baseUrl, record), rel: "item", type: "application/zip" }];
-  return content ? [{ href: content.url, rel: "item", ...(content.mediaType === null ? {} : { type: content.mediaType }) }] : [];
+  if (record.kind === "rocrate")
+    return [{ href: contentAddress(baseUrl, record), rel: "item", type: "application/zip" }];
+  return content
+    ? [
+        {
+          href: content.url,
+          rel: "item",
+          ...(content.mediaType === null ? {} : { type: content.mediaType }),
+        },
+      ]
+    : [];
 }
 
 /** Link header of a record's answer. */
 export function linkHeader(links: readonly WebLink[]): string {
-  return links.map(({ href, rel, type }) => `<${ascii(href)}>; rel="${rel}"${type ? `; type="${type}"` : ""}`).join(", ");
+  return links
+    .map(({ href, rel, type }) => `<${ascii(href)}>; rel="${rel}"${type ? `; type="${type}"` : ""}`)
+    .join(", ");
 }
 
 /** Addresses in a header are ASCII and end at the first `>`. */
-const ascii = (href: string): string => href.replace(/[^\x21-\x7e]|[<>"]/g, (character) => encodeURIComponent(character.toWellFormed()));
+const ascii = (href: string): string =>
+  href.replace(/[^\x21-\x7e]|[<>"]/g, (character) => encodeURIComponent(character.toWellFormed()));
 
-/** The link set of a record (RFC 9264, level 2 of FAIR Signposting): anchors for landing page, content and metadata. */
+/**
+ * The link set of a record (RFC 9264, level 2 of FAIR Signposting): anchors for landing page,
+ * content and metadata.
+ */
 export function linkset(place: Place, landmarks: Landmarks): object {
   const { base, asked } = place;
   const landing = addressOf(base, landmarks.record.ark);
   const links = landingLinks(place, landmarks).filter(({ rel }) => rel !== "linkset");
   const context = (anchor: string, links: readonly WebLink[]): Record<string, unknown> => {
     const relations: Record<string, object[]> = {};
-    for (const { rel, href, type } of links) (relations[rel] ??= []).push(type ? { href, type } : { href });
+    for (const { rel, href, type } of links)
+      (relations[rel] ??= []).push(type ? { href, type } : { href });
     return { anchor, ...relations };
   };
   const landingPage = { href: landing, type: "text/html" };
@@ -88,8 +133,14 @@ export function linkset(place: Place, landmarks: Landmarks): object {
     linkset: [
       context(landing, links),
       ...(asked === undefined ? [] : [context(asked, links)]),
-      ...itemLinks(base, landmarks).map(({ href }) => context(href, [{ ...landingPage, rel: "collection" }])),
-      ...METADATA.map((type) => context(addressOf(base, landmarks.record.ark, type), [{ ...landingPage, rel: "describes" }])),
+      ...itemLinks(base, landmarks).map(({ href }) =>
+        context(href, [{ ...landingPage, rel: "collection" }]),
+      ),
+      ...METADATA.map((type) =>
+        context(addressOf(base, landmarks.record.ark, type), [
+          { ...landingPage, rel: "describes" },
+        ]),
+      ),
     ],
   };
 }

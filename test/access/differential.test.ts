@@ -8,7 +8,10 @@ import { bodyOf } from "../support/bodies.js";
 import { metadata, zip } from "../support/crates.js";
 import { ACTORS, makeWorld, STATES, textsOf, type Actor, type State, type World } from "./world.js";
 
-/** Over REST and GraphQL alike: the same verdict for the same actor on the same record, and nobody reads what is not for them. */
+/**
+ * Over REST and GraphQL alike: the same verdict for the same actor on the same record, and nobody
+ * reads what is not for them.
+ */
 let world: World;
 beforeAll(async () => {
   world = await makeWorld();
@@ -16,131 +19,362 @@ beforeAll(async () => {
 afterAll(() => world.server.stop());
 
 /** What is asked of one operation. */
-interface Call { path?: string; query?: string; json?: unknown; form?: () => FormData; body?: string; headers?: Record<string, string> }
+interface Call {
+  path?: string;
+  query?: string;
+  json?: unknown;
+  form?: () => FormData;
+  body?: string;
+  headers?: Record<string, string>;
+}
 /** A verdict, and all that was said. */
-interface Heard { verdict: string; text: string }
+interface Heard {
+  verdict: string;
+  text: string;
+}
 
-const rest = async (operation: ContractRow, target: string, actor: Actor, { path, query = "", json, form, body, headers = {} }: Call = {}): Promise<Heard> => {
+const rest = async (
+  operation: ContractRow,
+  target: string,
+  actor: Actor,
+  { path, query = "", json, form, body, headers = {} }: Call = {},
+): Promise<Heard> => {
   const token = world.token(actor);
-  const where = path ?? operation.path.replace(/ark:\{NAAN\}\/(?:\{organization\}\/)?\{(?:postfix|download_id)\}/, encodeURI(target));
+  const where =
+    path ??
+    operation.path.replace(
+      /ark:\{NAAN\}\/(?:\{organization\}\/)?\{(?:postfix|download_id)\}/,
+      encodeURI(target),
+    );
   const sent = json !== undefined ? JSON.stringify(json) : (body ?? form?.());
   const answer = await fetch(world.server.url + where + query, {
-    method: operation.method.toUpperCase(), redirect: "manual", ...(sent === undefined ? {} : { body: sent }),
-    headers: { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...(json === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+    method: operation.method.toUpperCase(),
+    redirect: "manual",
+    ...(sent === undefined ? {} : { body: sent }),
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+      ...headers,
+    },
   });
   const text = `${[...answer.headers].join("\n")}\n${await textsOf(answer.clone() as Response)}`;
   if (answer.ok || answer.status === 304 || answer.status === 302) return { verdict: "done", text };
   const refusal = (await answer.json().catch(() => ({}))) as { code?: string };
-  return { verdict: answer.status === 422 ? "VALIDATION" : (refusal.code ?? String(answer.status)), text };
+  return {
+    verdict: answer.status === 422 ? "VALIDATION" : (refusal.code ?? String(answer.status)),
+    text,
+  };
 };
 
-const graphql = async (document: string, variables: object, actor: Actor, file?: { variable: string; bytes: Uint8Array | string }): Promise<Heard & { data: JsonObject | null }> => {
+const graphql = async (
+  document: string,
+  variables: object,
+  actor: Actor,
+  file?: { variable: string; bytes: Uint8Array | string },
+): Promise<Heard & { data: JsonObject | null }> => {
   const token = world.token(actor);
-  const headers: Record<string, string> = { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...(file ? { "apollo-require-preflight": "1" } : { "Content-Type": "application/json" }) };
+  const headers: Record<string, string> = {
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(file ? { "apollo-require-preflight": "1" } : { "Content-Type": "application/json" }),
+  };
   let body: FormData | string = JSON.stringify({ query: document, variables });
   if (file) {
     body = new FormData();
-    body.set("operations", JSON.stringify({ query: document, variables: { ...variables, [file.variable]: null } }));
+    body.set(
+      "operations",
+      JSON.stringify({ query: document, variables: { ...variables, [file.variable]: null } }),
+    );
     body.set("map", JSON.stringify({ 0: [`variables.${file.variable}`] }));
-    body.set("0", new Blob([file.bytes as string]), file.variable === "crate" ? "crate.zip" : "file.csv");
+    body.set(
+      "0",
+      new Blob([file.bytes as string]),
+      file.variable === "crate" ? "crate.zip" : "file.csv",
+    );
   }
   const answer = await fetch(`${world.server.url}/graphql`, { method: "POST", headers, body });
   const text = await answer.text();
-  const { data = null, errors } = JSON.parse(text) as { data?: JsonObject | null; errors?: { message: string; extensions?: { code?: string } }[] };
+  const { data = null, errors } = JSON.parse(text) as {
+    data?: JsonObject | null;
+    errors?: { message: string; extensions?: { code?: string } }[];
+  };
   const missing = data !== null && Object.values(data).every((value) => value === null);
-  return { verdict: errors ? (errors[0]!.extensions?.code ?? errors[0]!.message) : missing ? "NOT_FOUND" : "done", text, data };
+  return {
+    verdict: errors
+      ? (errors[0]!.extensions?.code ?? errors[0]!.message)
+      : missing
+        ? "NOT_FOUND"
+        : "done",
+    text,
+    data,
+  };
 };
 
 /** Fails for whatever an actor heard that is not for them. */
 function assertNoLeak(actor: Actor, what: string, { text }: Heard): void {
-  for (const [name, { text: secret, readers }] of Object.entries(world.secrets)) if (!readers.includes(actor) && text.includes(secret)) throw new Error(`${what}: ${actor} heard the secret ${name} at "…${text.slice(Math.max(0, text.indexOf(secret) - 80), text.indexOf(secret) + 40)}…"`);
+  for (const [name, { text: secret, readers }] of Object.entries(world.secrets))
+    if (!readers.includes(actor) && text.includes(secret))
+      throw new Error(
+        `${what}: ${actor} heard the secret ${name} at ` +
+          `"…${text.slice(Math.max(0, text.indexOf(secret) - 80), text.indexOf(secret) + 40)}…"`,
+      );
 }
 
 const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
-  user: ["user", "users"], group: ["group", "groups"], organization: ["organization", "organizations"], project: ["project", "projects"], software: ["software", "softwareList"], dataset: ["dataset", "datasets"],
-  computation: ["computation", "computations"], evidencegraph: ["evidenceGraphRecord", "evidenceGraphs"], rocrate: ["roCrate", "roCrates"], datadownload: ["dataDownload", "dataDownloads"], schema: ["schema", "schemas"], entity: ["entity", "entities"],
+  user: ["user", "users"],
+  group: ["group", "groups"],
+  organization: ["organization", "organizations"],
+  project: ["project", "projects"],
+  software: ["software", "softwareList"],
+  dataset: ["dataset", "datasets"],
+  computation: ["computation", "computations"],
+  evidencegraph: ["evidenceGraphRecord", "evidenceGraphs"],
+  rocrate: ["roCrate", "roCrates"],
+  datadownload: ["dataDownload", "dataDownloads"],
+  schema: ["schema", "schemas"],
+  entity: ["entity", "entities"],
 };
-const operationOf = (id: string): ContractRow => OPERATIONS.find(({ operationId }) => operationId === id)!;
+const operationOf = (id: string): ContractRow =>
+  OPERATIONS.find(({ operationId }) => operationId === id)!;
 
-const RECORD = "id name description document additionalProperties publicationStatus owner { id name description document additionalProperties } history(first: 5) { nodes { revision by changed } }";
+const RECORD =
+  "id name description document additionalProperties publicationStatus owner { id name " +
+  "description document additionalProperties } history(first: 5) { nodes { revision by " +
+  "changed } }";
 const SUBMISSION = "submissionUUID status rocrateIdentifier sha256";
 
-/** How a row is run. `read`: on every record. `list`: once. `write`: on fresh records. `twin`: what the other interface calls it. Text: why it is not run here. */
-type Row = { read: true; queries?: string[]; twin?: string } | { list: Call | ((w: World) => Call); twin?: string } | { write: string } | { outside: string };
+/**
+ * How a row is run. `read`: on every record. `list`: once. `write`: on fresh records. `twin`: what
+ * the other interface calls it. Text: why it is not run here.
+ */
+type Row =
+  | { read: true; queries?: string[]; twin?: string }
+  | { list: Call | ((w: World) => Call); twin?: string }
+  | { write: string }
+  | { outside: string };
 
 const READ: Row = { read: true };
 const FORMS = ["", "?revision=1", "?format=html"];
-const KIND_ROWS = Object.fromEntries((["user", "group", "software", "dataset", "computation", "evidencegraph", "schema", "project", "organization"] as const).flatMap((kind): [string, Row][] => [
-  [`list_${kind}`, { list: {}, twin: KINDS_OF[kind]![1] }], [`get_${kind}`, { read: true, twin: KINDS_OF[kind]![0] }], [`history_${kind}`, READ],
-  [`create_${kind}`, { write: "claim" }], [`update_${kind}`, { write: "replace" }], [`delete_${kind}`, { write: "delete" }],
-]));
+const KIND_ROWS = Object.fromEntries(
+  (
+    [
+      "user",
+      "group",
+      "software",
+      "dataset",
+      "computation",
+      "evidencegraph",
+      "schema",
+      "project",
+      "organization",
+    ] as const
+  ).flatMap((kind): [string, Row][] => [
+    [`list_${kind}`, { list: {}, twin: KINDS_OF[kind]![1] }],
+    [`get_${kind}`, { read: true, twin: KINDS_OF[kind]![0] }],
+    [`history_${kind}`, READ],
+    [`create_${kind}`, { write: "claim" }],
+    [`update_${kind}`, { write: "replace" }],
+    [`delete_${kind}`, { write: "delete" }],
+  ]),
+);
 const REST: Record<string, Row> = {
   ...KIND_ROWS,
-  root_page: { list: {} }, page: { list: { path: "/page/about" } }, health: { list: {} }, readiness: { list: {} }, docs_page: { list: {} }, openapi_json: { outside: "the contract itself" }, openapi_yaml: { outside: "the contract itself" },
-  token: { write: "login" }, login: { write: "login" }, ontology: { list: { path: "/ontology/context.jsonld" } },
-  add_group_user: { write: "addMember" }, remove_group_user: { write: "removeMember" }, execute_computation: { write: "execute" },
-  execution_status: { list: (w) => ({ path: `/computation/execute/status/${w.submission}` }) }, get_project_of_organization: READ,
-  list_rocrate: { list: {}, twin: "roCrates" }, get_rocrate: { read: true, queries: [...FORMS, "?format=zip"], twin: "roCrate" }, delete_rocrate: { write: "delete" }, history_rocrate: READ, summarize_crate: READ,
-  upload_crate_async: { write: "claimByCrate" }, upload_crate: { write: "claimByCrate" }, validate_crate: { write: "plan" }, create_crate_metadata: { write: "claimByMetadata" },
-  upload_status: { list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }), twin: "submission" }, cancel_upload: { list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }), twin: "cancelSubmission" },
-  list_submissions: { list: {}, twin: "submissions" }, download_archive: READ, download_crate: READ, ai_ready_score: { read: true, twin: "aiReadyScore" }, rescore: { write: "rescore" }, rescore_status: { list: (w) => ({ path: `/rocrate/ai-ready-score/status/${w.submission}` }) },
-  get_datadownload: { read: true, queries: FORMS, twin: "dataDownload" }, history_datadownload: READ, update_datadownload: { write: "replace" }, delete_datadownload: { write: "delete" },
-  download_datadownload: READ, download_dataset: READ, download_software: READ, download_content: READ, view_content: READ,
-  create_download: { write: "claim" }, register_download: { write: "register" }, upload_datadownload: { write: "content" }, publish: { write: "publish" }, publication_status: READ,
-  query_evidence: { read: true, queries: ["", "?direction=both", "?format=prov-json", "?format=dot"], twin: "evidenceGraph" }, evidence_impact: { read: true, twin: "impact" }, evidence_path: { read: true, queries: ["?to=ark:99999/world-deleted"] },
-  build_evidence: { write: "build" }, evidence_build_status: { list: (w) => ({ path: `/evidencegraph/build/status/${w.submission}` }) },
-  sparql_get: { list: { query: `?query=${encodeURIComponent("SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }")}` } },
-  sparql_post: { list: { body: "SELECT ?s ?p ?o { ?s ?p ?o FILTER(isLiteral(?o)) }", headers: { "Content-Type": "application/sparql-query" } } },
-  validate: { list: (w) => ({ json: { "@id": w.targets["crate"] } }), twin: "validate" }, resolve_ark: { read: true, queries: [...FORMS, "?format=turtle", "?format=linkset", "?info"], twin: "record" }, update_ark: { write: "replace" }, delete_ark: { write: "delete" }, resolve_history: READ,
-  search_basic: { list: { query: "?query=deleted+of+name+description+bytes&limit=100" }, twin: "search" }, search_semantic: { list: { query: "?query=description+of+what+was+deleted&limit=100" } }, validate_table: { write: "table" },
+  root_page: { list: {} },
+  page: { list: { path: "/page/about" } },
+  health: { list: {} },
+  readiness: { list: {} },
+  docs_page: { list: {} },
+  openapi_json: { outside: "the contract itself" },
+  openapi_yaml: { outside: "the contract itself" },
+  token: { write: "login" },
+  login: { write: "login" },
+  ontology: { list: { path: "/ontology/context.jsonld" } },
+  add_group_user: { write: "addMember" },
+  remove_group_user: { write: "removeMember" },
+  execute_computation: { write: "execute" },
+  execution_status: { list: (w) => ({ path: `/computation/execute/status/${w.submission}` }) },
+  get_project_of_organization: READ,
+  list_rocrate: { list: {}, twin: "roCrates" },
+  get_rocrate: { read: true, queries: [...FORMS, "?format=zip"], twin: "roCrate" },
+  delete_rocrate: { write: "delete" },
+  history_rocrate: READ,
+  summarize_crate: READ,
+  upload_crate_async: { write: "claimByCrate" },
+  upload_crate: { write: "claimByCrate" },
+  validate_crate: { write: "plan" },
+  create_crate_metadata: { write: "claimByMetadata" },
+  upload_status: {
+    list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
+    twin: "submission",
+  },
+  cancel_upload: {
+    list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
+    twin: "cancelSubmission",
+  },
+  list_submissions: { list: {}, twin: "submissions" },
+  download_archive: READ,
+  download_crate: READ,
+  ai_ready_score: { read: true, twin: "aiReadyScore" },
+  rescore: { write: "rescore" },
+  rescore_status: { list: (w) => ({ path: `/rocrate/ai-ready-score/status/${w.submission}` }) },
+  get_datadownload: { read: true, queries: FORMS, twin: "dataDownload" },
+  history_datadownload: READ,
+  update_datadownload: { write: "replace" },
+  delete_datadownload: { write: "delete" },
+  download_datadownload: READ,
+  download_dataset: READ,
+  download_software: READ,
+  download_content: READ,
+  view_content: READ,
+  create_download: { write: "claim" },
+  register_download: { write: "register" },
+  upload_datadownload: { write: "content" },
+  publish: { write: "publish" },
+  publication_status: READ,
+  query_evidence: {
+    read: true,
+    queries: ["", "?direction=both", "?format=prov-json", "?format=dot"],
+    twin: "evidenceGraph",
+  },
+  evidence_impact: { read: true, twin: "impact" },
+  evidence_path: { read: true, queries: ["?to=ark:99999/world-deleted"] },
+  build_evidence: { write: "build" },
+  evidence_build_status: { list: (w) => ({ path: `/evidencegraph/build/status/${w.submission}` }) },
+  sparql_get: {
+    list: { query: `?query=${encodeURIComponent("SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }")}` },
+  },
+  sparql_post: {
+    list: {
+      body: "SELECT ?s ?p ?o { ?s ?p ?o FILTER(isLiteral(?o)) }",
+      headers: { "Content-Type": "application/sparql-query" },
+    },
+  },
+  validate: { list: (w) => ({ json: { "@id": w.targets["crate"] } }), twin: "validate" },
+  resolve_ark: {
+    read: true,
+    queries: [...FORMS, "?format=turtle", "?format=linkset", "?info"],
+    twin: "record",
+  },
+  update_ark: { write: "replace" },
+  delete_ark: { write: "delete" },
+  resolve_history: READ,
+  search_basic: {
+    list: { query: "?query=deleted+of+name+description+bytes&limit=100" },
+    twin: "search",
+  },
+  search_semantic: { list: { query: "?query=description+of+what+was+deleted&limit=100" } },
+  validate_table: { write: "table" },
 };
 
-const LISTED = Object.values(KINDS_OF).map(([, list]): [string, string] => [list, `{ ${list}(first: 100) { nodes { ${RECORD} } } }`]);
+const LISTED = Object.values(KINDS_OF).map(([, list]): [string, string] => [
+  list,
+  `{ ${list}(first: 100) { nodes { ${RECORD} } } }`,
+]);
 /** Queries, by field; the record is `$id`, and what else is asked for stands in. */
 const QUERIES: Record<string, string> = {
-  ...Object.fromEntries(LISTED), ...Object.fromEntries(Object.values(KINDS_OF).map(([field]) => [field, `query ($id: ID!) { ${field}(id: $id) { ${RECORD} } }`])),
-  record: `query ($id: ID!) { record(id: $id) { ${RECORD} } }`, node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`, me: `{ me { ${RECORD} } }`,
-  aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }", impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
-  evidenceGraph: `query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { ${RECORD} } } }`,
-  supportPath: `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ${RECORD} } } }`,
-  search: `{ search(query: "deleted of name description bytes", first: 100) { __typename } }`, submission: `query ($submission: ID!) { submission(id: $submission) { ${SUBMISSION} } }`, submissions: `{ submissions { nodes { ${SUBMISSION} } } }`,
+  ...Object.fromEntries(LISTED),
+  ...Object.fromEntries(
+    Object.values(KINDS_OF).map(([field]) => [
+      field,
+      `query ($id: ID!) { ${field}(id: $id) { ${RECORD} } }`,
+    ]),
+  ),
+  record: `query ($id: ID!) { record(id: $id) { ${RECORD} } }`,
+  node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
+  me: `{ me { ${RECORD} } }`,
+  aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
+  impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
+  evidenceGraph:
+    "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
+    `${RECORD} } } }`,
+  supportPath:
+    `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ` +
+    `${RECORD} } } }`,
+  search: `{ search(query: "deleted of name description bytes", first: 100) { __typename } }`,
+  submission: `query ($submission: ID!) { submission(id: $submission) { ${SUBMISSION} } }`,
+  submissions: `{ submissions { nodes { ${SUBMISSION} } } }`,
   validate: "query ($crate: JSON!) { validate(document: $crate) { conforms results { message } } }",
 };
 /** Mutations, by the write that is tried with them. */
 const MUTATIONS: Record<string, string> = {
-  ...Object.fromEntries(["User", "Group", "Organization", "Project", "Software", "Dataset", "Computation", "EvidenceGraph", "DataDownload", "Schema"].flatMap((type) => [[`create${type}`, "claim"], [`update${type}`, "replace"]])),
-  addGroupMember: "addMember", removeGroupMember: "removeMember", buildEvidenceGraph: "build", cancelSubmission: "cancel", deleteRecord: "delete", executeComputation: "execute", login: "login", planCrate: "plan", publish: "publish",
-  registerDownload: "register", rescoreCrate: "rescore", uploadCrate: "claimByCrate", uploadCrateMetadata: "claimByMetadata", validateTable: "table",
+  ...Object.fromEntries(
+    [
+      "User",
+      "Group",
+      "Organization",
+      "Project",
+      "Software",
+      "Dataset",
+      "Computation",
+      "EvidenceGraph",
+      "DataDownload",
+      "Schema",
+    ].flatMap((type) => [
+      [`create${type}`, "claim"],
+      [`update${type}`, "replace"],
+    ]),
+  ),
+  addGroupMember: "addMember",
+  removeGroupMember: "removeMember",
+  buildEvidenceGraph: "build",
+  cancelSubmission: "cancel",
+  deleteRecord: "delete",
+  executeComputation: "execute",
+  login: "login",
+  planCrate: "plan",
+  publish: "publish",
+  registerDownload: "register",
+  rescoreCrate: "rescore",
+  uploadCrate: "claimByCrate",
+  uploadCrateMetadata: "claimByMetadata",
+  validateTable: "table",
 };
 
 describe("every operation has a row", () => {
-  it("of the contract", () => expect(Object.keys(REST).toSorted()).toEqual(OPERATIONS.map(({ operationId }) => operationId).toSorted()));
+  it("of the contract", () =>
+    expect(Object.keys(REST).toSorted()).toEqual(
+      OPERATIONS.map(({ operationId }) => operationId).toSorted(),
+    ));
   it("of the GraphQL schema", async () => {
     const schema = await graphqlSchema();
-    expect(Object.keys(QUERIES).toSorted()).toEqual(Object.keys(schema.getQueryType()!.getFields()).toSorted());
-    expect(Object.keys(MUTATIONS).toSorted()).toEqual(Object.keys(schema.getMutationType()!.getFields()).toSorted());
-    // Heard over a connection that stays open, which test/graphql/subscriptions.test.ts has, with the rule of `submission`.
+    expect(Object.keys(QUERIES).toSorted()).toEqual(
+      Object.keys(schema.getQueryType()!.getFields()).toSorted(),
+    );
+    expect(Object.keys(MUTATIONS).toSorted()).toEqual(
+      Object.keys(schema.getMutationType()!.getFields()).toSorted(),
+    );
+    // Heard over a connection that stays open, which test/graphql/subscriptions.test.ts has, with
+    // the rule of `submission`.
     expect(Object.keys(schema.getSubscriptionType()!.getFields())).toEqual(["submissionProgress"]);
   });
   it("and what is written over one interface is written over the other", () => {
-    const writes = new Set(Object.values(REST).flatMap((row) => ("write" in row ? [row.write] : [])));
-    expect([...writes].filter((write) => !Object.values(MUTATIONS).includes(write))).toEqual(["content"]);
-    expect(Object.values(MUTATIONS).filter((write) => write !== "cancel" && !writes.has(write))).toEqual([]);
+    const writes = new Set(
+      Object.values(REST).flatMap((row) => ("write" in row ? [row.write] : [])),
+    );
+    expect([...writes].filter((write) => !Object.values(MUTATIONS).includes(write))).toEqual([
+      "content",
+    ]);
+    expect(
+      Object.values(MUTATIONS).filter((write) => write !== "cancel" && !writes.has(write)),
+    ).toEqual([]);
   });
 });
 
 /** Of a few at a time: the server works on others while one waits. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
-  await Promise.all(Array.from({ length: 8 }, async () => {
-    while (next < items.length) await work(items[next++]!);
-  }));
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      while (next < items.length) await work(items[next++]!);
+    }),
+  );
 }
 
 describe("reading", () => {
   it("is allowed and refused alike over both interfaces, and tells nobody what is not for them", async () => {
     const reads = Object.entries(REST).flatMap(([id, row]) => ("read" in row ? [{ id, row }] : []));
-    const cases = Object.entries(world.targets).flatMap(([state, target]) => ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))));
+    const cases = Object.entries(world.targets).flatMap(([state, target]) =>
+      ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))),
+    );
     const differences: string[] = [];
     await each(cases, async ({ state, target, actor, id, row }) => {
       let first: string | undefined;
@@ -153,183 +387,464 @@ describe("reading", () => {
       const heard = await graphql(QUERIES[row.twin]!, { id: target }, actor);
       assertNoLeak(actor, `${row.twin} of ${state}`, heard);
       // A file without a record is nothing that GraphQL could show.
-      if (heard.verdict !== first && !(state === "undescribed" && id === "resolve_ark")) differences.push(`${state} by ${actor}: ${id} ${first}, ${row.twin} ${heard.verdict}`);
+      if (heard.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
+        differences.push(`${state} by ${actor}: ${id} ${first}, ${row.twin} ${heard.verdict}`);
     });
     expect(differences).toEqual([]);
   }, 120_000);
 
-  it("of lists and of what is no record's is allowed alike, and tells nobody what is not for them", async () => {
-    const differences: string[] = [];
-    const lists = Object.entries(REST).flatMap(([id, row]) => ("list" in row ? [{ id, row }] : []));
-    const variables = { submission: world.submission, crate: { "@id": world.targets["crate"] } };
-    for (const actor of ACTORS) {
-      for (const { id, row } of lists) {
-        const heard = await rest(operationOf(id), "", actor, typeof row.list === "function" ? row.list(world) : row.list);
-        assertNoLeak(actor, id, heard);
-        if (row.twin === undefined) continue;
-        const twin = await graphql(QUERIES[row.twin] ?? `mutation ($submission: ID!) { cancelSubmission(id: $submission) { ${SUBMISSION} } }`, variables, actor);
-        assertNoLeak(actor, row.twin, twin);
-        if (twin.verdict !== heard.verdict) differences.push(`${actor}: ${id} ${heard.verdict}, ${row.twin} ${twin.verdict}`);
+  it(
+    "of lists and of what is no record's is allowed alike, and tells nobody what is not for " +
+      "them",
+    async () => {
+      const differences: string[] = [];
+      const lists = Object.entries(REST).flatMap(([id, row]) =>
+        "list" in row ? [{ id, row }] : [],
+      );
+      const variables = { submission: world.submission, crate: { "@id": world.targets["crate"] } };
+      for (const actor of ACTORS) {
+        for (const { id, row } of lists) {
+          const heard = await rest(
+            operationOf(id),
+            "",
+            actor,
+            typeof row.list === "function" ? row.list(world) : row.list,
+          );
+          assertNoLeak(actor, id, heard);
+          if (row.twin === undefined) continue;
+          const twin = await graphql(
+            QUERIES[row.twin] ??
+              `mutation ($submission: ID!) { cancelSubmission(id: $submission) { ${SUBMISSION} } }`,
+            variables,
+            actor,
+          );
+          assertNoLeak(actor, row.twin, twin);
+          if (twin.verdict !== heard.verdict)
+            differences.push(`${actor}: ${id} ${heard.verdict}, ${row.twin} ${twin.verdict}`);
+        }
+        for (const field of ["node", "me", "supportPath", "entity", "entities", "dataDownloads"]) {
+          for (const target of Object.values(world.targets))
+            assertNoLeak(actor, field, await graphql(QUERIES[field]!, { id: target }, actor));
+        }
       }
-      for (const field of ["node", "me", "supportPath", "entity", "entities", "dataDownloads"]) {
-        for (const target of Object.values(world.targets)) assertNoLeak(actor, field, await graphql(QUERIES[field]!, { id: target }, actor));
-      }
-    }
-    expect(differences).toEqual([]);
-  }, 60_000);
+      expect(differences).toEqual([]);
+    },
+    60_000,
+  );
 
   it("gives content to those who may have it: the table is no table of refusals", async () => {
-    for (const [state, name] of [["draft", "draft"], ["embargoed", "embargoed"], ["archived", "archived"], ["crateMember", "memberBytes"], ["undescribed", "looseBytes"]] as const) {
+    for (const [state, name] of [
+      ["draft", "draft"],
+      ["embargoed", "embargoed"],
+      ["archived", "archived"],
+      ["crateMember", "memberBytes"],
+      ["undescribed", "looseBytes"],
+    ] as const) {
       const { text, readers } = world.secrets[name]!;
-      for (const actor of ACTORS) expect((await rest(operationOf("download_content"), world.targets[state]!, actor)).text.includes(text), `${state} ${actor}`).toBe(readers.includes(actor));
+      for (const actor of ACTORS)
+        expect(
+          (await rest(operationOf("download_content"), world.targets[state]!, actor)).text.includes(
+            text,
+          ),
+          `${state} ${actor}`,
+        ).toBe(readers.includes(actor));
     }
-    expect((await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text).toContain(world.secrets["email"]!.text);
-    expect((await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", { query: "?revision=1" })).text).toContain(world.secrets["deletedName"]!.text);
+    expect((await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text).toContain(
+      world.secrets["email"]!.text,
+    );
+    expect(
+      (
+        await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", {
+          query: "?revision=1",
+        })
+      ).text,
+    ).toContain(world.secrets["deletedName"]!.text);
   });
 });
 
 let counter = 0;
 /** One write over each interface, as an actor would send it about a record. */
-type Write = (target: string, actor: Actor, state: State) => { rest: [operationId: string, Call][]; graphql: () => Promise<Heard>; states?: readonly State[] };
-const ownerOf = (actor: Actor) => (actor === "anonymous" ? world.people.other.id : world.people[actor].id);
-const kindIn = (state: State): KindName => (state === "deleted" ? "dataset" : state === "crate" ? "rocrate" : state === "computation" || state === "group" ? state : "datadownload");
-const fileForm = (bytes: string | Uint8Array, more: Record<string, string> = {}, name = "file.csv") => () => {
-  const form = new FormData();
-  for (const [field, text] of Object.entries(more)) form.set(field, text);
-  form.set("file", new Blob([bytes as string], name.endsWith(".zip") ? { type: "application/zip" } : {}), name);
-  return form;
+type Write = (
+  target: string,
+  actor: Actor,
+  state: State,
+) => {
+  rest: [operationId: string, Call][];
+  graphql: () => Promise<Heard>;
+  states?: readonly State[];
 };
-const input = (document: JsonObject) => Object.fromEntries(Object.entries(document).filter(([name]) => name !== "@context").map(([name, value]) => [name === "@id" ? "id" : name === "@type" ? "type" : name, value]));
-const GRAPHQL_TYPE: Partial<Record<KindName, string>> = { dataset: "Dataset", datadownload: "DataDownload", computation: "Computation", group: "Group", software: "Software" };
+const ownerOf = (actor: Actor) =>
+  actor === "anonymous" ? world.people.other.id : world.people[actor].id;
+const kindIn = (state: State): KindName =>
+  state === "deleted"
+    ? "dataset"
+    : state === "crate"
+      ? "rocrate"
+      : state === "computation" || state === "group"
+        ? state
+        : "datadownload";
+const fileForm =
+  (bytes: string | Uint8Array, more: Record<string, string> = {}, name = "file.csv") =>
+  () => {
+    const form = new FormData();
+    for (const [field, text] of Object.entries(more)) form.set(field, text);
+    form.set(
+      "file",
+      new Blob([bytes as string], name.endsWith(".zip") ? { type: "application/zip" } : {}),
+      name,
+    );
+    return form;
+  };
+const input = (document: JsonObject) =>
+  Object.fromEntries(
+    Object.entries(document)
+      .filter(([name]) => name !== "@context")
+      .map(([name, value]) => [name === "@id" ? "id" : name === "@type" ? "type" : name, value]),
+  );
+const GRAPHQL_TYPE: Partial<Record<KindName, string>> = {
+  dataset: "Dataset",
+  datadownload: "DataDownload",
+  computation: "Computation",
+  group: "Group",
+  software: "Software",
+};
 
 const WRITES: Record<string, Write> = {
-  delete: (target, actor, state) => ({ rest: [["delete_ark", {}], [`delete_${kindIn(state)}`, {}]], graphql: () => graphql("mutation ($id: ID!) { deleteRecord(id: $id) { id document } }", { id: target }, actor) }),
+  delete: (target, actor, state) => ({
+    rest: [
+      ["delete_ark", {}],
+      [`delete_${kindIn(state)}`, {}],
+    ],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { deleteRecord(id: $id) { id document } }",
+        { id: target },
+        actor,
+      ),
+  }),
   publish: (target, actor) => ({
-    rest: [["publish", { path: "/publish", json: { "@id": target, publicationStatus: "ARCHIVED" } }]],
-    graphql: () => graphql("mutation ($id: ID!) { publish(id: $id, publicationStatus: DRAFT) { id document } }", { id: target }, actor),
+    rest: [
+      ["publish", { path: "/publish", json: { "@id": target, publicationStatus: "ARCHIVED" } }],
+    ],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { publish(id: $id, publicationStatus: DRAFT) { id document } }",
+        { id: target },
+        actor,
+      ),
   }),
   replace: (target, actor, state) => {
     const kind = kindIn(state);
-    const document = bodyOf(kind === "rocrate" ? "dataset" : kind, world.group, { "@id": target, name: `Changed ${++counter}`, ...(kind === "datadownload" ? { sha256: null, contentSize: null } : {}), ...(kind === "group" ? { owner: world.people.owner.id, members: [world.people.member.id] } : {}) });
+    const document = bodyOf(kind === "rocrate" ? "dataset" : kind, world.group, {
+      "@id": target,
+      name: `Changed ${++counter}`,
+      ...(kind === "datadownload" ? { sha256: null, contentSize: null } : {}),
+      ...(kind === "group"
+        ? { owner: world.people.owner.id, members: [world.people.member.id] }
+        : {}),
+    });
     return {
-      rest: [["update_ark", { json: document }], [`update_${kind}`, kind === "datadownload" ? { json: document } : { path: `/${kind}`, json: document }]],
-      graphql: () => graphql(`mutation ($i: ${GRAPHQL_TYPE[kind]}Input!) { update${GRAPHQL_TYPE[kind]}(input: $i) { id document } }`, { i: input(document) }, actor),
+      rest: [
+        ["update_ark", { json: document }],
+        [
+          `update_${kind}`,
+          kind === "datadownload" ? { json: document } : { path: `/${kind}`, json: document },
+        ],
+      ],
+      graphql: () =>
+        graphql(
+          `mutation ($i: ${GRAPHQL_TYPE[kind]}Input!) { update${GRAPHQL_TYPE[kind]}(input: ` +
+            "$i) { id document } }",
+          { i: input(document) },
+          actor,
+        ),
       states: STATES.filter((each) => each !== "crate"),
     };
   },
   claim: (target, actor) => {
-    const below = (kind: KindName) => bodyOf(kind, ownerOf(actor), { "@id": `${target}/claim-${++counter}`, ...(kind === "datadownload" ? { sha256: null, contentSize: null } : {}) });
+    const below = (kind: KindName) =>
+      bodyOf(kind, ownerOf(actor), {
+        "@id": `${target}/claim-${++counter}`,
+        ...(kind === "datadownload" ? { sha256: null, contentSize: null } : {}),
+      });
     const dataset = below("dataset");
     return {
-      rest: [["create_dataset", { path: "/dataset", json: dataset }], ["create_software", { path: "/software", json: below("software") }], ["create_download", { path: "/download", json: below("datadownload") }], ["create_group", { path: "/group", json: below("group") }]],
-      graphql: () => graphql("mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }", { i: input(below("dataset")) }, actor),
+      rest: [
+        ["create_dataset", { path: "/dataset", json: dataset }],
+        ["create_software", { path: "/software", json: below("software") }],
+        ["create_download", { path: "/download", json: below("datadownload") }],
+        ["create_group", { path: "/group", json: below("group") }],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }",
+          { i: input(below("dataset")) },
+          actor,
+        ),
     };
   },
   register: (target, actor) => {
-    const below = () => bodyOf("datadownload", ownerOf(actor), { "@id": `${target}/file-${++counter}`, sha256: null, contentSize: null });
+    const below = () =>
+      bodyOf("datadownload", ownerOf(actor), {
+        "@id": `${target}/file-${++counter}`,
+        sha256: null,
+        contentSize: null,
+      });
     return {
-      rest: [["register_download", { path: "/register", form: fileForm("bytes", { download: JSON.stringify(below()) }) }]],
-      graphql: () => graphql("mutation ($i: DataDownloadInput!, $file: Upload!) { registerDownload(input: $i, file: $file) { id } }", { i: input(below()) }, actor, { variable: "file", bytes: "bytes" }),
+      rest: [
+        [
+          "register_download",
+          { path: "/register", form: fileForm("bytes", { download: JSON.stringify(below()) }) },
+        ],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($i: DataDownloadInput!, $file: Upload!) { registerDownload(input: $i, " +
+            "file: $file) { id } }",
+          { i: input(below()) },
+          actor,
+          { variable: "file", bytes: "bytes" },
+        ),
     };
   },
   build: (target, actor) => ({
-    rest: [["build_evidence", {}]], graphql: () => graphql(`mutation ($id: ID!) { buildEvidenceGraph(id: $id) { ${SUBMISSION} } }`, { id: target }, actor),
+    rest: [["build_evidence", {}]],
+    graphql: () =>
+      graphql(
+        `mutation ($id: ID!) { buildEvidenceGraph(id: $id) { ${SUBMISSION} } }`,
+        { id: target },
+        actor,
+      ),
   }),
-  execute: (target, actor) => ({ rest: [["execute_computation", {}]], graphql: () => graphql(`mutation ($id: ID!) { executeComputation(id: $id) { ${SUBMISSION} } }`, { id: target }, actor) }),
-  rescore: (target, actor) => ({ rest: [["rescore", {}]], graphql: () => graphql(`mutation ($id: ID!) { rescoreCrate(id: $id) { ${SUBMISSION} } }`, { id: target }, actor) }),
+  execute: (target, actor) => ({
+    rest: [["execute_computation", {}]],
+    graphql: () =>
+      graphql(
+        `mutation ($id: ID!) { executeComputation(id: $id) { ${SUBMISSION} } }`,
+        { id: target },
+        actor,
+      ),
+  }),
+  rescore: (target, actor) => ({
+    rest: [["rescore", {}]],
+    graphql: () =>
+      graphql(
+        `mutation ($id: ID!) { rescoreCrate(id: $id) { ${SUBMISSION} } }`,
+        { id: target },
+        actor,
+      ),
+  }),
   addMember: (target, actor) => ({
-    rest: [["add_group_user", { query: `?userID=${world.people.other.id}` }]], states: ["group", "deleted", "draft"],
-    graphql: () => graphql("mutation ($id: ID!, $user: ID!) { addGroupMember(group: $id, user: $user) { id } }", { id: target, user: world.people.other.id }, actor),
+    rest: [["add_group_user", { query: `?userID=${world.people.other.id}` }]],
+    states: ["group", "deleted", "draft"],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!, $user: ID!) { addGroupMember(group: $id, user: $user) { id } }",
+        { id: target, user: world.people.other.id },
+        actor,
+      ),
   }),
   removeMember: (target, actor) => ({
-    rest: [["remove_group_user", { query: `?userId=${world.people.member.id}` }]], states: ["group", "deleted", "draft"],
-    graphql: () => graphql("mutation ($id: ID!, $user: ID!) { removeGroupMember(group: $id, user: $user) { id } }", { id: target, user: world.people.member.id }, actor),
+    rest: [["remove_group_user", { query: `?userId=${world.people.member.id}` }]],
+    states: ["group", "deleted", "draft"],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!, $user: ID!) { removeGroupMember(group: $id, user: $user) { id } }",
+        { id: target, user: world.people.member.id },
+        actor,
+      ),
   }),
 };
 
 /** Writes to a record, or below it, that those without a right over it never do. */
-const CHANGES: ReadonlySet<string> = new Set(["delete", "publish", "replace", "claim", "register", "addMember", "removeMember"]);
+const CHANGES: ReadonlySet<string> = new Set([
+  "delete",
+  "publish",
+  "replace",
+  "claim",
+  "register",
+  "addMember",
+  "removeMember",
+]);
 
 describe("writing", () => {
-  it.each(Object.keys(WRITES))("%s is allowed and refused alike over both interfaces", async (name) => {
-    const differences: string[] = [];
-    const verdicts = new Set<string>();
-    for (const state of WRITES[name]!("ark:99999/x", "owner", "draft").states ?? STATES) {
-      let target = await world.fresh(state);
-      // Those who may come last: what they do uses the record up.
-      for (const actor of ["anonymous", "other", "member", "owner", "admin"] as const) {
-        const seen: [string, string][] = [];
-        const run = async (what: string, work: () => Promise<Heard>): Promise<void> => {
-          const heard = await work();
-          assertNoLeak(actor, `${what} of ${state}`, heard);
-          seen.push([what, heard.verdict]);
-          verdicts.add(heard.verdict);
-          if (heard.verdict === "done" && CHANGES.has(name) && (actor === "other" || actor === "anonymous")) differences.push(`${state} by ${actor}: ${what} was done`);
-          if (heard.verdict === "done" && name !== "claim" && name !== "register") target = await world.fresh(state);
-        };
-        for (const [index] of WRITES[name]!(target, actor, state).rest.entries()) {
-          await run(WRITES[name]!(target, actor, state).rest[index]![0], () => {
-            const [id, call] = WRITES[name]!(target, actor, state).rest[index]!;
-            return rest(operationOf(id), target, actor, call);
-          });
+  it.each(Object.keys(WRITES))(
+    "%s is allowed and refused alike over both interfaces",
+    async (name) => {
+      const differences: string[] = [];
+      const verdicts = new Set<string>();
+      for (const state of WRITES[name]!("ark:99999/x", "owner", "draft").states ?? STATES) {
+        let target = await world.fresh(state);
+        // Those who may come last: what they do uses the record up.
+        for (const actor of ["anonymous", "other", "member", "owner", "admin"] as const) {
+          const seen: [string, string][] = [];
+          const run = async (what: string, work: () => Promise<Heard>): Promise<void> => {
+            const heard = await work();
+            assertNoLeak(actor, `${what} of ${state}`, heard);
+            seen.push([what, heard.verdict]);
+            verdicts.add(heard.verdict);
+            if (
+              heard.verdict === "done" &&
+              CHANGES.has(name) &&
+              (actor === "other" || actor === "anonymous")
+            )
+              differences.push(`${state} by ${actor}: ${what} was done`);
+            if (heard.verdict === "done" && name !== "claim" && name !== "register")
+              target = await world.fresh(state);
+          };
+          for (const [index] of WRITES[name]!(target, actor, state).rest.entries()) {
+            await run(WRITES[name]!(target, actor, state).rest[index]![0], () => {
+              const [id, call] = WRITES[name]!(target, actor, state).rest[index]!;
+              return rest(operationOf(id), target, actor, call);
+            });
+          }
+          await run("GraphQL", () => WRITES[name]!(target, actor, state).graphql());
+          if (new Set(seen.map(([, verdict]) => verdict)).size > 1)
+            differences.push(
+              `${state} by ${actor}: ${seen.map((each) => each.join(" ")).join(", ")}`,
+            );
         }
-        await run("GraphQL", () => WRITES[name]!(target, actor, state).graphql());
-        if (new Set(seen.map(([, verdict]) => verdict)).size > 1) differences.push(`${state} by ${actor}: ${seen.map((each) => each.join(" ")).join(", ")}`);
       }
-    }
-    expect(differences).toEqual([]);
-    expect([...verdicts]).toEqual(expect.arrayContaining(["NOT_AUTHENTICATED", name === "execute" ? "NO_CONTAINER_ENGINE" : "done"]));
-  }, 120_000);
+      expect(differences).toEqual([]);
+      expect([...verdicts]).toEqual(
+        expect.arrayContaining([
+          "NOT_AUTHENTICATED",
+          name === "execute" ? "NO_CONTAINER_ENGINE" : "done",
+        ]),
+      );
+    },
+    120_000,
+  );
 
-  it("of a crate below a record comes to the same as an archive, as a document, and in the dry run", async () => {
-    for (const state of ["published", "crate"] as const) {
-      const target = await world.fresh(state);
-      for (const actor of ACTORS) {
-        const may = actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
-        const document = () => JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
-        const archive = async () => zip({ "ro-crate-metadata.json": document() });
-        const json = { "Content-Type": "application/ld+json" };
-        const heard = [
-          await rest(operationOf("upload_crate"), "", actor, { form: fileForm(await archive(), {}, "crate.zip") }), await rest(operationOf("create_crate_metadata"), "", actor, { body: document(), headers: json }),
-        ].map(({ verdict }) => verdict);
-        expect(heard, `${state} ${actor}`).toEqual(Array(2).fill(actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "DUPLICATE"));
-        const plans = [
-          await rest(operationOf("validate_crate"), "", actor, { body: document(), headers: json }), await graphql("mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { code } } }", { m: document() }, actor),
-          await graphql("mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { code } } }", {}, actor, { variable: "crate", bytes: await archive() }),
-        ];
-        for (const { verdict, text } of plans) {
-          expect(verdict, `${state} ${actor}`).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
-          if (actor !== "anonymous") expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
-        }
-        if (state === "crate") continue;
-        // Answered before the crate is read: how it ends is in the submission.
-        const queued = [
-          await rest(operationOf("upload_crate_async"), "", actor, { form: fileForm(await archive(), {}, "crate.zip") }),
-          await graphql(`mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`, {}, actor, { variable: "crate", bytes: await archive() }),
-          await graphql(`mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`, { m: document() }, actor),
-        ];
-        for (const { verdict, text } of queued) {
-          expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
-          const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
-          if (id) await expect.poll(async () => (await world.server.deps.records.submission(id))!.status, { timeout: 20_000 }).toBe(may ? "finished" : "failed");
+  it(
+    "of a crate below a record comes to the same as an archive, as a document, and in the dry " +
+      "run",
+    async () => {
+      for (const state of ["published", "crate"] as const) {
+        const target = await world.fresh(state);
+        for (const actor of ACTORS) {
+          const may =
+            actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
+          const document = () =>
+            JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
+          const archive = async () => zip({ "ro-crate-metadata.json": document() });
+          const json = { "Content-Type": "application/ld+json" };
+          const heard = [
+            await rest(operationOf("upload_crate"), "", actor, {
+              form: fileForm(await archive(), {}, "crate.zip"),
+            }),
+            await rest(operationOf("create_crate_metadata"), "", actor, {
+              body: document(),
+              headers: json,
+            }),
+          ].map(({ verdict }) => verdict);
+          expect(heard, `${state} ${actor}`).toEqual(
+            Array(2).fill(actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "DUPLICATE"),
+          );
+          const plans = [
+            await rest(operationOf("validate_crate"), "", actor, {
+              body: document(),
+              headers: json,
+            }),
+            await graphql(
+              "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
+                "code } } }",
+              { m: document() },
+              actor,
+            ),
+            await graphql(
+              "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
+                "code } } }",
+              {},
+              actor,
+              { variable: "crate", bytes: await archive() },
+            ),
+          ];
+          for (const { verdict, text } of plans) {
+            expect(verdict, `${state} ${actor}`).toBe(
+              actor === "anonymous" ? "NOT_AUTHENTICATED" : "done",
+            );
+            if (actor !== "anonymous")
+              expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
+          }
+          if (state === "crate") continue;
+          // Answered before the crate is read: how it ends is in the submission.
+          const queued = [
+            await rest(operationOf("upload_crate_async"), "", actor, {
+              form: fileForm(await archive(), {}, "crate.zip"),
+            }),
+            await graphql(
+              `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
+              {},
+              actor,
+              { variable: "crate", bytes: await archive() },
+            ),
+            await graphql(
+              `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
+              { m: document() },
+              actor,
+            ),
+          ];
+          for (const { verdict, text } of queued) {
+            expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
+            const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
+            if (id)
+              await expect
+                .poll(async () => (await world.server.deps.records.submission(id))!.status, {
+                  timeout: 20_000,
+                })
+                .toBe(may ? "finished" : "failed");
+          }
         }
       }
-    }
-  }, 120_000);
+    },
+    120_000,
+  );
 
   it("of content, logins and checks of tables keeps to the same rules", async () => {
     for (const actor of ACTORS) {
       const target = await world.fresh("draft");
-      const heard = await rest(operationOf("upload_datadownload"), target, actor, { form: fileForm("new bytes") });
-      expect(heard.verdict, actor).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : actor === "other" ? "FORBIDDEN" : "done");
+      const heard = await rest(operationOf("upload_datadownload"), target, actor, {
+        form: fileForm("new bytes"),
+      });
+      expect(heard.verdict, actor).toBe(
+        actor === "anonymous" ? "NOT_AUTHENTICATED" : actor === "other" ? "FORBIDDEN" : "done",
+      );
       const wrong = { username: world.people.owner.email, password: "wrong" };
-      const logins = [await rest(operationOf("token"), "", actor, { json: wrong }), await rest(operationOf("login"), "", actor, { json: wrong }), await graphql("mutation { login(username: \"nobody@example.org\", password: \"wrong\") { accessToken } }", {}, actor)];
-      expect(logins.slice(0, 2).map(({ verdict }) => verdict)).toEqual(["BAD_CREDENTIALS", "BAD_CREDENTIALS"]);
-      for (const target of [world.targets["deleted"]!, world.targets["embargoed"]!, world.targets["nothing"]!]) {
-        const checks = [await rest(operationOf("validate_table"), target, actor, { form: fileForm("a,b\n") }), await graphql("mutation ($id: ID!, $file: Upload!) { validateTable(schema: $id, file: $file) { conforms } }", { id: target }, actor, { variable: "file", bytes: "a,b\n" })];
+      const logins = [
+        await rest(operationOf("token"), "", actor, { json: wrong }),
+        await rest(operationOf("login"), "", actor, { json: wrong }),
+        await graphql(
+          'mutation { login(username: "nobody@example.org", password: "wrong") { accessToken } }',
+          {},
+          actor,
+        ),
+      ];
+      expect(logins.slice(0, 2).map(({ verdict }) => verdict)).toEqual([
+        "BAD_CREDENTIALS",
+        "BAD_CREDENTIALS",
+      ]);
+      for (const target of [
+        world.targets["deleted"]!,
+        world.targets["embargoed"]!,
+        world.targets["nothing"]!,
+      ]) {
+        const checks = [
+          await rest(operationOf("validate_table"), target, actor, { form: fileForm("a,b\n") }),
+          await graphql(
+            "mutation ($id: ID!, $file: Upload!) { validateTable(schema: $id, file: $file) " +
+              "{ conforms } }",
+            { id: target },
+            actor,
+            { variable: "file", bytes: "a,b\n" },
+          ),
+        ];
         for (const each of checks) assertNoLeak(actor, "table", each);
-        // A form of GraphQL is read with a token only, whatever it asks for: its file is received before the operation is known.
-        expect(checks[1]!.verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : checks[0]!.verdict);
+        // A form of GraphQL is read with a token only, whatever it asks for: its file is received
+        // before the operation is known.
+        expect(checks[1]!.verdict).toBe(
+          actor === "anonymous" ? "NOT_AUTHENTICATED" : checks[0]!.verdict,
+        );
       }
     }
   }, 60_000);

@@ -7,7 +7,10 @@ export const ACTORS = ["admin", "owner", "member", "other", "anonymous"] as cons
 export type Actor = (typeof ACTORS)[number];
 
 /** What some may read and others never see, in whatever answer. */
-export interface Secret { text: string; readers: readonly Actor[] }
+export interface Secret {
+  text: string;
+  readers: readonly Actor[];
+}
 
 /** A registry with a record in every state, and what of them is secret. */
 export interface World {
@@ -26,7 +29,17 @@ export interface World {
 }
 
 /** States that writes are tried on. */
-export const STATES = ["draft", "published", "embargoed", "contentDeleted", "deleted", "crate", "crateMember", "computation", "group"] as const;
+export const STATES = [
+  "draft",
+  "published",
+  "embargoed",
+  "contentDeleted",
+  "deleted",
+  "crate",
+  "crateMember",
+  "computation",
+  "group",
+] as const;
 export type State = (typeof STATES)[number];
 
 const file = (id: string): Entity => ({ "@id": id, "@type": "File", name: id });
@@ -34,41 +47,77 @@ const file = (id: string): Entity => ({ "@id": id, "@type": "File", name: id });
 export async function makeWorld(): Promise<World> {
   const server = await startServer();
   const admin = await server.person("root", { admin: true });
-  const [owner, member, other] = [await server.person("ada"), await server.person("bob"), await server.person("eve")];
+  const [owner, member, other] = [
+    await server.person("ada"),
+    await server.person("bob"),
+    await server.person("eve"),
+  ];
   const people = { admin, owner, member, other };
   const token = (actor: Actor) => (actor === "anonymous" ? undefined : people[actor].token);
-  const ok = async (work: Promise<{ status: number; text: string; body: unknown }>): Promise<Record<string, unknown>> => {
+  const ok = async (
+    work: Promise<{ status: number; text: string; body: unknown }>,
+  ): Promise<Record<string, unknown>> => {
     const { status, text, body } = await work;
     if (status !== 200) throw new Error(`${status} ${text}`);
     return body as Record<string, unknown>;
   };
-  const ask = (method: string, path: string, json?: unknown) => ok(server.request(method, path, { token: owner.token, ...(json === undefined ? {} : { json }) }));
-  const group = (await ask("POST", "/group", bodyOf("group", owner.id, { members: [member.id] })))["@id"] as string;
+  const ask = (method: string, path: string, json?: unknown) =>
+    ok(
+      server.request(method, path, { token: owner.token, ...(json === undefined ? {} : { json }) }),
+    );
+  const group = (await ask("POST", "/group", bodyOf("group", owner.id, { members: [member.id] })))[
+    "@id"
+  ] as string;
 
-  const publish = (ark: string, publicationStatus: string) => ask("PUT", "/publish", { "@id": ark, publicationStatus });
+  const publish = (ark: string, publicationStatus: string) =>
+    ask("PUT", "/publish", { "@id": ark, publicationStatus });
   const register = async (bytes: string, status?: string) => {
     const form = new FormData();
-    form.set("download", JSON.stringify(bodyOf("datadownload", group, { sha256: null, contentSize: null })));
+    form.set(
+      "download",
+      JSON.stringify(bodyOf("datadownload", group, { sha256: null, contentSize: null })),
+    );
     form.set("file", new Blob([bytes]), "bytes.txt");
-    const ark = (await ok(server.request("POST", "/register", { token: owner.token, body: form })))["@id"] as string;
+    const ark = (await ok(server.request("POST", "/register", { token: owner.token, body: form })))[
+      "@id"
+    ] as string;
     if (status) await publish(ark, status);
     return ark;
   };
   let count = 0;
   const upload = async (files: Members, status?: string) => {
-    const entities = Object.keys(files).filter((name) => name !== "loose.txt").map(file);
+    const entities = Object.keys(files)
+      .filter((name) => name !== "loose.txt")
+      .map(file);
     const form = new FormData();
     const root = `ark:99999/world-crate-${++count}`;
-    form.set("file", new Blob([(await zip({ "ro-crate-metadata.json": metadata(entities, { "@id": root }), ...files })) as Uint8Array<ArrayBuffer>], { type: "application/zip" }), "crate.zip");
-    const { submission } = (await ok(server.request("POST", "/rocrate/upload", { token: owner.token, body: form }))) as { submission: { submissionUUID: string } };
+    form.set(
+      "file",
+      new Blob(
+        [
+          (await zip({
+            "ro-crate-metadata.json": metadata(entities, { "@id": root }),
+            ...files,
+          })) as Uint8Array<ArrayBuffer>,
+        ],
+        { type: "application/zip" },
+      ),
+      "crate.zip",
+    );
+    const { submission } = (await ok(
+      server.request("POST", "/rocrate/upload", { token: owner.token, body: form }),
+    )) as { submission: { submissionUUID: string } };
     if (status) await publish(root, status);
     return { root, submission: submission.submissionUUID };
   };
   const fresh = async (state: State): Promise<string> => {
     switch (state) {
-      case "draft": return register("fresh draft");
-      case "published": return register("fresh published", "PUBLISHED");
-      case "embargoed": return register("fresh embargoed", "EMBARGOED");
+      case "draft":
+        return register("fresh draft");
+      case "published":
+        return register("fresh published", "PUBLISHED");
+      case "embargoed":
+        return register("fresh embargoed", "EMBARGOED");
       case "contentDeleted": {
         const ark = await register("fresh content", "PUBLISHED");
         await ask("DELETE", `/datadownload/${ark}`);
@@ -79,30 +128,52 @@ export async function makeWorld(): Promise<World> {
         await ask("DELETE", `/dataset/${ark}`);
         return ark;
       }
-      case "crate": return (await upload({ "a.txt": "a" })).root;
-      case "crateMember": return `${(await upload({ "a.txt": "a" })).root}/a.txt`;
-      case "computation": return (await ask("POST", "/computation", bodyOf("computation", group)))["@id"] as string;
-      case "group": return (await ask("POST", "/group", bodyOf("group", owner.id, { members: [member.id] })))["@id"] as string;
+      case "crate":
+        return (await upload({ "a.txt": "a" })).root;
+      case "crateMember":
+        return `${(await upload({ "a.txt": "a" })).root}/a.txt`;
+      case "computation":
+        return (await ask("POST", "/computation", bodyOf("computation", group)))["@id"] as string;
+      case "group":
+        return (await ask("POST", "/group", bodyOf("group", owner.id, { members: [member.id] })))[
+          "@id"
+        ] as string;
     }
   };
 
   const insiders: Actor[] = ["admin", "owner", "member"];
   const secret = (text: string, readers: readonly Actor[]): Secret => ({ text, readers });
   const secrets: World["secrets"] = {
-    email: secret(owner.email, ["admin", "owner"]), draft: secret("bytes-of-draft-41", insiders), embargoed: secret("bytes-of-embargoed-42", insiders), archived: secret("bytes-of-archived-43", insiders),
-    deletedContent: secret("bytes-of-deleted-44", []), deletedName: secret("Name-of-deleted-45", insiders), deletedDescription: secret("Description-of-deleted-46", insiders),
-    memberBytes: secret("bytes-of-member-47", ["admin", "owner"]), memberDeleted: secret("bytes-of-deleted-member-48", []), looseBytes: secret("bytes-of-loose-49", ["admin", "owner"]),
+    email: secret(owner.email, ["admin", "owner"]),
+    draft: secret("bytes-of-draft-41", insiders),
+    embargoed: secret("bytes-of-embargoed-42", insiders),
+    archived: secret("bytes-of-archived-43", insiders),
+    deletedContent: secret("bytes-of-deleted-44", []),
+    deletedName: secret("Name-of-deleted-45", insiders),
+    deletedDescription: secret("Description-of-deleted-46", insiders),
+    memberBytes: secret("bytes-of-member-47", ["admin", "owner"]),
+    memberDeleted: secret("bytes-of-deleted-member-48", []),
+    looseBytes: secret("bytes-of-loose-49", ["admin", "owner"]),
     password: secret(owner.password, []),
   };
   const s = (name: string) => secrets[name]!.text;
   const contentDeleted = await register(s("deletedContent"), "PUBLISHED");
   await ask("DELETE", `/datadownload/${contentDeleted}`);
   const named = { name: s("deletedName"), description: s("deletedDescription") };
-  const deleted = (await ask("POST", "/dataset", bodyOf("dataset", group, { "@id": "ark:99999/world-deleted", ...named })))["@id"] as string;
-  const dataset = (await ask("POST", "/dataset", bodyOf("dataset", group, { derivedFrom: [deleted] })))["@id"] as string;
+  const deleted = (
+    await ask(
+      "POST",
+      "/dataset",
+      bodyOf("dataset", group, { "@id": "ark:99999/world-deleted", ...named }),
+    )
+  )["@id"] as string;
+  const dataset = (
+    await ask("POST", "/dataset", bodyOf("dataset", group, { derivedFrom: [deleted] }))
+  )["@id"] as string;
   const build = (await ask("POST", `/evidencegraph/build/${dataset}`))["submissionUUID"] as string;
   let graph: Record<string, unknown> = {};
-  while (graph["completed"] !== true) graph = await ask("GET", `/evidencegraph/build/status/${build}`);
+  while (graph["completed"] !== true)
+    graph = await ask("GET", `/evidencegraph/build/status/${build}`);
   await ask("DELETE", `/dataset/${deleted}`);
   const shut = await upload({ "open.txt": "open", "secret.txt": s("memberBytes") }, "PUBLISHED");
   await publish(`${shut.root}/secret.txt`, "EMBARGOED");
@@ -110,9 +181,24 @@ export async function makeWorld(): Promise<World> {
   await ask("DELETE", `/datadownload/${cut.root}/gone.txt`);
   const loose = await upload({ "open.txt": "open", "loose.txt": s("looseBytes") });
   const targets = {
-    draft: await register(s("draft")), published: await register("open to all", "PUBLISHED"), embargoed: await register(s("embargoed"), "EMBARGOED"), archived: await register(s("archived"), "ARCHIVED"),
-    contentDeleted, deleted, dataset, graph: graph["evidenceGraphIdentifier"] as string, crate: shut.root, crateMember: `${shut.root}/secret.txt`, crateOfDeleted: cut.root, deletedMember: `${cut.root}/gone.txt`,
-    draftCrate: loose.root, undescribed: `${loose.root}/loose.txt`, computation: await fresh("computation"), user: owner.id, group, nothing: "ark:99999/nothing-here",
+    draft: await register(s("draft")),
+    published: await register("open to all", "PUBLISHED"),
+    embargoed: await register(s("embargoed"), "EMBARGOED"),
+    archived: await register(s("archived"), "ARCHIVED"),
+    contentDeleted,
+    deleted,
+    dataset,
+    graph: graph["evidenceGraphIdentifier"] as string,
+    crate: shut.root,
+    crateMember: `${shut.root}/secret.txt`,
+    crateOfDeleted: cut.root,
+    deletedMember: `${cut.root}/gone.txt`,
+    draftCrate: loose.root,
+    undescribed: `${loose.root}/loose.txt`,
+    computation: await fresh("computation"),
+    user: owner.id,
+    group,
+    nothing: "ark:99999/nothing-here",
   };
   return { server, people, token, group, targets, secrets, submission: shut.submission, fresh };
 }
@@ -123,6 +209,8 @@ export async function textsOf(answer: Response): Promise<string> {
   if (bytes.subarray(0, 2).toString("latin1") !== "PK") return bytes.toString("latin1");
   const archive = await Archive.open(readerOf(bytes), LIMITS);
   const parts: string[] = [];
-  for (const member of archive.members) for await (const chunk of archive.read(member)) parts.push(Buffer.from(chunk).toString("latin1"));
+  for (const member of archive.members)
+    for await (const chunk of archive.read(member))
+      parts.push(Buffer.from(chunk).toString("latin1"));
   return parts.join("\n");
 }

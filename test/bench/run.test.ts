@@ -20,24 +20,75 @@ import { redisInstalled } from "../support/servers/redis.js";
 
 const run = promisify(execFile);
 /** Those that need a server, and whether it is here. */
-const NEEDS: Readonly<Record<string, boolean>> = { jobs: redisInstalled, postgres: hasPostgres, "postgres-http": hasPgbench, objects: minioMissing === undefined, projection: canProject(), cluster: clusterInstalled };
-const BENCHES = ["start", "tabular", "memory", "jobs", "creates", "postgres", "postgres-http", "reads-while-writing", "hostile", "intake", "crate-rate", "crate-memory", "crate-limits", "objects", "evidence", "evidence-graphs", "resolve", "graphql", "sparql", "projection", "vectors", "cluster"];
+const NEEDS: Readonly<Record<string, boolean>> = {
+  jobs: redisInstalled,
+  postgres: hasPostgres,
+  "postgres-http": hasPgbench,
+  objects: minioMissing === undefined,
+  projection: canProject(),
+  cluster: clusterInstalled,
+};
+const BENCHES = [
+  "start",
+  "tabular",
+  "memory",
+  "jobs",
+  "creates",
+  "postgres",
+  "postgres-http",
+  "reads-while-writing",
+  "hostile",
+  "intake",
+  "crate-rate",
+  "crate-memory",
+  "crate-limits",
+  "objects",
+  "evidence",
+  "evidence-graphs",
+  "resolve",
+  "graphql",
+  "sparql",
+  "projection",
+  "vectors",
+  "cluster",
+];
 
-interface Shown { name: string; value: number; unit: string; ratio: number | null; met: boolean | null }
+interface Shown {
+  name: string;
+  value: number;
+  unit: string;
+  ratio: number | null;
+  met: boolean | null;
+}
 
-// Tiny sizes prove that every bench works; what it measured then means nothing, and is not looked at.
+// Tiny sizes prove that every bench works; what it measured then means nothing, and is not looked
+// at.
 describe("npm run bench", { timeout: 600_000 }, () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "bench-test-"));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  const bench = (...args: string[]) => run(process.execPath, [...COMPILE_LESS, join(packageRoot, "dist", "bench", "run.js"), ...args, "--tiny", "--dir", folder], { timeout: 580_000 });
+  const bench = (...args: string[]) =>
+    run(
+      process.execPath,
+      [
+        ...COMPILE_LESS,
+        join(packageRoot, "dist", "bench", "run.js"),
+        ...args,
+        "--tiny",
+        "--dir",
+        folder,
+      ],
+      { timeout: 580_000 },
+    );
 
   it("runs every bench, prints a table, writes JSON, and leaves nothing behind", async () => {
     const file = join(folder, "figures.json");
     const { stdout } = await bench("--json", file);
-    const { benches } = JSON.parse(await readFile(file, "utf8")) as { benches: Record<string, Shown[]> };
+    const { benches } = JSON.parse(await readFile(file, "utf8")) as {
+      benches: Record<string, Shown[]>;
+    };
     expect(Object.keys(benches)).toEqual(BENCHES);
     for (const [name, figures] of Object.entries(benches)) {
       expect(stdout).toContain(`\n${name}\n`);
@@ -55,7 +106,10 @@ describe("npm run bench", { timeout: 600_000 }, () => {
     const { stdout } = await bench("jobs");
     expect(stdout).toContain("\njobs\n");
     expect(stdout).not.toContain("\nstart\n");
-    await expect(bench("memroy")).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining("There is no bench memroy.") as string });
+    await expect(bench("memroy")).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("There is no bench memroy.") as string,
+    });
   });
 });
 
@@ -68,16 +122,30 @@ describe("figures", () => {
       order.push(name);
       return values.shift()!;
     };
-    expect(await inTurns(3, { a: side("a", [1, 9, 2]), b: side("b", [4, 5, 6]) })).toEqual({ a: 2, b: 5 });
+    expect(await inTurns(3, { a: side("a", [1, 9, 2]), b: side("b", [4, 5, 6]) })).toEqual({
+      a: 2,
+      b: 5,
+    });
     expect(order.join("")).toBe("ababab");
     expect(median([4, 1, 3, 2])).toBe(2.5);
-    expect(percentile(Array.from({ length: 100 }, (_, index) => index + 1), 0.99)).toBe(99);
+    expect(
+      percentile(
+        Array.from({ length: 100 }, (_, index) => index + 1),
+        0.99,
+      ),
+    ).toBe(99);
   });
 
   it("are those of the pair whose ratio is the middle one", async () => {
     const figures = [40, 90, 10, 60];
     const yardsticks = [10, 10, 10, 20];
-    expect(await inPairs(4, async () => figures.shift()!, async () => yardsticks.shift()!)).toEqual({ figure: 60, yardstick: 20, ratios: [1, 3, 4, 9] });
+    expect(
+      await inPairs(
+        4,
+        async () => figures.shift()!,
+        async () => yardsticks.shift()!,
+      ),
+    ).toEqual({ figure: 60, yardstick: 20, ratios: [1, 3, 4, 9] });
   });
 
   it("know what the host took, where the system tells", async () => {
@@ -91,7 +159,11 @@ describe("figures", () => {
       expect(stolenShare(before, ticks(file))).toBe(0.25);
       expect(stolenShare(before, before)).toBeUndefined();
       await writeFile(file, "intr 1 2 3\n");
-      expect([ticks(file), ticks(join(folder, "none")), stolenShare(undefined, before)]).toEqual([undefined, undefined, undefined]);
+      expect([ticks(file), ticks(join(folder, "none")), stolenShare(undefined, before)]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -100,12 +172,22 @@ describe("figures", () => {
   it("say whether they are what was wanted", () => {
     expect(ratioOf(figure)).toBe(3);
     expect(isMet(figure)).toBeUndefined();
-    expect([isMet({ ...figure, wanted: { atLeast: 3 } }), isMet({ ...figure, wanted: { atMost: 2 } }), isMet({ ...figure, wanted: { below: 31 } }), isMet({ ...figure, wanted: { within: 0.15 } })]).toEqual([true, false, true, false]);
-    expect(table({ bench: [{ ...figure, wanted: { atMost: 2 } }] })).toMatch(/a +30 \/s +b +10 \/s +3\.00 +≤ 2 +MISSED/);
+    expect([
+      isMet({ ...figure, wanted: { atLeast: 3 } }),
+      isMet({ ...figure, wanted: { atMost: 2 } }),
+      isMet({ ...figure, wanted: { below: 31 } }),
+      isMet({ ...figure, wanted: { within: 0.15 } }),
+    ]).toEqual([true, false, true, false]);
+    expect(table({ bench: [{ ...figure, wanted: { atMost: 2 } }] })).toMatch(
+      /a +30 \/s +b +10 \/s +3\.00 +≤ 2 +MISSED/,
+    );
   });
 
   it("have sizes that one setting changes", () => {
-    expect(readSizes(false, ["manyRecords=5000"])).toMatchObject({ manyRecords: 5000, fewRecords: 1000 });
+    expect(readSizes(false, ["manyRecords=5000"])).toMatchObject({
+      manyRecords: 5000,
+      fewRecords: 1000,
+    });
     expect(readSizes(true, []).entities).toBeLessThan(100);
     expect(() => readSizes(false, ["manyRecords=no"])).toThrow("manyRecords");
   });

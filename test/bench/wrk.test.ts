@@ -10,7 +10,12 @@ if (!hasWrk) console.warn("SKIPPED: wrk is not installed; apt-get install -y wrk
 
 describe.skipIf(!hasWrk)("load from wrk", () => {
   const BODY = '{"name":"a \\"quoted\\" \\\\ name, ä\\u0000"}';
-  const seen = { paths: new Set<string>(), bodies: new Set<string>(), requests: 0, first: undefined as IncomingMessage | undefined };
+  const seen = {
+    paths: new Set<string>(),
+    bodies: new Set<string>(),
+    requests: 0,
+    first: undefined as IncomingMessage | undefined,
+  };
   const server = createServer((request, response) => {
     seen.first ??= request;
     seen.requests++;
@@ -29,7 +34,15 @@ describe.skipIf(!hasWrk)("load from wrk", () => {
     await once(server.listen(0, "127.0.0.1"), "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  beforeEach(() => void Object.assign(seen, { paths: new Set(), bodies: new Set(), requests: 0, first: undefined }));
+  beforeEach(
+    () =>
+      void Object.assign(seen, {
+        paths: new Set(),
+        bodies: new Set(),
+        requests: 0,
+        first: undefined,
+      }),
+  );
   afterAll(async () => {
     load.close();
     server.closeAllConnections();
@@ -37,8 +50,19 @@ describe.skipIf(!hasWrk)("load from wrk", () => {
   });
 
   it("sends method, headers and body byte for byte, and counts what was answered", async () => {
-    const { done, failed, perSecond } = await load.run({ url: `${url}/dataset`, connections: 2, seconds: 1, method: "POST", headers: { Authorization: 'Bearer "a\\b"', "Content-Type": "application/json" }, body: BODY });
-    expect(seen.first).toMatchObject({ method: "POST", url: "/dataset", headers: { authorization: 'Bearer "a\\b"', "content-type": "application/json" } });
+    const { done, failed, perSecond } = await load.run({
+      url: `${url}/dataset`,
+      connections: 2,
+      seconds: 1,
+      method: "POST",
+      headers: { Authorization: 'Bearer "a\\b"', "Content-Type": "application/json" },
+      body: BODY,
+    });
+    expect(seen.first).toMatchObject({
+      method: "POST",
+      url: "/dataset",
+      headers: { authorization: 'Bearer "a\\b"', "content-type": "application/json" },
+    });
     expect([...seen.bodies]).toEqual([BODY]);
     expect(failed).toBe(0);
     // Those that were on their way at the end are answered and not counted.
@@ -51,6 +75,8 @@ describe.skipIf(!hasWrk)("load from wrk", () => {
     const paths = ["/ark:99999/a", "/ark:99999/b", "/ark:99999/c"];
     await load.run({ url, connections: 2, seconds: 1, paths });
     expect([...seen.paths].sort()).toEqual(paths);
-    await expect(load.run({ url, connections: 2, seconds: 1, paths: ["/ark:99999/a", "/refused"] })).rejects.toThrow(/\d+ of \d+ requests to .* failed/);
+    await expect(
+      load.run({ url, connections: 2, seconds: 1, paths: ["/ark:99999/a", "/refused"] }),
+    ).rejects.toThrow(/\d+ of \d+ requests to .* failed/);
   });
 });

@@ -6,11 +6,18 @@ import { useFolder } from "./terminal.js";
 
 const { run, write, path } = useFolder();
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
-for (const shell of ["bash", "zsh"]) if (!has(shell)) process.stderr.write(`\n!! SKIPPED: the completion of ${shell} needs ${shell}; install it to run these tests.\n\n`);
+for (const shell of ["bash", "zsh"])
+  if (!has(shell))
+    process.stderr.write(
+      `\n!! SKIPPED: the completion of ${shell} needs ${shell}; install it to run these tests.\n\n`,
+    );
 
 let scripts: Record<string, string>;
 beforeAll(async () => {
-  scripts = { bash: (await run("completion bash")).stdout, zsh: (await run("completion zsh")).stdout };
+  scripts = {
+    bash: (await run("completion bash")).stdout,
+    zsh: (await run("completion zsh")).stdout,
+  };
   for (const shell of ["bash", "zsh"]) await write(`completion.${shell}`, scripts[shell]!);
 });
 
@@ -21,25 +28,52 @@ describe("arkgraph completion", () => {
   });
 
   it("knows every command and option of the program", () => {
-    for (const { words } of placesOf(buildProgram())) for (const word of words) for (const shell of ["bash", "zsh"]) expect(scripts[shell]).toContain(word);
+    for (const { words } of placesOf(buildProgram()))
+      for (const word of words)
+        for (const shell of ["bash", "zsh"]) expect(scripts[shell]).toContain(word);
   });
 });
 
 describe.skipIf(!has("bash"))("in bash", () => {
   /** What a press of Tab after these words offers. */
-  const complete = (...words: string[]): string[] => execFileSync("bash", ["-c", `set -u; source completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _arkgraph; printf '%s\\n' "\${COMPREPLY[@]-}"`, "bash", "arkgraph", ...words], { cwd: path(), encoding: "utf8" }).split("\n").filter((line) => line !== "");
+  const complete = (...words: string[]): string[] =>
+    execFileSync(
+      "bash",
+      [
+        "-c",
+        `set -u; source completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ` +
+          `_arkgraph; printf '%s\\n' "\${COMPREPLY[@]-}"`,
+        "bash",
+        "arkgraph",
+        ...words,
+      ],
+      { cwd: path(), encoding: "utf8" },
+    )
+      .split("\n")
+      .filter((line) => line !== "");
 
   it("offers commands, then those below them, then options", () => {
     expect(complete("up")).toEqual(["upload"]);
-    expect(complete("")).toEqual(expect.arrayContaining(["schema", "search", "login", "completion"]));
+    expect(complete("")).toEqual(
+      expect.arrayContaining(["schema", "search", "login", "completion"]),
+    );
     expect(complete("schema", "va")).toEqual(["validate"]);
     expect(complete("schema", "add-property", "str")).toEqual(["string"]);
     expect(complete("schema", "add-property", "string", "--min")).toEqual(["--min-length"]);
-    expect(complete("upload", "--")).toEqual(expect.arrayContaining(["--server", "--no-wait", "--json"]));
+    expect(complete("upload", "--")).toEqual(
+      expect.arrayContaining(["--server", "--no-wait", "--json"]),
+    );
   });
 
   it("offers the values that an option or argument knows, and leaves files to the shell", () => {
-    expect(complete("evidence", "ark:99999/x", "--format", "")).toEqual(["tree", "json", "prov-json", "turtle", "dot", "mermaid"]);
+    expect(complete("evidence", "ark:99999/x", "--format", "")).toEqual([
+      "tree",
+      "json",
+      "prov-json",
+      "turtle",
+      "dot",
+      "mermaid",
+    ]);
     expect(complete("publish", "--status", "EM")).toEqual(["EMBARGOED"]);
     expect(complete("completion", "")).toEqual(expect.arrayContaining(["bash", "zsh"]));
     expect(complete("schema", "validate", "--data", "")).toEqual([]);
@@ -47,17 +81,38 @@ describe.skipIf(!has("bash"))("in bash", () => {
   });
 
   it("is taken up by bash as it is printed", () => {
-    expect(execFileSync("bash", ["-c", "source completion.bash; complete -p arkgraph"], { cwd: path(), encoding: "utf8" })).toBe("complete -o default -F _arkgraph arkgraph\n");
+    expect(
+      execFileSync("bash", ["-c", "source completion.bash; complete -p arkgraph"], {
+        cwd: path(),
+        encoding: "utf8",
+      }),
+    ).toBe("complete -o default -F _arkgraph arkgraph\n");
   });
 });
 
 describe.skipIf(!has("zsh"))("in zsh", () => {
   it("offers commands and values", () => {
     // compadd is what the shell's own machinery would be given.
-    const complete = (...words: string[]): string => execFileSync("zsh", ["-fc", `compdef() { :; }; compadd() { shift; print -l -- "$@"; }; _files() { print FILES; }; source completion.zsh; words=("$@"); CURRENT=$#; _arkgraph`, "zsh", "arkgraph", ...words], { cwd: path(), encoding: "utf8" });
+    const complete = (...words: string[]): string =>
+      execFileSync(
+        "zsh",
+        [
+          "-fc",
+          `compdef() { :; }; compadd() { shift; print -l -- "$@"; }; _files() { print ` +
+            `FILES; }; source completion.zsh; words=("$@"); CURRENT=$#; _arkgraph`,
+          "zsh",
+          "arkgraph",
+          ...words,
+        ],
+        { cwd: path(), encoding: "utf8" },
+      );
     expect(complete("").split("\n")).toEqual(expect.arrayContaining(["schema", "upload"]));
     expect(complete("schema", "").split("\n")).toContain("validate");
-    expect(complete("publish", "--status", "").split("\n").filter((line) => line !== "")).toEqual(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"]);
+    expect(
+      complete("publish", "--status", "")
+        .split("\n")
+        .filter((line) => line !== ""),
+    ).toEqual(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"]);
     expect(complete("upload", "")).toContain("FILES");
   });
 });

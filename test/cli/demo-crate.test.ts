@@ -7,15 +7,23 @@ import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 
 type Entity = Record<string, unknown> & { "@id": string };
 const types = (entity: Entity): string[] => [entity["@type"]].flat() as string[];
-const references = (value: unknown): string[] => [value].flat().flatMap((item) => (typeof item === "object" && item !== null && "@id" in item ? [item["@id"] as string] : []));
+const references = (value: unknown): string[] =>
+  [value]
+    .flat()
+    .flatMap((item) =>
+      typeof item === "object" && item !== null && "@id" in item ? [item["@id"] as string] : [],
+    );
 
 const members = new Map<string, Buffer>();
 let graph: Entity[];
 const entity = (id: string): Entity => graph.find((candidate) => candidate["@id"] === id)!;
 beforeAll(async () => {
   const archive = await yauzl.fromBufferPromise(await buildDemoCrate());
-  for await (const entry of archive.eachEntry()) members.set(entry.fileName as string, await buffer(await archive.openReadStreamPromise(entry)));
-  graph = (JSON.parse(members.get("ro-crate-metadata.json")!.toString()) as { "@graph": Entity[] })["@graph"];
+  for await (const entry of archive.eachEntry())
+    members.set(entry.fileName as string, await buffer(await archive.openReadStreamPromise(entry)));
+  graph = (JSON.parse(members.get("ro-crate-metadata.json")!.toString()) as { "@graph": Entity[] })[
+    "@graph"
+  ];
 });
 
 describe("the example crate", () => {
@@ -24,37 +32,59 @@ describe("the example crate", () => {
   });
 
   test("has the descriptor and root that RO-Crate 1.1 asks for", () => {
-    expect(entity("ro-crate-metadata.json")).toMatchObject({ "@type": "CreativeWork", about: { "@id": "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } });
-    expect(entity("./")).toMatchObject({ "@type": "Dataset", name: expect.any(String), description: expect.any(String), datePublished: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), license: { "@id": expect.stringMatching(/^https:/) } });
+    expect(entity("ro-crate-metadata.json")).toMatchObject({
+      "@type": "CreativeWork",
+      about: { "@id": "./" },
+      conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+    });
+    expect(entity("./")).toMatchObject({
+      "@type": "Dataset",
+      name: expect.any(String),
+      description: expect.any(String),
+      datePublished: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      license: { "@id": expect.stringMatching(/^https:/) },
+    });
   });
 
   test("describes each entity once, with a type and a name", () => {
     expect(new Set(graph.map((item) => item["@id"])).size).toBe(graph.length);
-    for (const item of graph.slice(1)) expect(item, item["@id"]).toMatchObject({ "@type": expect.anything(), name: expect.any(String) });
+    for (const item of graph.slice(1))
+      expect(item, item["@id"]).toMatchObject({
+        "@type": expect.anything(),
+        name: expect.any(String),
+      });
   });
 
-  test("reaches every file of the archive from its root through hasPart, with the file's size and digest", () => {
-    const reached = new Set<string>();
-    const visit = (id: string): void => {
-      reached.add(id);
-      references(entity(id)["hasPart"]).forEach(visit);
-    };
-    visit("./");
-    const files = [...members.keys()].filter((name) => name !== "ro-crate-metadata.json");
-    expect(files).toHaveLength(12);
-    for (const file of files) {
-      expect(reached, file).toContain(file);
-      const bytes = members.get(file)!;
-      expect(entity(file)).toMatchObject({ contentSize: String(bytes.length), sha256: createHash("sha256").update(bytes).digest("hex") });
-      expect(types(entity(file))).toContain("File");
-    }
-  });
+  test(
+    "reaches every file of the archive from its root through hasPart, with the file's size " +
+      "and digest",
+    () => {
+      const reached = new Set<string>();
+      const visit = (id: string): void => {
+        reached.add(id);
+        references(entity(id)["hasPart"]).forEach(visit);
+      };
+      visit("./");
+      const files = [...members.keys()].filter((name) => name !== "ro-crate-metadata.json");
+      expect(files).toHaveLength(12);
+      for (const file of files) {
+        expect(reached, file).toContain(file);
+        const bytes = members.get(file)!;
+        expect(entity(file)).toMatchObject({
+          contentSize: String(bytes.length),
+          sha256: createHash("sha256").update(bytes).digest("hex"),
+        });
+        expect(types(entity(file))).toContain("File");
+      }
+    },
+  );
 
   test("refers to nothing that it does not describe", () => {
     for (const item of graph) {
       for (const [key, value] of Object.entries(item)) {
         if (key === "conformsTo") continue;
-        for (const id of references(value)) expect(entity(id), `${item["@id"]} ${key} ${id}`).toBeDefined();
+        for (const id of references(value))
+          expect(entity(id), `${item["@id"]} ${key} ${id}`).toBeDefined();
       }
     }
   });
@@ -65,13 +95,22 @@ describe("the example crate", () => {
       expect(bytes.subarray(1, 4).toString(), name).toBe("PNG");
       const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
       const length = bytes.readUInt32BE(33);
-      expect(inflateSync(bytes.subarray(41, 41 + length)), name).toHaveLength(height * (width * 3 + 1));
+      expect(inflateSync(bytes.subarray(41, 41 + length)), name).toHaveLength(
+        height * (width * 3 + 1),
+      );
     }
   });
 
   test("holds results that follow from the images: the two treatments fall into the two clusters", () => {
-    const rows = members.get("results/clusters.csv")!.toString().trim().split("\n").slice(1).map((line) => line.split(","));
-    const clusterOf = (well: string) => new Set(rows.filter(([image]) => image!.includes(`/${well}_`)).map((row) => row[3]));
+    const rows = members
+      .get("results/clusters.csv")!
+      .toString()
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => line.split(","));
+    const clusterOf = (well: string) =>
+      new Set(rows.filter(([image]) => image!.includes(`/${well}_`)).map((row) => row[3]));
     expect([...clusterOf("A1"), ...clusterOf("B1")]).toEqual(["0", "1"]);
     expect(members.get("results/embeddings.csv")!.toString()).not.toContain("NaN");
   });

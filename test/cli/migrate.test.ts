@@ -13,26 +13,56 @@ import type { User } from "../support/registry-client.js";
 import { newBucket } from "../support/servers/s3-makes.js";
 import { clusterInstalled, SharedServers } from "../support/topology.js";
 
-interface Ended { status: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+interface Ended {
+  status: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
 
 /** @param onStart may end the process */
-function migrate(args: string[], env: Record<string, string> = {}, onStart: (kill: (signal: NodeJS.Signals) => void) => void = () => {}): Promise<Ended> {
-  const child = spawn(process.execPath, [...COMPILE_LESS, join(packageRoot, "bin/arkgraph.js"), "migrate", ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
+function migrate(
+  args: string[],
+  env: Record<string, string> = {},
+  onStart: (kill: (signal: NodeJS.Signals) => void) => void = () => {},
+): Promise<Ended> {
+  const child = spawn(
+    process.execPath,
+    [...COMPILE_LESS, join(packageRoot, "bin/arkgraph.js"), "migrate", ...args],
+    { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] },
+  );
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
   onStart((signal) => child.kill(signal));
-  return new Promise((resolve) => child.on("close", (status, signal) => resolve({ status, signal, ...output })));
+  return new Promise((resolve) =>
+    child.on("close", (status, signal) => resolve({ status, signal, ...output })),
+  );
 }
 
 const filesOf = async (folder: string): Promise<string[]> =>
-  (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile() && !/\.lock$|-shm$|-wal$/.test(entry.name)).map(({ parentPath, name }) => join(parentPath, name)).sort();
-const hashesOf = async (folder: string) => Promise.all((await filesOf(folder)).map(async (file) => [file, createHash("sha256").update(await readFile(file)).digest("hex")]));
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !/\.lock$|-shm$|-wal$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();
+const hashesOf = async (folder: string) =>
+  Promise.all(
+    (await filesOf(folder)).map(async (file) => [
+      file,
+      createHash("sha256")
+        .update(await readFile(file))
+        .digest("hex"),
+    ]),
+  );
 
 async function sha256(registry: RegistryProcess, path: string, token: string): Promise<string> {
-  const response = await fetch(registry.url + path, { headers: { Authorization: `Bearer ${token}` } });
+  const response = await fetch(registry.url + path, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
   expect([path, response.status]).toEqual([path, 200]);
-  return createHash("sha256").update(Buffer.from(await response.arrayBuffer())).digest("hex");
+  return createHash("sha256")
+    .update(Buffer.from(await response.arrayBuffer()))
+    .digest("hex");
 }
 
 describe("arkgraph migrate", () => {
@@ -45,7 +75,10 @@ describe("arkgraph migrate", () => {
   let waiting: string;
   let records: number;
   const running: RegistryProcess[] = [];
-  const started = async (dataDir: string, env: Record<string, string> = {}): Promise<RegistryProcess> => {
+  const started = async (
+    dataDir: string,
+    env: Record<string, string> = {},
+  ): Promise<RegistryProcess> => {
     running.push(await RegistryProcess.start({ dataDir, env }));
     return running.at(-1)!;
   };
@@ -64,9 +97,12 @@ describe("arkgraph migrate", () => {
     // It takes the crate in no more: its input is there, and its work is to be done.
     const again = await RegistryProcess.start({ dataDir: source, env: { JOB_CONCURRENCY: "1" } });
     bob = await again.user("Bob");
-    waiting = (await again.upload(await buildDemoCrate(), bob.token)).body["submissionUUID"] as string;
+    waiting = (await again.upload(await buildDemoCrate(), bob.token)).body[
+      "submissionUUID"
+    ] as string;
     await again.kill();
-    // What the power cut left in the log goes into the file, as at any start: from here on nothing may change it.
+    // What the power cut left in the log goes into the file, as at any start: from here on nothing
+    // may change it.
     await (await openSqliteRecordStore({ file: join(source, "records.db") })).close();
   }, 60_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -86,7 +122,11 @@ describe("arkgraph migrate", () => {
     for (const [args, status, expected] of [
       [["--from", source], 2, /--to/],
       [["--from", source, "--to", `${source}/`], 1, /same place/],
-      [["--from", join(folder, "nothing"), "--to", join(folder, "x")], 1, /nothing\/records.db is not there/],
+      [
+        ["--from", join(folder, "nothing"), "--to", join(folder, "x")],
+        1,
+        /nothing\/records.db is not there/,
+      ],
       [["--from", source, "--to", "cluster"], 1, /DATABASE_URL/],
     ] as const) {
       const ended = await migrate([...args]);
@@ -94,23 +134,39 @@ describe("arkgraph migrate", () => {
       expect(ended.stderr).toMatch(expected);
     }
     const registry = await started(join(folder, "busy"));
-    expect(await migrate(["--from", registry.dataDir, "--to", join(folder, "x")])).toMatchObject({ status: 1, stderr: expect.stringMatching(/is in use by process \d+/) as string });
-    expect(await migrate(["--from", source, "--to", registry.dataDir])).toMatchObject({ status: 1, stderr: expect.stringMatching(/is in use/) as string });
+    expect(await migrate(["--from", registry.dataDir, "--to", join(folder, "x")])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/is in use by process \d+/) as string,
+    });
+    expect(await migrate(["--from", source, "--to", registry.dataDir])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/is in use/) as string,
+    });
     expect(await hashesOf(source)).toEqual(hashes);
   });
 
   test("tells of objects that are damaged or missing, and never gives damaged bytes their name", async () => {
     const from = join(folder, "damaged");
     await cp(source, from, { recursive: true });
-    const [damaged, missing] = (await filesOf(join(from, "objects"))).filter((file) => !file.includes("staging"));
+    const [damaged, missing] = (await filesOf(join(from, "objects"))).filter(
+      (file) => !file.includes("staging"),
+    );
     await writeFile(damaged!, Buffer.alloc((await readFile(damaged!)).byteLength, "x"));
     await rm(missing!);
     const to = join(folder, "of-damaged");
     const ended = await migrate(["--from", from, "--to", to]);
     expect(ended.status).toBe(1);
-    expect(ended.stdout).toContain(`object ${damaged!.split("/").at(-1)}: its bytes in the source are damaged`);
-    expect(ended.stdout).toContain(`object ${missing!.split("/").at(-1)}: it is missing in the source`);
-    expect((await filesOf(join(to, "objects"))).filter((file) => file.endsWith(damaged!.split("/").at(-1)!))).toEqual([]);
+    expect(ended.stdout).toContain(
+      `object ${damaged!.split("/").at(-1)}: its bytes in the source are damaged`,
+    );
+    expect(ended.stdout).toContain(
+      `object ${missing!.split("/").at(-1)}: it is missing in the source`,
+    );
+    expect(
+      (await filesOf(join(to, "objects"))).filter((file) =>
+        file.endsWith(damaged!.split("/").at(-1)!),
+      ),
+    ).toEqual([]);
   });
 
   describe.skipIf(!clusterInstalled)("with the stores of a cluster", () => {
@@ -122,44 +178,92 @@ describe("arkgraph migrate", () => {
     /** Settings of a cluster without records. */
     let cluster: Record<string, string>;
     beforeEach(async () => {
-      cluster = { ...servers.env, DATABASE_URL: await servers.postgres.database(), S3_BUCKET: (await newBucket(servers.s3)).bucket };
+      cluster = {
+        ...servers.env,
+        DATABASE_URL: await servers.postgres.database(),
+        S3_BUCKET: (await newBucket(servers.s3)).bucket,
+      };
     });
 
-    test("moves a registry into a cluster and back: records, files, tokens, and work that was not done", async () => {
-      const hashes = await hashesOf(source);
-      const there = await migrate(["--from", source, "--to", "cluster"], cluster);
-      expect([there.status, there.stderr]).toEqual([0, expect.stringContaining("set JWT_SECRET of the target")]);
-      expect(there.stdout).toMatch(/Result: source and target agree\.\n$/);
-      expect(there.stdout).not.toContain("DIFFER");
-      const key = (await readFile(join(source, "jwt-secret"), "utf8")).trim();
-      expect(there.stdout + there.stderr).not.toContain(key);
-      expect(await hashesOf(source)).toEqual(hashes);
-      expect((await migrate(["--from", source, "--to", "cluster"], cluster))).toMatchObject({ status: 1, stderr: expect.stringContaining("an empty place only") as string });
+    test(
+      "moves a registry into a cluster and back: records, files, tokens, and work that was " +
+        "not done",
+      async () => {
+        const hashes = await hashesOf(source);
+        const there = await migrate(["--from", source, "--to", "cluster"], cluster);
+        expect([there.status, there.stderr]).toEqual([
+          0,
+          expect.stringContaining("set JWT_SECRET of the target"),
+        ]);
+        expect(there.stdout).toMatch(/Result: source and target agree\.\n$/);
+        expect(there.stdout).not.toContain("DIFFER");
+        const key = (await readFile(join(source, "jwt-secret"), "utf8")).trim();
+        expect(there.stdout + there.stderr).not.toContain(key);
+        expect(await hashesOf(source)).toEqual(hashes);
+        expect(await migrate(["--from", source, "--to", "cluster"], cluster)).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining("an empty place only") as string,
+        });
 
-      const secret = await migrate(["--from", source, "--to", "cluster", "--verify", "--show-jwt-secret"], cluster);
-      expect([secret.status, secret.stdout.includes(`\nJWT_SECRET=${key}\n`)]).toEqual([0, true]);
-      const node = await started(join(folder, "node"), { ...cluster, JWT_SECRET: key });
-      await check(node);
-      expect(await node.settled(waiting, bob.token)).toMatchObject({ success: true });
-      const made = await node.ask("/dataset", { token: ada.token, body: { "@type": "evi:Dataset", name: "Made there", description: "After the move.", owner: ada.ark } });
-      expect(made.status).toBe(200);
-      expect((await migrate(["--from", source, "--to", "cluster", "--verify"], cluster)).stdout).toContain("DIFFER");
-      await node.terminate();
+        const secret = await migrate(
+          ["--from", source, "--to", "cluster", "--verify", "--show-jwt-secret"],
+          cluster,
+        );
+        expect([secret.status, secret.stdout.includes(`\nJWT_SECRET=${key}\n`)]).toEqual([0, true]);
+        const node = await started(join(folder, "node"), { ...cluster, JWT_SECRET: key });
+        await check(node);
+        expect(await node.settled(waiting, bob.token)).toMatchObject({ success: true });
+        const made = await node.ask("/dataset", {
+          token: ada.token,
+          body: {
+            "@type": "evi:Dataset",
+            name: "Made there",
+            description: "After the move.",
+            owner: ada.ark,
+          },
+        });
+        expect(made.status).toBe(200);
+        expect(
+          (await migrate(["--from", source, "--to", "cluster", "--verify"], cluster)).stdout,
+        ).toContain("DIFFER");
+        await node.terminate();
 
-      const data = join(folder, "back");
-      const back = await migrate(["--from", "cluster", "--to", data], { ...cluster, JWT_SECRET: key });
-      expect([back.status, back.stderr]).toEqual([0, expect.stringContaining("nodes of the source must be stopped")]);
-      const again = await started(data, { JWT_SECRET: key });
-      await check(again);
-      expect((await again.ask(`/${(made.body["dataset"]?.["@id"] ?? made.body["@id"]) as string}`)).status).toBe(200);
-    }, 60_000);
+        const data = join(folder, "back");
+        const back = await migrate(["--from", "cluster", "--to", data], {
+          ...cluster,
+          JWT_SECRET: key,
+        });
+        expect([back.status, back.stderr]).toEqual([
+          0,
+          expect.stringContaining("nodes of the source must be stopped"),
+        ]);
+        const again = await started(data, { JWT_SECRET: key });
+        await check(again);
+        expect(
+          (await again.ask(`/${(made.body["dataset"]?.["@id"] ?? made.body["@id"]) as string}`))
+            .status,
+        ).toBe(200);
+      },
+      60_000,
+    );
 
-    test("may be lost at any moment: the target stays empty, or is whole, and the same again ends it", async () => {
-      for (const after of [300, 700, 1100]) await migrate(["--from", source, "--to", "cluster"], cluster, (kill) => setTimeout(() => kill("SIGKILL"), after));
-      const verified = await migrate(["--from", source, "--to", "cluster", "--verify"], cluster);
-      if (verified.status !== 0) expect((await migrate(["--from", source, "--to", "cluster"], cluster)).status).toBe(0);
-      expect((await migrate(["--from", source, "--to", "cluster", "--verify"], cluster)).status).toBe(0);
-    }, 60_000);
+    test(
+      "may be lost at any moment: the target stays empty, or is whole, and the same again " +
+        "ends it",
+      async () => {
+        for (const after of [300, 700, 1100])
+          await migrate(["--from", source, "--to", "cluster"], cluster, (kill) =>
+            setTimeout(() => kill("SIGKILL"), after),
+          );
+        const verified = await migrate(["--from", source, "--to", "cluster", "--verify"], cluster);
+        if (verified.status !== 0)
+          expect((await migrate(["--from", source, "--to", "cluster"], cluster)).status).toBe(0);
+        expect(
+          (await migrate(["--from", source, "--to", "cluster", "--verify"], cluster)).status,
+        ).toBe(0);
+      },
+      60_000,
+    );
 
     test("tells when the source was written to meanwhile", async () => {
       expect((await migrate(["--from", source, "--to", "cluster"], cluster)).status).toBe(0);
@@ -167,20 +271,40 @@ describe("arkgraph migrate", () => {
       const token = await node.login(ada.email, ada.password);
       let writing = true;
       const writer = (async () => {
-        for (let count = 0; writing; count++) await node.ask("/dataset", { token, body: { "@type": "evi:Dataset", name: `n${count}`, description: "Written meanwhile.", owner: ada.ark } });
+        for (let count = 0; writing; count++)
+          await node.ask("/dataset", {
+            token,
+            body: {
+              "@type": "evi:Dataset",
+              name: `n${count}`,
+              description: "Written meanwhile.",
+              owner: ada.ark,
+            },
+          });
       })();
       const ended = await migrate(["--from", "cluster", "--to", join(folder, "late")], cluster);
       writing = false;
       await writer;
-      expect([ended.status, ended.signal, ended.stderr]).toEqual([1, null, expect.stringContaining("was written to meanwhile")]);
+      expect([ended.status, ended.signal, ended.stderr]).toEqual([
+        1,
+        null,
+        expect.stringContaining("was written to meanwhile"),
+      ]);
       expect(ended.stdout).toContain("Result: the source changed meanwhile");
     }, 60_000);
 
     test("moves objects alone, for records that stay", async () => {
-      const s3 = Object.fromEntries(Object.entries(cluster).filter(([name]) => name.startsWith("S3_")));
+      const s3 = Object.fromEntries(
+        Object.entries(cluster).filter(([name]) => name.startsWith("S3_")),
+      );
       const ended = await migrate(["--from", source, "--to", "cluster", "--objects-only"], s3);
-      expect([ended.status, ended.stdout]).toEqual([0, expect.stringContaining("every object that the records need is in the target")]);
-      expect((await migrate(["--from", source, "--to", "cluster", "--objects-only"], s3)).stdout).toMatch(/^0 of \d+ objects copied/);
+      expect([ended.status, ended.stdout]).toEqual([
+        0,
+        expect.stringContaining("every object that the records need is in the target"),
+      ]);
+      expect(
+        (await migrate(["--from", source, "--to", "cluster", "--objects-only"], s3)).stdout,
+      ).toMatch(/^0 of \d+ objects copied/);
       const data = join(folder, "on-s3");
       await cp(source, data, { recursive: true, filter: (path) => !path.endsWith("/objects") });
       await check(await started(data, s3));

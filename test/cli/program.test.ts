@@ -14,38 +14,66 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-interface Ended { status: number | null; stdout: string; stderr: string; ms: number }
+interface Ended {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+  ms: number;
+}
 
-/** Runs a script of the package to its end. @param onOutput may end the process when it has said enough */
-function run(script: string, args: string[], env: Record<string, string> = {}, onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void): Promise<Ended> {
+/**
+ * Runs a script of the package to its end.
+ * @param onOutput may end the process when it has said enough
+ */
+function run(
+  script: string,
+  args: string[],
+  env: Record<string, string> = {},
+  onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void,
+): Promise<Ended> {
   const began = performance.now();
-  const child = spawn(process.execPath, [...COMPILE_LESS, script, ...args], { env: { PATH: process.env["PATH"], TMPDIR: folder, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...COMPILE_LESS, script, ...args], {
+    env: { PATH: process.env["PATH"], TMPDIR: folder, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => {
     output.stdout += chunk.toString();
     onOutput?.(output.stdout, (signal) => child.kill(signal));
   });
   child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
-  return new Promise((resolve) => child.on("close", (status) => resolve({ status, ...output, ms: performance.now() - began })));
+  return new Promise((resolve) =>
+    child.on("close", (status) => resolve({ status, ...output, ms: performance.now() - began })),
+  );
 }
-const arkgraph = (args: string[], env?: Record<string, string>) => run(join(packageRoot, "bin/arkgraph.js"), args, env);
+const arkgraph = (args: string[], env?: Record<string, string>) =>
+  run(join(packageRoot, "bin/arkgraph.js"), args, env);
 const oneLine = /^arkgraph: [^\n]+\n$/;
 
 describe("arkgraph", () => {
   test("lists its commands and loads nothing of the service for that", async () => {
     const { status, stdout, ms } = await arkgraph(["--help"]);
     expect(status).toBe(0);
-    for (const command of ["serve", "check", "demo", "demo-crate"]) expect(stdout).toContain(`\n  ${command} `);
+    for (const command of ["serve", "check", "demo", "demo-crate"])
+      expect(stdout).toContain(`\n  ${command} `);
     // Loading the service takes several times as long.
     expect(ms).toBeLessThan(500);
   });
 
   test.each(["--version", "-V"])("prints the version of its package: %s", async (flag) => {
-    const { version } = JSON.parse(await readFile(join(packageRoot, "package.json"), "utf8")) as { version: string };
+    const { version } = JSON.parse(await readFile(join(packageRoot, "package.json"), "utf8")) as {
+      version: string;
+    };
     expect(await arkgraph([flag])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test.each([[["nonsense"]], [["check", "--nonsense"]], [["demo-crate"]], [["demo-crate", "a", "b"]], [[]]])("refuses %j with status 2", async (args) => {
+  test.each([
+    [["nonsense"]],
+    [["check", "--nonsense"]],
+    [["demo-crate"]],
+    [["demo-crate", "a", "b"]],
+    [[]],
+  ])("refuses %j with status 2", async (args) => {
     const { status, stdout, stderr } = await arkgraph(args);
     expect(status).toBe(2);
     expect(stdout).toBe("");
@@ -53,7 +81,10 @@ describe("arkgraph", () => {
   });
 
   test.each([
-    [["demo-crate", "/no/such/folder/crate.zip"], / \/no\/such\/folder: there is no such folder; make it first/],
+    [
+      ["demo-crate", "/no/such/folder/crate.zip"],
+      / \/no\/such\/folder: there is no such folder; make it first/,
+    ],
     [["check", "--data", "/no/such/folder"], /\/no\/such\/folder holds no registry/],
   ])("fails with status 1 and one line: %j", async (args, expected) => {
     const { status, stdout, stderr } = await arkgraph(args);
@@ -62,23 +93,33 @@ describe("arkgraph", () => {
     expect(stderr).toMatch(expected);
   });
 
-  test.each(["serve", "demo", "check"])("says in one line which setting is wrong: %s", async (command) => {
-    const { status, stderr } = await arkgraph([command], { PORT: "banana" });
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^arkgraph: PORT "banana" is not valid: [^\n]+\n$/);
-  });
+  test.each(["serve", "demo", "check"])(
+    "says in one line which setting is wrong: %s",
+    async (command) => {
+      const { status, stderr } = await arkgraph([command], { PORT: "banana" });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^arkgraph: PORT "banana" is not valid: [^\n]+\n$/);
+    },
+  );
 
   test("says how to build it when it is not built", async () => {
     const copy = join(folder, "unbuilt", "bin");
     await mkdir(copy, { recursive: true });
-    for (const file of ["arkgraph.js", "package.json"]) await copyFile(join(packageRoot, "bin", file), join(copy, file));
+    for (const file of ["arkgraph.js", "package.json"])
+      await copyFile(join(packageRoot, "bin", file), join(copy, file));
     const { status, stderr } = await run(join(copy, "arkgraph.js"), ["--help"]);
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*npm run build.*\n$/) });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^arkgraph: .*npm run build.*\n$/),
+    });
   });
 
   test("writes the example crate, the same by both ways", async () => {
     const [one, two] = [join(folder, "one.zip"), join(folder, "two.zip")];
-    const [first, second] = await Promise.all([arkgraph(["demo-crate", one]), run(join(packageRoot, "dist/cli/demo/build-crate.js"), [two])]);
+    const [first, second] = await Promise.all([
+      arkgraph(["demo-crate", one]),
+      run(join(packageRoot, "dist/cli/demo/build-crate.js"), [two]),
+    ]);
     expect([first.status, second.status]).toEqual([0, 0]);
     expect(first.stdout).toBe(`Wrote ${one}\n`);
     expect((await stat(one)).size).toBeGreaterThan(10_000);
@@ -88,22 +129,43 @@ describe("arkgraph", () => {
 
 describe("arkgraph serve", () => {
   test("listens, says where, and ends with status 0 when told to", async () => {
-    const { status, stdout } = await run(join(packageRoot, "bin/arkgraph.js"), ["serve"], { PORT: "0", DATA_DIR: join(folder, "served"), LOG_LEVEL: "warn" }, (text, kill) => {
-      if (text.includes("listens at")) kill("SIGTERM");
-    });
+    const { status, stdout } = await run(
+      join(packageRoot, "bin/arkgraph.js"),
+      ["serve"],
+      { PORT: "0", DATA_DIR: join(folder, "served"), LOG_LEVEL: "warn" },
+      (text, kill) => {
+        if (text.includes("listens at")) kill("SIGTERM");
+      },
+    );
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
   });
 });
 
 describe("the demo", () => {
-  const demo = (args: string[], env?: Record<string, string>, onOutput?: Parameters<typeof run>[3]) => run(join(packageRoot, "bin/arkgraph.js"), ["demo", ...args], env, onOutput);
-  const leftovers = async () => (await readdir(folder)).filter((name) => name.startsWith("arkgraph-demo-"));
+  const demo = (
+    args: string[],
+    env?: Record<string, string>,
+    onOutput?: Parameters<typeof run>[3],
+  ) => run(join(packageRoot, "bin/arkgraph.js"), ["demo", ...args], env, onOutput);
+  const leftovers = async () =>
+    (await readdir(folder)).filter((name) => name.startsWith("arkgraph-demo-"));
 
   test("goes through every step and ends with status 0, leaving nothing", async () => {
     const { status, stdout, stderr } = await demo(["--exit"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    for (const step of ["Registry", "Account", "Token", "Upload", "Processing", "Crate", "Resolved", "File", "Evidence"]) expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));
+    for (const step of [
+      "Registry",
+      "Account",
+      "Token",
+      "Upload",
+      "Processing",
+      "Crate",
+      "Resolved",
+      "File",
+      "Evidence",
+    ])
+      expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));
     expect(stdout).toMatch(/├─ generatedBy: Clustering /);
     expect(stdout).toMatch(/curl -s http:\/\/127\.0\.0\.1:\d+\/ark:99999\/rocrate-/);
     // eslint-disable-next-line no-control-regex
@@ -111,19 +173,22 @@ describe("the demo", () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("stays up until %s, then ends with status 0 and removes its data", async (signal) => {
-    let told = false;
-    let up = false;
-    const { status, ms, stderr } = await demo([], {}, (text, kill) => {
-      if (told || !text.includes("Ctrl+C")) return;
-      told = true;
-      up = existsSync(/data in (\S+)/.exec(text)![1]!);
-      kill(signal);
-    });
-    expect({ status, up, stderr }).toEqual({ status: 0, up: true, stderr: "" });
-    expect(ms).toBeLessThan(15_000);
-    expect(await leftovers()).toEqual([]);
-  });
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "stays up until %s, then ends with status 0 and removes its data",
+    async (signal) => {
+      let told = false;
+      let up = false;
+      const { status, ms, stderr } = await demo([], {}, (text, kill) => {
+        if (told || !text.includes("Ctrl+C")) return;
+        told = true;
+        up = existsSync(/data in (\S+)/.exec(text)![1]!);
+        kill(signal);
+      });
+      expect({ status, up, stderr }).toEqual({ status: 0, up: true, stderr: "" });
+      expect(ms).toBeLessThan(15_000);
+      expect(await leftovers()).toEqual([]);
+    },
+  );
 
   test("told to stop in the middle of a step ends as well and removes its data", async () => {
     let told = false;
@@ -139,7 +204,9 @@ describe("the demo", () => {
   test("on a port that is taken fails with one line and status 1", async () => {
     const { createServer } = await import("node:net");
     const server = createServer();
-    const port = await new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)));
+    const port = await new Promise<number>((resolve) =>
+      server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
+    );
     const { status, stderr } = await demo(["--exit"], { PORT: String(port) });
     server.close();
     expect(status).toBe(1);

@@ -16,34 +16,75 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "arkgraph-rebuild-"));
   const server = await startServer({ DATA_DIR: folder });
   const { token, id } = await server.person("Ada");
-  for (let i = 0; i < 3; i++) await server.request("POST", "/dataset", { token, json: bodyOf("dataset", id) });
+  for (let i = 0; i < 3; i++)
+    await server.request("POST", "/dataset", { token, json: bodyOf("dataset", id) });
   await server.stop();
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const arkgraph = (args: string[], env: Record<string, string> = {}) =>
-  promisify(execFile)(process.execPath, [join(packageRoot, "bin", "arkgraph.js"), ...args, "--data", folder], { env: { PATH: process.env["PATH"]!, ...env } })
-    .then(({ stdout, stderr }) => ({ status: 0, stdout, stderr }), (error: { code: number; stdout: string; stderr: string }) => ({ status: error.code, stdout: error.stdout, stderr: error.stderr }));
+  promisify(execFile)(
+    process.execPath,
+    [join(packageRoot, "bin", "arkgraph.js"), ...args, "--data", folder],
+    { env: { PATH: process.env["PATH"]!, ...env } },
+  ).then(
+    ({ stdout, stderr }) => ({ status: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      status: error.code,
+      stdout: error.stdout,
+      stderr: error.stderr,
+    }),
+  );
 
 describe("arkgraph rebuild-index", () => {
   it("says that there is nothing to rebuild where no endpoint is set", async () => {
-    expect(await arkgraph(["rebuild-index"])).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: no SPARQL endpoint is set .*\n$/) as string });
+    expect(await arkgraph(["rebuild-index"])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^arkgraph: no SPARQL endpoint is set .*\n$/) as string,
+    });
   });
 
   it("ends when the endpoint is away, and so does a check", async () => {
-    const env = { SPARQL_QUERY_URL: "http://127.0.0.1:9/query", SPARQL_UPDATE_URL: "http://127.0.0.1:9/update" };
-    for (const command of ["rebuild-index", "check"]) expect(await arkgraph([command], env), command).toMatchObject({ status: 1, stderr: expect.stringContaining("SPARQL endpoint cannot be used") as string });
+    const env = {
+      SPARQL_QUERY_URL: "http://127.0.0.1:9/query",
+      SPARQL_UPDATE_URL: "http://127.0.0.1:9/update",
+    };
+    for (const command of ["rebuild-index", "check"])
+      expect(await arkgraph([command], env), command).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining("SPARQL endpoint cannot be used") as string,
+      });
   });
 
-  it.skipIf(!endpoint.installed)("empties an endpoint, fills it, and the check agrees; until something is missing there", async () => {
-    await endpoint.start();
-    const env = { SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl };
-    await endpoint.update("INSERT DATA { GRAPH <http://others/g> { <http://others/s> <http://others/p> 1 } }");
-    expect(await arkgraph(["check"], env)).toMatchObject({ status: 1, stderr: expect.stringContaining("rebuild-index") as string });
-    expect(await arkgraph(["rebuild-index"], env)).toMatchObject({ status: 0, stdout: expect.stringContaining("as of commit") as string });
-    expect(await arkgraph(["check"], env)).toMatchObject({ status: 0, stdout: expect.stringContaining("agrees with the records") as string });
-    expect((await endpoint.query("ASK { GRAPH <http://others/g> { ?s ?p ?o } }")).boolean).toBe(false);
-    await endpoint.update("DELETE WHERE { GRAPH ?g { ?s <https://schema.org/name> ?o } }");
-    expect(await arkgraph(["check"], env)).toMatchObject({ status: 1, stdout: expect.stringContaining("differs") as string });
-  }, 60_000);
+  it.skipIf(!endpoint.installed)(
+    "empties an endpoint, fills it, and the check agrees; until something is missing there",
+    async () => {
+      await endpoint.start();
+      const env = { SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl };
+      await endpoint.update(
+        "INSERT DATA { GRAPH <http://others/g> { <http://others/s> <http://others/p> 1 } }",
+      );
+      expect(await arkgraph(["check"], env)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining("rebuild-index") as string,
+      });
+      expect(await arkgraph(["rebuild-index"], env)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining("as of commit") as string,
+      });
+      expect(await arkgraph(["check"], env)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining("agrees with the records") as string,
+      });
+      expect((await endpoint.query("ASK { GRAPH <http://others/g> { ?s ?p ?o } }")).boolean).toBe(
+        false,
+      );
+      await endpoint.update("DELETE WHERE { GRAPH ?g { ?s <https://schema.org/name> ?o } }");
+      expect(await arkgraph(["check"], env)).toMatchObject({
+        status: 1,
+        stdout: expect.stringContaining("differs") as string,
+      });
+    },
+    60_000,
+  );
 });

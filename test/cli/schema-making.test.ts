@@ -5,51 +5,89 @@ import { schemaOf, useFolder } from "./terminal.js";
 
 const folder = useFolder();
 const { run, write } = folder;
-const json = async (file: string): Promise<Record<string, unknown>> => JSON.parse(await readFile(join(folder.path(), file), "utf8")) as Record<string, unknown>;
+const json = async (file: string): Promise<Record<string, unknown>> =>
+  JSON.parse(await readFile(join(folder.path(), file), "utf8")) as Record<string, unknown>;
 
 describe("schema infer", () => {
   it("finds separator, header and types, and the data conform to what it writes", async () => {
-    await write("genes.tsv", "symbol\tscore\treads\tbait\tnote\nBRCA1\t0.5\t12\ttrue\t\nTP53\t1\t7\tFALSE\tx\n");
-    const ended = await run("schema infer genes.tsv --output genes.json --guid ark:59853/schema-genes");
+    await write(
+      "genes.tsv",
+      "symbol\tscore\treads\tbait\tnote\nBRCA1\t0.5\t12\ttrue\t\nTP53\t1\t7\tFALSE\tx\n",
+    );
+    const ended = await run(
+      "schema infer genes.tsv --output genes.json --guid ark:59853/schema-genes",
+    );
     expect(ended).toEqual({ status: 0, stdout: "Wrote Schema: genes.json\n", stderr: "" });
     const schema = await json("genes.json");
-    expect(schema).toMatchObject({ "@id": "ark:59853/schema-genes", name: "genes", seperator: "\t", header: true, required: ["symbol", "score", "reads", "bait", "note"] });
-    expect(Object.values(schema["properties"] as Record<string, { type: string }>).map(({ type }) => type)).toEqual(["string", "number", "integer", "boolean", "string"]);
-    expect((await run("schema validate --data genes.tsv --schema genes.json")).stdout).toBe("Validation Success\n");
-    expect((await run("schema infer genes.tsv --output genes.json")).stderr).toBe("arkgraph: genes.json exists already: give another name, or --force to overwrite it\n");
+    expect(schema).toMatchObject({
+      "@id": "ark:59853/schema-genes",
+      name: "genes",
+      seperator: "\t",
+      header: true,
+      required: ["symbol", "score", "reads", "bait", "note"],
+    });
+    expect(
+      Object.values(schema["properties"] as Record<string, { type: string }>).map(
+        ({ type }) => type,
+      ),
+    ).toEqual(["string", "number", "integer", "boolean", "string"]);
+    expect((await run("schema validate --data genes.tsv --schema genes.json")).stdout).toBe(
+      "Validation Success\n",
+    );
+    expect((await run("schema infer genes.tsv --output genes.json")).stderr).toBe(
+      "arkgraph: genes.json exists already: give another name, or --force to overwrite it\n",
+    );
   });
 
   it("takes numbers to the end of the row as one array, and reads standard input", async () => {
     const { stdout } = await run("schema infer - --name vectors", "A 1,0.5,2,3\nB 2,0.25,1\n");
     const { properties, header, seperator, name } = JSON.parse(stdout);
     expect({ header, seperator, name }).toEqual({ header: false, seperator: ",", name: "vectors" });
-    expect(properties).toMatchObject({ column_0: { type: "string", index: 0 }, values: { type: "array", index: "1::", minItems: 2, items: { type: "number" } } });
+    expect(properties).toMatchObject({
+      column_0: { type: "string", index: 0 },
+      values: { type: "array", index: "1::", minItems: 2, items: { type: "number" } },
+    });
   });
 
   it("says why a column of numbers with empty cells is text", async () => {
     await write("gaps.csv", "a,b\n1,\n2,3\n");
     const { stdout, stderr } = await run("schema infer gaps.csv");
     expect(JSON.parse(stdout).properties.b.type).toBe("string");
-    expect(stderr).toBe("arkgraph: gaps.csv: column 1 (b) holds values of type integer, but 1 of its cells are empty: it is described as string\n");
+    expect(stderr).toBe(
+      "arkgraph: gaps.csv: column 1 (b) holds values of type integer, but 1 of its cells " +
+        "are empty: it is described as string\n",
+    );
   });
 });
 
 describe("schema check", () => {
   it("says that a schema is sound, the packaged ones included", async () => {
     await write("sound.json", schemaOf({ a: { description: "d", index: 0, type: "string" } }));
-    expect(await run("schema check sound.json")).toEqual({ status: 0, stdout: "Schema is sound\n", stderr: "" });
-    expect((await run("schema check ark:59852/schema-cm4ai-imageloader-samplescopy")).stdout).toContain("Schema is sound\n");
+    expect(await run("schema check sound.json")).toEqual({
+      status: 0,
+      stdout: "Schema is sound\n",
+      stderr: "",
+    });
+    expect(
+      (await run("schema check ark:59852/schema-cm4ai-imageloader-samplescopy")).stdout,
+    ).toContain("Schema is sound\n");
   });
 
   it("names everything that is wrong at once", async () => {
     await write("data.csv", "1,2,3\n");
-    await write("unsound.json", schemaOf({
-      a: { description: "d", index: 0, type: "string", pattern: "[" },
-      b: { description: "d", index: "1:3", type: "array", items: { type: "number" } },
-      c: { description: "d", index: 2, type: "integer", minimum: 3, maximum: 2 },
-      d: { description: "d", index: 2, type: "integer", minLength: 2, mimimum: 4 },
-      e: { description: "", index: 9, type: "string", format: "colour" },
-    }, { required: ["a", "z"] }));
+    await write(
+      "unsound.json",
+      schemaOf(
+        {
+          a: { description: "d", index: 0, type: "string", pattern: "[" },
+          b: { description: "d", index: "1:3", type: "array", items: { type: "number" } },
+          c: { description: "d", index: 2, type: "integer", minimum: 3, maximum: 2 },
+          d: { description: "d", index: 2, type: "integer", minLength: 2, mimimum: 4 },
+          e: { description: "", index: 9, type: "string", format: "colour" },
+        },
+        { required: ["a", "z"] },
+      ),
+    );
     const { status, stdout } = await run("schema check unsound.json --data data.csv");
     expect(status).toBe(1);
     expect(stdout.trimEnd().split("\n")).toEqual([
@@ -61,42 +99,116 @@ describe("schema check", () => {
       "warning: property e: its description is empty",
       "error: required names z, which is no property: no row can conform",
       "error: properties b and d both describe column 2",
-      "error: property e: column 9 is out of range: the first row of the data has 3 columns, 0 to 2",
+      "error: property e: column 9 is out of range: the first row of the data has 3 " +
+        "columns, 0 to 2",
     ]);
   });
 });
 
 describe("schema export and schema import", () => {
-  const table = schemaOf({
-    symbol: { description: "Gene symbol", index: 0, valueURL: "http://edamontology.org/data_1026", type: "string", pattern: "^[A-Z]+$", maxLength: 9 },
-    "score %": { description: "Score", index: 2, valueURL: null, type: "number", minimum: 0, maximum: 100 },
-    vector: { description: "Vector", index: "3::", valueURL: null, type: "array", minItems: 2, items: { type: "integer", minimum: 0 } },
-    bait: { description: "Bait", index: 1, valueURL: null, type: "boolean" },
-  }, { header: true });
-
-  it.each(["csvw", "frictionless"])("go to %s and back without losing columns, types and bounds", async (format) => {
-    await write("own.json", table);
-    const exported = await run(`schema export own.json --to ${format} --columns 6 --output ${format}.json --force`);
-    expect(exported.status).toBe(0);
-    expect(exported.stderr).toContain("minItems of property vector has no counterpart and is left out");
-    expect((await run(`schema import ${format}.json --from ${format} --output back-${format}.json`)).status).toBe(0);
-    const back = await json(`back-${format}.json`);
-    expect(back).toMatchObject({ name: "Test", description: "For a test", seperator: ",", header: true });
-    expect(back["properties"]).toEqual({
-      symbol: { description: "Gene symbol", index: 0, valueURL: "http://edamontology.org/data_1026", type: "string", pattern: "^(?:[A-Z]+)$", maxLength: 9 },
+  const table = schemaOf(
+    {
+      symbol: {
+        description: "Gene symbol",
+        index: 0,
+        valueURL: "http://edamontology.org/data_1026",
+        type: "string",
+        pattern: "^[A-Z]+$",
+        maxLength: 9,
+      },
+      "score %": {
+        description: "Score",
+        index: 2,
+        valueURL: null,
+        type: "number",
+        minimum: 0,
+        maximum: 100,
+      },
+      vector: {
+        description: "Vector",
+        index: "3::",
+        valueURL: null,
+        type: "array",
+        minItems: 2,
+        items: { type: "integer", minimum: 0 },
+      },
       bait: { description: "Bait", index: 1, valueURL: null, type: "boolean" },
-      "score %": { description: "Score", index: 2, valueURL: null, type: "number", minimum: 0, maximum: 100 },
-      vector: { description: "Vector", index: "3:6", valueURL: null, type: "array", minItems: 3, items: { type: "integer", minimum: 0 } },
-    });
-  });
+    },
+    { header: true },
+  );
+
+  it.each(["csvw", "frictionless"])(
+    "go to %s and back without losing columns, types and bounds",
+    async (format) => {
+      await write("own.json", table);
+      const exported = await run(
+        `schema export own.json --to ${format} --columns 6 --output ${format}.json --force`,
+      );
+      expect(exported.status).toBe(0);
+      expect(exported.stderr).toContain(
+        "minItems of property vector has no counterpart and is left out",
+      );
+      expect(
+        (await run(`schema import ${format}.json --from ${format} --output back-${format}.json`))
+          .status,
+      ).toBe(0);
+      const back = await json(`back-${format}.json`);
+      expect(back).toMatchObject({
+        name: "Test",
+        description: "For a test",
+        seperator: ",",
+        header: true,
+      });
+      expect(back["properties"]).toEqual({
+        symbol: {
+          description: "Gene symbol",
+          index: 0,
+          valueURL: "http://edamontology.org/data_1026",
+          type: "string",
+          pattern: "^(?:[A-Z]+)$",
+          maxLength: 9,
+        },
+        bait: { description: "Bait", index: 1, valueURL: null, type: "boolean" },
+        "score %": {
+          description: "Score",
+          index: 2,
+          valueURL: null,
+          type: "number",
+          minimum: 0,
+          maximum: 100,
+        },
+        vector: {
+          description: "Vector",
+          index: "3:6",
+          valueURL: null,
+          type: "array",
+          minItems: 3,
+          items: { type: "integer", minimum: 0 },
+        },
+      });
+    },
+  );
 
   it("need the number of columns for an array without end", async () => {
     await write("own.json", table);
-    expect(await run("schema export own.json --to csvw")).toEqual({ status: 1, stdout: "", stderr: "arkgraph: own.json: property vector runs to the end of the row, which has no counterpart: say with --columns how many columns the data have\n" });
+    expect(await run("schema export own.json --to csvw")).toEqual({
+      status: 1,
+      stdout: "",
+      stderr:
+        "arkgraph: own.json: property vector runs to the end of the row, which has no " +
+        "counterpart: say with --columns how many columns the data have\n",
+    });
   });
 
-  it.each([["csvw", "it is no CSVW metadata: it has no tableSchema with columns"], ["frictionless", "it is no Frictionless Table Schema: it has no fields"]])("refuse what is no %s", async (format, message) => {
+  it.each([
+    ["csvw", "it is no CSVW metadata: it has no tableSchema with columns"],
+    ["frictionless", "it is no Frictionless Table Schema: it has no fields"],
+  ])("refuse what is no %s", async (format, message) => {
     await write("other.json", {});
-    expect(await run(`schema import other.json --from ${format}`)).toEqual({ status: 1, stdout: "", stderr: `arkgraph: other.json: ${message}\n` });
+    expect(await run(`schema import other.json --from ${format}`)).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `arkgraph: other.json: ${message}\n`,
+    });
   });
 });

@@ -5,7 +5,15 @@ import type { Job, JobQueue } from "../../src/jobs/port.js";
 import type { SubmissionStore } from "../../src/storage/records/submissions-port.js";
 import { MemorySubmissions } from "../support/memory-submissions.js";
 
-export interface QueueOptions { maxAttempts: number; maxRestarts?: number; slow?: { after: number; concurrency: number }; outagePatience: number; concurrency: number; backOff: () => number; now?: () => number }
+export interface QueueOptions {
+  maxAttempts: number;
+  maxRestarts?: number;
+  slow?: { after: number; concurrency: number };
+  outagePatience: number;
+  concurrency: number;
+  backOff: () => number;
+  now?: () => number;
+}
 type Open = (store: SubmissionStore, options: QueueOptions) => JobQueue | Promise<JobQueue>;
 
 /** What every job queue must do; run by each adapter. */
@@ -20,12 +28,23 @@ export function jobQueueConformance(name: string, open: Open): void {
     afterEach(() => Promise.all(queues.map((queue) => queue.close(0))));
 
     const openQueue = async (options: Partial<QueueOptions> = {}) => {
-      const queue = await open(store, { maxAttempts: 3, outagePatience: 1000, concurrency: 1, backOff: () => 5, ...options });
+      const queue = await open(store, {
+        maxAttempts: 3,
+        outagePatience: 1000,
+        concurrency: 1,
+        backOff: () => 5,
+        ...options,
+      });
       queues.push(queue);
       return queue;
     };
-    const submit = async (id: string, user = "ark:99999/u") => (await store.submit({ id, type: "crate", user, sha256: null, input: {}, at: 1 })).submission.id;
-    const finish = ({ submission }: Job) => store.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "finished" }, 2).then(() => {});
+    const submit = async (id: string, user = "ark:99999/u") =>
+      (await store.submit({ id, type: "crate", user, sha256: null, input: {}, at: 1 })).submission
+        .id;
+    const finish = ({ submission }: Job) =>
+      store
+        .closeSubmission({ id: submission.id, attempt: submission.attempt, status: "finished" }, 2)
+        .then(() => {});
     const until = async (queue: JobQueue, id: string) => {
       for await (const _ of queue.watch(id)) void _;
       return (await store.submission(id))!;
@@ -92,37 +111,54 @@ export function jobQueueConformance(name: string, open: Open): void {
       for (const id of ["b", "c"]) expect((await until(queue, id)).status).toBe("finished");
       expect((await store.submission("slow"))!.status).toBe("running");
       go();
-      expect(await until(queue, "slow")).toMatchObject({ status: "finished", attempt: 1, interrupted: 0 });
+      expect(await until(queue, "slow")).toMatchObject({
+        status: "finished",
+        attempt: 1,
+        interrupted: 0,
+      });
       expect(order).toEqual(["b 1", "c 1", "slow 1"]);
     });
 
-    it("sets work aside that takes long when the slow places are taken, and begins it again later", async () => {
-      const queue = await openQueue({ slow: { after: 60, concurrency: 1 } });
-      let go = () => {};
-      const gone = new Promise<void>((resolve) => (go = resolve));
-      let [now, most] = [0, 0];
-      await queue.start(async (job) => {
-        if (job.submission.id === "quick") return finish(job);
-        most = Math.max(most, ++now);
-        try {
-          await Promise.race([gone, new Promise((_, reject) => job.signal.addEventListener("abort", () => reject(job.signal.reason as Error)))]);
-        } finally {
-          now--;
-        }
-        await finish(job);
-      });
-      for (const [id, user] of [["slow", "u"], ["slow too", "v"]] as const) await queue.enqueue(await submit(id, user));
-      await queue.enqueue(await submit("quick", "w"));
-      expect((await until(queue, "quick")).status).toBe("finished");
-      go();
-      expect(await until(queue, "slow")).toMatchObject({ status: "finished", attempt: 1 });
-      const { attempt, interrupted, ...ended } = await until(queue, "slow too");
-      expect(ended.status).toBe("finished");
-      // Not an attempt that counts.
-      expect(attempt - interrupted).toBe(1);
-      expect(interrupted).toBeGreaterThan(0);
-      expect(most).toBe(2);
-    });
+    it(
+      "sets work aside that takes long when the slow places are taken, and begins it again " +
+        "later",
+      async () => {
+        const queue = await openQueue({ slow: { after: 60, concurrency: 1 } });
+        let go = () => {};
+        const gone = new Promise<void>((resolve) => (go = resolve));
+        let [now, most] = [0, 0];
+        await queue.start(async (job) => {
+          if (job.submission.id === "quick") return finish(job);
+          most = Math.max(most, ++now);
+          try {
+            await Promise.race([
+              gone,
+              new Promise((_, reject) =>
+                job.signal.addEventListener("abort", () => reject(job.signal.reason as Error)),
+              ),
+            ]);
+          } finally {
+            now--;
+          }
+          await finish(job);
+        });
+        for (const [id, user] of [
+          ["slow", "u"],
+          ["slow too", "v"],
+        ] as const)
+          await queue.enqueue(await submit(id, user));
+        await queue.enqueue(await submit("quick", "w"));
+        expect((await until(queue, "quick")).status).toBe("finished");
+        go();
+        expect(await until(queue, "slow")).toMatchObject({ status: "finished", attempt: 1 });
+        const { attempt, interrupted, ...ended } = await until(queue, "slow too");
+        expect(ended.status).toBe("finished");
+        // Not an attempt that counts.
+        expect(attempt - interrupted).toBe(1);
+        expect(interrupted).toBeGreaterThan(0);
+        expect(most).toBe(2);
+      },
+    );
 
     it("works on no more submissions at a time than it may", async () => {
       const queue = await openQueue({ concurrency: 2 });
@@ -145,7 +181,8 @@ export function jobQueueConformance(name: string, open: Open): void {
       const order: string[] = [];
       await queue.start(async (job) => {
         order.push(`${job.submission.id} ${job.submission.attempt}`);
-        if (job.submission.id === "a" && job.submission.attempt < 3) throw new Error("the store was away");
+        if (job.submission.id === "a" && job.submission.attempt < 3)
+          throw new Error("the store was away");
         await finish(job);
       });
       await queue.enqueue(await submit("a"));
@@ -177,14 +214,26 @@ export function jobQueueConformance(name: string, open: Open): void {
       await queue.start(async (job) => {
         if (job.submission.id === "b") time = 5000;
         else if (++runs > 7) return finish(job);
-        const fault = runs % 2 === 0 ? new ServiceError("STORE_UNAVAILABLE", "no space left") : new Outage("the engine is away");
+        const fault =
+          runs % 2 === 0
+            ? new ServiceError("STORE_UNAVAILABLE", "no space left")
+            : new Outage("the engine is away");
         last.push(job.isLastWith(fault));
         throw fault;
       });
       await queue.enqueue(await submit("a"));
-      expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 8, interrupted: 7 });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "finished",
+        attempt: 8,
+        interrupted: 7,
+      });
       await queue.enqueue(await submit("b"));
-      expect(await until(queue, "b")).toMatchObject({ status: "failed", attempt: 3, interrupted: 0, error: [{ code: "CRASHED_REPEATEDLY" }] });
+      expect(await until(queue, "b")).toMatchObject({
+        status: "failed",
+        attempt: 3,
+        interrupted: 0,
+        error: [{ code: "CRASHED_REPEATEDLY" }],
+      });
       // Known to the handler, which may have more to say.
       expect(last).toEqual([...Array<boolean>(9).fill(false), true]);
     });
@@ -201,7 +250,10 @@ export function jobQueueConformance(name: string, open: Open): void {
       await failed;
       while ((await store.submission("a"))!.status === "running") await pause(2);
       await queue.cancel("a");
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CANCELLED" }],
+      });
     });
 
     it("ends what was cancelled in the moment that a store went away, or the service stopped", async () => {
@@ -213,16 +265,24 @@ export function jobQueueConformance(name: string, open: Open): void {
         await store.cancelSubmission(id, 2);
         if (id === "a") throw new Outage("away");
         begun();
-        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        await new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason)),
+        );
       });
       await queue.enqueue(await submit("a"));
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CANCELLED" }],
+      });
       await queue.enqueue(await submit("b"));
       await waits;
       await queue.close(0);
       const next = await openQueue();
       await next.start(async () => expect.unreachable());
-      expect(await until(next, "b")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await until(next, "b")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CANCELLED" }],
+      });
     });
 
     it("runs a crate apart once a process ended over it, and counts only the first such end", async () => {
@@ -230,7 +290,8 @@ export function jobQueueConformance(name: string, open: Open): void {
       for (let end = 1; end <= 5; end++) {
         // As a process does that is killed in the middle of it.
         const left = (await store.submission("a"))!;
-        if (left.status === "running" && left.attempt - left.interrupted > 1) await store.yieldAttempt("a", left.attempt);
+        if (left.status === "running" && left.attempt - left.interrupted > 1)
+          await store.yieldAttempt("a", left.attempt);
         await store.beginAttempt("a", 1);
       }
       const queue = await openQueue({ maxRestarts: 20 });
@@ -239,7 +300,11 @@ export function jobQueueConformance(name: string, open: Open): void {
         apart = job.apart;
         await finish(job);
       });
-      expect(await until(queue, "a")).toMatchObject({ status: "finished", attempt: 6, interrupted: 4 });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "finished",
+        attempt: 6,
+        interrupted: 4,
+      });
       expect(apart).toBe(true);
     });
 
@@ -252,7 +317,12 @@ export function jobQueueConformance(name: string, open: Open): void {
         apart.push(job.apart);
         throw new Error("the intake process ended with signal SIGKILL");
       });
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", attempt: 3, interrupted: 0, error: [{ code: "CRASHED_REPEATEDLY" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        attempt: 3,
+        interrupted: 0,
+        error: [{ code: "CRASHED_REPEATEDLY" }],
+      });
       expect(apart).toEqual([true, true]);
     });
 
@@ -261,15 +331,28 @@ export function jobQueueConformance(name: string, open: Open): void {
       for (let n = 0; n < 8; n++) await store.beginAttempt("a", 1);
       const queue = await openQueue({ maxRestarts: 5 });
       await queue.start(async () => expect.unreachable());
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CRASHED_REPEATEDLY" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CRASHED_REPEATEDLY" }],
+      });
     });
 
     it("fails other work at the start that brought earlier processes down", async () => {
-      await store.submit({ id: "a", type: "evidence", user: "ark:99999/u", sha256: null, input: {}, at: 1 });
+      await store.submit({
+        id: "a",
+        type: "evidence",
+        user: "ark:99999/u",
+        sha256: null,
+        input: {},
+        at: 1,
+      });
       for (let n = 0; n < 3; n++) await store.beginAttempt("a", 1);
       const queue = await openQueue();
       await queue.start(async () => expect.unreachable());
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CRASHED_REPEATEDLY" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CRASHED_REPEATEDLY" }],
+      });
     });
 
     it("ends a submission whose handler forgot to", async () => {
@@ -284,7 +367,8 @@ export function jobQueueConformance(name: string, open: Open): void {
       let go = () => {};
       const gone = new Promise<void>((resolve) => (go = resolve));
       await queue.start(async (job) => {
-        for (let done = 0; done <= 100; done++) job.report({ stage: "one", done, total: 100, unit: "bytes" });
+        for (let done = 0; done <= 100; done++)
+          job.report({ stage: "one", done, total: 100, unit: "bytes" });
         job.report({ stage: "two", done: 0, total: null, unit: "records" });
         await gone;
         await pause(10);
@@ -316,7 +400,9 @@ export function jobQueueConformance(name: string, open: Open): void {
       const running = new Promise<void>((resolve) => (started = resolve));
       await queue.start(async ({ signal }) => {
         started();
-        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+        await new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason as Error)),
+        );
       });
       await queue.enqueue(await submit("runs"));
       await queue.enqueue(await submit("waits"));
@@ -324,7 +410,10 @@ export function jobQueueConformance(name: string, open: Open): void {
       await queue.cancel("waits");
       expect((await store.submission("waits"))!.status).toBe("failed");
       await queue.cancel("runs");
-      expect(await until(queue, "runs")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await until(queue, "runs")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CANCELLED" }],
+      });
     });
 
     it("cancels between two attempts", async () => {
@@ -336,7 +425,10 @@ export function jobQueueConformance(name: string, open: Open): void {
       while ((await store.submission("a"))!.attempt === 0) await pause(1);
       await pause(10);
       await queue.cancel("a");
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CANCELLED" }],
+      });
     });
 
     it("ends what was cancelled while a process died over it", async () => {
@@ -345,7 +437,10 @@ export function jobQueueConformance(name: string, open: Open): void {
       await store.cancelSubmission("a", 1);
       const queue = await openQueue();
       await queue.start(async () => expect.unreachable());
-      expect(await until(queue, "a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+      expect(await until(queue, "a")).toMatchObject({
+        status: "failed",
+        error: [{ code: "CANCELLED" }],
+      });
     });
 
     it("waits for running work when it closes, and leaves the rest for the next start", async () => {
@@ -364,19 +459,32 @@ export function jobQueueConformance(name: string, open: Open): void {
       await expect(queue.health()).rejects.toThrow();
     });
 
-    it("queues work that does not end within the grace again, however often, as if the attempt had not been", async () => {
-      await submit("a");
-      for (let stop = 1; stop <= 5; stop++) {
-        const queue = await openQueue();
-        await queue.start(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
-        while ((await store.submission("a"))!.status !== "running") await pause(1);
-        await queue.close(10);
-        expect(await store.submission("a")).toMatchObject({ status: "queued", attempt: stop, interrupted: stop });
-      }
-      const next = await openQueue();
-      await next.start(finish);
-      expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 6 });
-    });
+    it(
+      "queues work that does not end within the grace again, however often, as if the attempt " +
+        "had not been",
+      async () => {
+        await submit("a");
+        for (let stop = 1; stop <= 5; stop++) {
+          const queue = await openQueue();
+          await queue.start(
+            ({ signal }) =>
+              new Promise((_, reject) =>
+                signal.addEventListener("abort", () => reject(signal.reason as Error)),
+              ),
+          );
+          while ((await store.submission("a"))!.status !== "running") await pause(1);
+          await queue.close(10);
+          expect(await store.submission("a")).toMatchObject({
+            status: "queued",
+            attempt: stop,
+            interrupted: stop,
+          });
+        }
+        const next = await openQueue();
+        await next.start(finish);
+        expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 6 });
+      },
+    );
 
     it("stops a handler whose attempt is no longer the one", async () => {
       const queue = await openQueue();

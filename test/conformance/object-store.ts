@@ -45,8 +45,15 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
 
     it("keeps bytes under their SHA-256 and gives them back", async () => {
       const bytes = randomBytes(300_000);
-      const staged = await store.stage(Readable.from([bytes.subarray(0, 1), bytes.subarray(1, 200_000), bytes.subarray(200_000)]), { digests: ["md5", "sha512"] });
-      expect(staged).toMatchObject({ sha256: hash("sha256", bytes), size: 300_000, digests: { md5: hash("md5", bytes), sha512: hash("sha512", bytes) } });
+      const staged = await store.stage(
+        Readable.from([bytes.subarray(0, 1), bytes.subarray(1, 200_000), bytes.subarray(200_000)]),
+        { digests: ["md5", "sha512"] },
+      );
+      expect(staged).toMatchObject({
+        sha256: hash("sha256", bytes),
+        size: 300_000,
+        digests: { md5: hash("md5", bytes), sha512: hash("sha512", bytes) },
+      });
       expect(await store.size(staged.sha256)).toBeUndefined();
       await staged.publish();
       expect(await store.size(staged.sha256)).toBe(300_000);
@@ -58,10 +65,21 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       const bytes = randomBytes(200_000);
       const sha256 = await put(bytes);
       expect(await bytesOf(await store.open(sha256, undefined, { size: 200_000 }))).toEqual(bytes);
-      for (const found of [bytes.subarray(0, 150_000), Buffer.concat([bytes, bytes]), Buffer.alloc(0)]) {
+      for (const found of [
+        bytes.subarray(0, 150_000),
+        Buffer.concat([bytes, bytes]),
+        Buffer.alloc(0),
+      ]) {
         await opened.damage(sha256, found);
-        await expect(store.open(sha256, undefined, { size: 200_000 })).rejects.toMatchObject({ code: "CONTENT_DAMAGED", status: 503, extra: { sha256 } });
-        if (found.byteLength > 10) await expect(store.open(sha256, { start: 0, end: 9 }, { size: 200_000 })).rejects.toMatchObject({ code: "CONTENT_DAMAGED" });
+        await expect(store.open(sha256, undefined, { size: 200_000 })).rejects.toMatchObject({
+          code: "CONTENT_DAMAGED",
+          status: 503,
+          extra: { sha256 },
+        });
+        if (found.byteLength > 10)
+          await expect(
+            store.open(sha256, { start: 0, end: 9 }, { size: 200_000 }),
+          ).rejects.toMatchObject({ code: "CONTENT_DAMAGED" });
       }
     });
 
@@ -74,12 +92,16 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
         await opened.damage(sha256, flipped);
         const stream = await store.open(sha256, undefined, { size });
         let came = 0;
-        await expect((async () => {
-          for await (const chunk of stream as AsyncIterable<Buffer>) came += chunk.byteLength;
-        })()).rejects.toMatchObject({ code: "CONTENT_DAMAGED" });
+        await expect(
+          (async () => {
+            for await (const chunk of stream as AsyncIterable<Buffer>) came += chunk.byteLength;
+          })(),
+        ).rejects.toMatchObject({ code: "CONTENT_DAMAGED" });
         expect(came).toBeLessThan(size);
         // Asked not to hash, it gives what is there.
-        expect(await bytesOf(await store.open(sha256, undefined, { size, hash: false }))).toEqual(flipped);
+        expect(await bytesOf(await store.open(sha256, undefined, { size, hash: false }))).toEqual(
+          flipped,
+        );
       }
     });
 
@@ -127,8 +149,14 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
     });
 
     it("refuses bytes beyond the limit, naming the setting, and keeps none of them", async () => {
-      const refused = store.stage(Readable.from([randomBytes(60), randomBytes(60)]), { limit: 100, limitName: "MAX_UPLOAD_BYTES" });
-      await expect(refused).rejects.toMatchObject({ code: "TOO_LARGE", message: expect.stringContaining("MAX_UPLOAD_BYTES=100") });
+      const refused = store.stage(Readable.from([randomBytes(60), randomBytes(60)]), {
+        limit: 100,
+        limitName: "MAX_UPLOAD_BYTES",
+      });
+      await expect(refused).rejects.toMatchObject({
+        code: "TOO_LARGE",
+        message: expect.stringContaining("MAX_UPLOAD_BYTES=100"),
+      });
       await nothingStaged();
       const exact = await store.stage(Readable.from([randomBytes(100)]), { limit: 100 });
       await exact.discard();
@@ -136,10 +164,12 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
     });
 
     it("keeps nothing of a source that fails, ends early or is given up", async () => {
-      const failing = Readable.from((async function* () {
-        yield randomBytes(10);
-        throw new Error("line is dead");
-      })());
+      const failing = Readable.from(
+        (async function* () {
+          yield randomBytes(10);
+          throw new Error("line is dead");
+        })(),
+      );
       await expect(store.stage(failing)).rejects.toThrow("line is dead");
       const early = new Readable({ read() {} });
       early.push(randomBytes(10));
@@ -158,9 +188,15 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
     it("gives a range of bytes, both ends included, and refuses one outside", async () => {
       const bytes = randomBytes(1000);
       const key = await put(bytes);
-      expect(await bytesOf(await store.open(key, { start: 10, end: 19 }))).toEqual(bytes.subarray(10, 20));
-      expect(await bytesOf(await store.open(key, { start: 990, end: 5000 }))).toEqual(bytes.subarray(990));
-      await expect(store.open(key, { start: 1000, end: 1001 })).rejects.toMatchObject({ code: "RANGE_NOT_SATISFIABLE" });
+      expect(await bytesOf(await store.open(key, { start: 10, end: 19 }))).toEqual(
+        bytes.subarray(10, 20),
+      );
+      expect(await bytesOf(await store.open(key, { start: 990, end: 5000 }))).toEqual(
+        bytes.subarray(990),
+      );
+      await expect(store.open(key, { start: 1000, end: 1001 })).rejects.toMatchObject({
+        code: "RANGE_NOT_SATISFIABLE",
+      });
     });
 
     it("reads anywhere in an object", async () => {

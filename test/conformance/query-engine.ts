@@ -18,7 +18,10 @@ export async function names(engine: QueryEngine): Promise<string[]> {
 }
 
 /** What every adapter of {@link QueryEngine} promises. @param open an engine on this feed */
-export function queryEngineConformance(name: string, open: (feed: MemoryFeed) => Promise<QueryEngine>): void {
+export function queryEngineConformance(
+  name: string,
+  open: (feed: MemoryFeed) => Promise<QueryEngine>,
+): void {
   describe(`${name} as a query engine`, () => {
     let engine: QueryEngine | undefined;
     afterEach(async () => {
@@ -69,11 +72,16 @@ export function queryEngineConformance(name: string, open: (feed: MemoryFeed) =>
 
     it("replaces the whole graph of a rewritten record, the inferred one too", async () => {
       const feed = new MemoryFeed();
-      feed.commit({ "ark:99999/a": quadsOf("a", { name: "old", edges: { derivedFrom: ["b"] } }), "ark:99999/b": quadsOf("b") });
+      feed.commit({
+        "ark:99999/a": quadsOf("a", { name: "old", edges: { derivedFrom: ["b"] } }),
+        "ark:99999/b": quadsOf("b"),
+      });
       const index = await opened(feed);
       await index.reach(feed.commit({ "ark:99999/a": quadsOf("a", { name: "new" }) }), 2000);
       expect(await names(index)).toEqual(["b", "new"]);
-      expect((await index.select("SELECT * { ?s <https://w3id.org/EVI#directlySupportedBy> ?o }")).rows).toEqual([]);
+      expect(
+        (await index.select("SELECT * { ?s <https://w3id.org/EVI#directlySupportedBy> ?o }")).rows,
+      ).toEqual([]);
     });
 
     it("forgets a deleted record, and takes it back when it is revived", async () => {
@@ -88,9 +96,17 @@ export function queryEngineConformance(name: string, open: (feed: MemoryFeed) =>
 
     it("holds the statement that two records make until both have dropped it", async () => {
       const feed = new MemoryFeed();
-      feed.commit({ "ark:99999/run": quadsOf("run", { edges: { generated: ["d"] } }), "ark:99999/d": quadsOf("d", { edges: { generatedBy: ["run"] } }) });
+      feed.commit({
+        "ark:99999/run": quadsOf("run", { edges: { generated: ["d"] } }),
+        "ark:99999/d": quadsOf("d", { edges: { generatedBy: ["run"] } }),
+      });
       const index = await opened(feed);
-      const supports = async (): Promise<number> => (await index.select("SELECT DISTINCT * { <ark:99999/d> <https://w3id.org/EVI#directlySupportedBy> ?o }")).rows.length;
+      const supports = async (): Promise<number> =>
+        (
+          await index.select(
+            "SELECT DISTINCT * { <ark:99999/d> <https://w3id.org/EVI#directlySupportedBy> ?o }",
+          )
+        ).rows.length;
       expect(await supports()).toBe(1);
       await index.reach(feed.commit({ "ark:99999/run": quadsOf("run") }), 2000);
       expect(await supports()).toBe(1);

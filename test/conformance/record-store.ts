@@ -19,7 +19,9 @@ import { vectorsConform } from "./records/vectors.js";
 
 export type { Opened } from "./records/fixtures.js";
 
-/** What every record store must do; an adapter's test calls this with a way to open an empty one. */
+/**
+ * What every record store must do; an adapter's test calls this with a way to open an empty one.
+ */
 export function recordStoreConformance(name: string, open: () => Promise<Opened>): void {
   describe(`${name} as a record store`, () => {
     let opened: Opened;
@@ -29,7 +31,27 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       store = opened.store;
     });
     afterEach(() => opened.destroy());
-    const setting: Setting = { store: () => store, reopen: async () => (store = await opened.reopen()) };
-    for (const part of [recordsConform, commitsConform, listsConform, linksConform, spellingConforms, feedConforms, accountsConform, submissionsConform, objectsConform, crateUsesConform, searchConforms, modelConforms, leasesConform, scoresConform, vectorsConform]) part(setting);
+    const setting: Setting = {
+      store: () => store,
+      reopen: async () => (store = await opened.reopen()),
+    };
+    for (const part of [
+      recordsConform,
+      commitsConform,
+      listsConform,
+      linksConform,
+      spellingConforms,
+      feedConforms,
+      accountsConform,
+      submissionsConform,
+      objectsConform,
+      crateUsesConform,
+      searchConforms,
+      modelConforms,
+      leasesConform,
+      scoresConform,
+      vectorsConform,
+    ])
+      part(setting);
   });
 }

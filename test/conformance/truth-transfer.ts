@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
 import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
-import { TRANSFER, TRANSFER_TABLES, type TransferChunk, TransferRefused, type TransferTable, type TruthTransfer } from "../../src/storage/records/transfer-port.js";
+import {
+  TRANSFER,
+  TRANSFER_TABLES,
+  type TransferChunk,
+  TransferRefused,
+  type TransferTable,
+  type TruthTransfer,
+} from "../../src/storage/records/transfer-port.js";
 import { commitOf, create, linkTo, OWNER, remove, replace, write } from "./records/fixtures.js";
 
 /** A place for a truth, empty at first. */
@@ -20,30 +27,142 @@ const CRATE = "ark:99999/crate";
 /** Something of everything that a truth may hold. */
 export async function fill(place: Place): Promise<void> {
   const store = await place.store();
-  const object = (digit: string, role: "content" | "member" = "content") => ({ sha256: sha(digit), size: 3, mediaType: "text/plain", name: `${digit}.txt`, role });
+  const object = (digit: string, role: "content" | "member" = "content") => ({
+    sha256: sha(digit),
+    size: 3,
+    mediaType: "text/plain",
+    name: `${digit}.txt`,
+    role,
+  });
   await store.setSetting("admin-token", "a hash");
-  await store.commit(commitOf([create(OWNER, { kind: "user", name: "Ann", owner: null })], { account: { op: "create", user: OWNER, email: "ann@example.org", passwordHash: "$argon2id$a", admin: true } }));
-  await store.commit(commitOf([create("ark:99999/user-bob", { kind: "user", name: "Bob", owner: null })], { account: { op: "create", user: "ark:99999/user-bob", email: "bob@example.org", passwordHash: "$argon2id$b", admin: false } }));
-  await store.commit(commitOf([remove("ark:99999/user-bob", 1)], { account: { op: "delete", user: "ark:99999/user-bob" } }));
-  await store.commit(commitOf([], { account: { op: "update", user: OWNER, tokensValidFrom: 1_700_000_000_000 } }));
+  await store.commit(
+    commitOf([create(OWNER, { kind: "user", name: "Ann", owner: null })], {
+      account: {
+        op: "create",
+        user: OWNER,
+        email: "ann@example.org",
+        passwordHash: "$argon2id$a",
+        admin: true,
+      },
+    }),
+  );
+  await store.commit(
+    commitOf([create("ark:99999/user-bob", { kind: "user", name: "Bob", owner: null })], {
+      account: {
+        op: "create",
+        user: "ark:99999/user-bob",
+        email: "bob@example.org",
+        passwordHash: "$argon2id$b",
+        admin: false,
+      },
+    }),
+  );
+  await store.commit(
+    commitOf([remove("ark:99999/user-bob", 1)], {
+      account: { op: "delete", user: "ark:99999/user-bob" },
+    }),
+  );
+  await store.commit(
+    commitOf([], { account: { op: "update", user: OWNER, tokensValidFrom: 1_700_000_000_000 } }),
+  );
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
-  await write(store, create(A, { name: "Éclair \u{1F9EC} 'quoted' \\ \"name\"", keywords: ["Genes", "a  b", `${"long ".repeat(150)}end`], links: [linkTo("ark:99999/la-ter"), linkTo("ark:99999/never", "evi:usedSoftware"), linkTo("ark:99999/la-ter")] }, { objects: [object("a")] }));
-  await write(store, create("ark:99999/later", { kind: "software", name: "Later", extra: { text: "x".repeat(2_500_000) } }));
-  await write(store, replace(A, 1, { name: "Eclairs baking", keywords: ["genes", "proteins"], links: [linkTo("ark:99999/later")] }, { objects: [object("b")] }));
+  await write(
+    store,
+    create(
+      A,
+      {
+        name: "Éclair \u{1F9EC} 'quoted' \\ \"name\"",
+        keywords: ["Genes", "a  b", `${"long ".repeat(150)}end`],
+        links: [
+          linkTo("ark:99999/la-ter"),
+          linkTo("ark:99999/never", "evi:usedSoftware"),
+          linkTo("ark:99999/la-ter"),
+        ],
+      },
+      { objects: [object("a")] },
+    ),
+  );
+  await write(
+    store,
+    create("ark:99999/later", {
+      kind: "software",
+      name: "Later",
+      extra: { text: "x".repeat(2_500_000) },
+    }),
+  );
+  await write(
+    store,
+    replace(
+      A,
+      1,
+      {
+        name: "Eclairs baking",
+        keywords: ["genes", "proteins"],
+        links: [linkTo("ark:99999/later")],
+      },
+      { objects: [object("b")] },
+    ),
+  );
   await write(store, create("ark:99999/gone", { links: [linkTo(A)] }, { objects: [object("c")] }));
-  await write(store, remove("ark:99999/gone", 1, { reason: "wrong", successor: A, dropObjects: true }));
+  await write(
+    store,
+    remove("ark:99999/gone", 1, { reason: "wrong", successor: A, dropObjects: true }),
+  );
   await write(store, { op: "publish", ark: A, status: "EMBARGOED", embargoedUntil: "2030-01-01" });
-  const queued = await store.submit({ id: "s1", type: "crate", user: OWNER, sha256: sha("d"), input: { request: "r1" }, at: 1 });
+  const queued = await store.submit({
+    id: "s1",
+    type: "crate",
+    user: OWNER,
+    sha256: sha("d"),
+    input: { request: "r1" },
+    at: 1,
+  });
   expect(queued.existing).toBe(false);
-  await store.submit({ id: "s2", type: "crate", user: OWNER, sha256: sha("e"), input: { update: true, "ü": ["\\", "\n"] }, update: true, at: 2 });
+  await store.submit({
+    id: "s2",
+    type: "crate",
+    user: OWNER,
+    sha256: sha("e"),
+    input: { update: true, ü: ["\\", "\n"] },
+    update: true,
+    at: 2,
+  });
   await store.beginAttempt("s2", 3);
   await store.setStage("s2", 1, "reading");
   await store.intend({ kind: "submission", id: "s2", attempt: 1 }, [sha("e")], 4);
-  await store.submit({ id: "s3", type: "evidence", user: OWNER, sha256: null, input: { of: A }, at: 5 });
+  await store.submit({
+    id: "s3",
+    type: "evidence",
+    user: OWNER,
+    sha256: null,
+    input: { of: A },
+    at: 5,
+  });
   await store.beginAttempt("s3", 6);
-  await store.commit(commitOf([create(CRATE, { kind: "rocrate" }), create("ark:99999/crate/a-b", {}, { crate: CRATE, mayShareKey: true }), create("ark:99999/crate/ab", {}, { crate: CRATE, mayShareKey: true, objects: [object("f", "member")] })], {
-    uses: { crate: CRATE, arks: [A] }, submission: { id: "s3", attempt: 1, status: "finished", rocrateIdentifier: CRATE, identifiersMinted: 3, warnings: [] },
-  }));
+  await store.commit(
+    commitOf(
+      [
+        create(CRATE, { kind: "rocrate" }),
+        create("ark:99999/crate/a-b", {}, { crate: CRATE, mayShareKey: true }),
+        create(
+          "ark:99999/crate/ab",
+          {},
+          { crate: CRATE, mayShareKey: true, objects: [object("f", "member")] },
+        ),
+      ],
+      {
+        uses: { crate: CRATE, arks: [A] },
+        submission: {
+          id: "s3",
+          attempt: 1,
+          status: "finished",
+          rocrateIdentifier: CRATE,
+          identifiersMinted: 3,
+          warnings: [],
+        },
+      },
+    ),
+  );
   await store.submit({ id: "s4", type: "crate", user: OWNER, sha256: sha("1"), input: {}, at: 7 });
   await store.cancelSubmission("s4", 8);
   await store.lease("sweep", "n1", 10);
@@ -54,7 +173,20 @@ export async function fill(place: Place): Promise<void> {
 
 /** Bytes as their hash: what differs is to be read by people. */
 const shown = (chunks: readonly TransferChunk[]) =>
-  chunks.map((chunk) => ("table" in chunk ? { ...chunk, rows: chunk.rows.map((row) => row.map((value) => (value instanceof Uint8Array ? `${value.byteLength} bytes ${createHash("sha256").update(value).digest("hex")}` : value))) } : chunk));
+  chunks.map((chunk) =>
+    "table" in chunk
+      ? {
+          ...chunk,
+          rows: chunk.rows.map((row) =>
+            row.map((value) =>
+              value instanceof Uint8Array
+                ? `${value.byteLength} bytes ${createHash("sha256").update(value).digest("hex")}`
+                : value,
+            ),
+          ),
+        }
+      : chunk,
+  );
 
 const exported = async (place: Place) => shown(await chunksOf(place));
 
@@ -74,7 +206,10 @@ async function* all(chunks: readonly TransferChunk[]): AsyncGenerator<TransferCh
 }
 
 export async function move(from: Place, to: Place): Promise<void> {
-  const [source, target] = [await from.transfer({ make: false }), await to.transfer({ make: true })];
+  const [source, target] = [
+    await from.transfer({ make: false }),
+    await to.transfer({ make: true }),
+  ];
   try {
     await target.import(source.export());
   } finally {
@@ -93,7 +228,8 @@ async function digestOf(place: Place): Promise<unknown> {
   }
 }
 
-const rowsOf = (chunks: ReturnType<typeof shown>, table: TransferTable) => chunks.flatMap((chunk) => ("table" in chunk && chunk.table === table ? chunk.rows : []));
+const rowsOf = (chunks: ReturnType<typeof shown>, table: TransferTable) =>
+  chunks.flatMap((chunk) => ("table" in chunk && chunk.table === table ? chunk.rows : []));
 
 /** What every pair of adapters must do with a truth that moves from one to the other, and back. */
 export function truthTransferConformance(name: string, newFrom: NewPlace, newTo: NewPlace): void {
@@ -115,8 +251,11 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
     test("has rows in every table, and is the same there, and back again, chunk for chunk", async () => {
       await fill(from!);
       const before = await exported(from!);
-      for (const table of TRANSFER_TABLES) expect([table, rowsOf(before, table).length > 0]).toEqual([table, true]);
-      for (const [table, { columns }] of Object.entries(TRANSFER)) for (const row of rowsOf(before, table as TransferTable)) expect(row.length).toBe(Object.keys(columns).length);
+      for (const table of TRANSFER_TABLES)
+        expect([table, rowsOf(before, table).length > 0]).toEqual([table, true]);
+      for (const [table, { columns }] of Object.entries(TRANSFER))
+        for (const row of rowsOf(before, table as TransferTable))
+          expect(row.length).toBe(Object.keys(columns).length);
       await move(from!, to!);
       expect(await exported(to!)).toEqual(before);
       const back = await another(newFrom);
@@ -133,15 +272,51 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
       const [here, there] = [await from!.store(), await to!.store()];
       try {
         const ask = async (store: RecordStore) => ({
-          records: await store.findMany([OWNER, A, CRATE, "ark:99999/later", "ark:99999/gone", "ark:99999/crate/ab"]), history: await store.history(A, { limit: 9 }), old: await store.atRevision(A, 1),
-          list: await store.list({ limit: 20 }), byName: await store.list({ order: "name", limit: 3 }), byWord: await store.list({ keyword: "GENES", limit: 5 }), part: await store.list({ name: "clair", limit: 5 }), count: await store.count({ kind: "dataset" }),
-          byOwner: await store.count({ ownerKey: OWNER }), to: await store.linksTo([A, "ark:99999/later"], { limit: 5 }), from: await store.linksFrom([A], { limit: 5 }),
-          found: (await store.search({ text: "eclair protein", match: "all", limit: 5, offset: 0 })).hits.map(({ ark }) => ark), typo: (await store.search({ text: "protiens", match: "all", limit: 5, offset: 0 })).hits.map(({ ark }) => ark), quads: await store.quads(A),
-          account: await store.accountByEmail("ann@example.org"), accounts: await store.countAccounts(), setting: await store.setting("admin-token"),
-          submissions: await store.submissionsOf(null, { limit: 9 }), unfinished: await store.unfinished(), objects: await store.objectsOf(A), deleted: await store.contentWasDeleted("ark:99999/gone"),
-          referenced: await store.referenced({ limit: 9 }), uses: await store.usesOf(CRATE), elsewhere: await store.usedElsewhere([A], "ark:99999/other"), sequence: await store.sequence(),
+          records: await store.findMany([
+            OWNER,
+            A,
+            CRATE,
+            "ark:99999/later",
+            "ark:99999/gone",
+            "ark:99999/crate/ab",
+          ]),
+          history: await store.history(A, { limit: 9 }),
+          old: await store.atRevision(A, 1),
+          list: await store.list({ limit: 20 }),
+          byName: await store.list({ order: "name", limit: 3 }),
+          byWord: await store.list({ keyword: "GENES", limit: 5 }),
+          part: await store.list({ name: "clair", limit: 5 }),
+          count: await store.count({ kind: "dataset" }),
+          byOwner: await store.count({ ownerKey: OWNER }),
+          to: await store.linksTo([A, "ark:99999/later"], { limit: 5 }),
+          from: await store.linksFrom([A], { limit: 5 }),
+          found: (
+            await store.search({ text: "eclair protein", match: "all", limit: 5, offset: 0 })
+          ).hits.map(({ ark }) => ark),
+          typo: (
+            await store.search({ text: "protiens", match: "all", limit: 5, offset: 0 })
+          ).hits.map(({ ark }) => ark),
+          quads: await store.quads(A),
+          account: await store.accountByEmail("ann@example.org"),
+          accounts: await store.countAccounts(),
+          setting: await store.setting("admin-token"),
+          submissions: await store.submissionsOf(null, { limit: 9 }),
+          unfinished: await store.unfinished(),
+          objects: await store.objectsOf(A),
+          deleted: await store.contentWasDeleted("ark:99999/gone"),
+          referenced: await store.referenced({ limit: 9 }),
+          uses: await store.usesOf(CRATE),
+          elsewhere: await store.usedElsewhere([A], "ark:99999/other"),
+          sequence: await store.sequence(),
         });
-        const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one: unknown) => (one instanceof Uint8Array || (one as { type?: string } | null)?.type === "Buffer" ? "bytes" : one)));
+        const plain = (value: unknown): unknown =>
+          JSON.parse(
+            JSON.stringify(value, (_, one: unknown) =>
+              one instanceof Uint8Array || (one as { type?: string } | null)?.type === "Buffer"
+                ? "bytes"
+                : one,
+            ),
+          );
         const answers = await ask(there);
         expect(plain(answers)).toEqual(plain(await ask(here)));
         expect(answers.found).toEqual([A]);
@@ -149,10 +324,48 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
         expect(answers.unfinished.map(({ id }) => id)).toEqual(["s1", "s2"]);
         // Both go on alike: numbers, links that wait, attempts, fences, who is taken for whom.
         const goOn = async (store: RecordStore & LeaseStore) => [
-          await store.commit({ by: OWNER, at: 1_900_000_000_000, records: [replace(A, 3, { name: "Again", links: [linkTo("ark:99999/later")] }), create("ark:99999/ne-ver", { kind: "software" }), remove("ark:99999/later", 1)] }),
-          await store.beginAttempt("s1", 9), await store.beginAttempt("s2", 10), (await store.submit({ id: "s9", type: "crate", user: OWNER, sha256: sha("d"), input: {}, at: 11 })).existing,
-          await store.lease("sweep", "n3", 1000), await store.list({ limit: 20 }), await store.find(A), await store.quads(A), await store.count({ kind: "software" }), await store.accountOf(OWNER),
-          await store.commit({ by: OWNER, at: 1_900_000_000_001, records: [create("ark:99999/last", {}, { objects: [{ sha256: sha("9"), size: 1, mediaType: "a/b", name: "n", role: "content" }] })] }),
+          await store.commit({
+            by: OWNER,
+            at: 1_900_000_000_000,
+            records: [
+              replace(A, 3, { name: "Again", links: [linkTo("ark:99999/later")] }),
+              create("ark:99999/ne-ver", { kind: "software" }),
+              remove("ark:99999/later", 1),
+            ],
+          }),
+          await store.beginAttempt("s1", 9),
+          await store.beginAttempt("s2", 10),
+          (
+            await store.submit({
+              id: "s9",
+              type: "crate",
+              user: OWNER,
+              sha256: sha("d"),
+              input: {},
+              at: 11,
+            })
+          ).existing,
+          await store.lease("sweep", "n3", 1000),
+          await store.list({ limit: 20 }),
+          await store.find(A),
+          await store.quads(A),
+          await store.count({ kind: "software" }),
+          await store.accountOf(OWNER),
+          await store.commit({
+            by: OWNER,
+            at: 1_900_000_000_001,
+            records: [
+              create(
+                "ark:99999/last",
+                {},
+                {
+                  objects: [
+                    { sha256: sha("9"), size: 1, mediaType: "a/b", name: "n", role: "content" },
+                  ],
+                },
+              ),
+            ],
+          }),
         ];
         expect(plain(await goOn(there))).toEqual(plain(await goOn(here)));
         await there.health();
@@ -168,7 +381,15 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
       const first = await transfer.neededObjects({ limit: 2 });
       const rest = await transfer.neededObjects({ after: first.next!, limit: 9 });
       await transfer.close();
-      expect([...first.items, ...rest.items]).toEqual([["a", 3], ["b", 3], ["d", null], ["e", null], ["f", 3]].map(([digit, size]) => ({ sha256: sha(digit as string), size })));
+      expect([...first.items, ...rest.items]).toEqual(
+        [
+          ["a", 3],
+          ["b", 3],
+          ["d", null],
+          ["e", null],
+          ["f", 3],
+        ].map(([digit, size]) => ({ sha256: sha(digit as string), size })),
+      );
     });
 
     test("may be empty, and be moved into a store that was started once", async () => {
@@ -199,13 +420,37 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
         ["no end", () => all(chunks.slice(0, -1))],
         ["no beginning", () => all(chunks.slice(1))],
         ["a chunk less", () => all(chunks.toSpliced(4, 1))],
-        ["another format", () => all([{ begin: { format: 2, sequence: 0 } } as never, ...chunks.slice(1)])],
-        ["the source is lost", async function* () {
-          yield* chunks.slice(0, 9);
-          throw new Error("the source is lost");
-        }],
-        ["a row that is none", () => all(chunks.map((chunk) => ("table" in chunk && chunk.table === "link" ? { ...chunk, rows: [[1, "two"]] } as never : chunk)))],
-        ["a row twice", () => all(chunks.flatMap((chunk) => ("table" in chunk && chunk.table === "account" ? [chunk, chunk] : [chunk])))],
+        [
+          "another format",
+          () => all([{ begin: { format: 2, sequence: 0 } } as never, ...chunks.slice(1)]),
+        ],
+        [
+          "the source is lost",
+          async function* () {
+            yield* chunks.slice(0, 9);
+            throw new Error("the source is lost");
+          },
+        ],
+        [
+          "a row that is none",
+          () =>
+            all(
+              chunks.map((chunk) =>
+                "table" in chunk && chunk.table === "link"
+                  ? ({ ...chunk, rows: [[1, "two"]] } as never)
+                  : chunk,
+              ),
+            ),
+        ],
+        [
+          "a row twice",
+          () =>
+            all(
+              chunks.flatMap((chunk) =>
+                "table" in chunk && chunk.table === "account" ? [chunk, chunk] : [chunk],
+              ),
+            ),
+        ],
       ];
       for (const [cut, make] of cuts) {
         const target = await to!.transfer({ make: true });
@@ -225,10 +470,17 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
       const chunks: TransferChunk[] = [];
       for await (const chunk of transfer.export()) {
         chunks.push(chunk);
-        if (store) await write(store, create(`ark:99999/meanwhile-${chunks.length}`, { links: [linkTo(A)] }));
+        if (store)
+          await write(
+            store,
+            create(`ark:99999/meanwhile-${chunks.length}`, { links: [linkTo(A)] }),
+          );
       }
       expect(shown(chunks)).toEqual(before);
-      if (store) expect(await transfer.sequence()).toBeGreaterThan((before[0] as { begin: { sequence: number } }).begin.sequence);
+      if (store)
+        expect(await transfer.sequence()).toBeGreaterThan(
+          (before[0] as { begin: { sequence: number } }).begin.sequence,
+        );
       await store?.close();
       await transfer.close();
     });

@@ -6,7 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NameServer } from "../support/servers/name-server.js";
 import { Nginx, nginxInstalled } from "../support/servers/nginx.js";
 
-/** Nodes on one port of several addresses, as containers of one service; each says which it is, and what came. */
+/**
+ * Nodes on one port of several addresses, as containers of one service; each says which it is, and
+ * what came.
+ */
 class Nodes {
   readonly #servers = new Map<string, Server>();
   readonly received: string[] = [];
@@ -15,11 +18,13 @@ class Nodes {
   async open(address: string): Promise<void> {
     const server = createServer((req, res) => {
       let body = "";
-      req.on("data", (chunk: Buffer) => (body += chunk.toString())).on("end", () => {
-        if (req.method === "POST") this.received.push(body);
-        if (body === "die") return void res.destroy();
-        res.end(address);
-      });
+      req
+        .on("data", (chunk: Buffer) => (body += chunk.toString()))
+        .on("end", () => {
+          if (req.method === "POST") this.received.push(body);
+          if (body === "die") return void res.destroy();
+          res.end(address);
+        });
     }).listen(this.port, address);
     await once(server, "listening");
     this.port = (server.address() as AddressInfo).port;
@@ -54,10 +59,15 @@ describe.skipIf(!nginxInstalled)("several nodes behind the nginx of deploy/", ()
     names?.stop();
     await nodes.closeAll();
   });
-  const ask = async (): Promise<Set<string>> => new Set(await Promise.all(Array.from({ length: 20 }, async () => {
-    const response = await fetch(nginx.url);
-    return response.ok ? response.text() : `status ${response.status}`;
-  })));
+  const ask = async (): Promise<Set<string>> =>
+    new Set(
+      await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const response = await fetch(nginx.url);
+          return response.ok ? response.text() : `status ${response.status}`;
+        }),
+      ),
+    );
 
   test("share the requests", async () => {
     // Those that wait for one answer of the name server go to one node together.

@@ -5,13 +5,22 @@ import { packageRoot } from "../../src/package-root.js";
 
 const read = (...path: string[]): string => readFileSync(join(packageRoot, ...path), "utf8");
 
-/** What must be set before the process begins stands in each place that begins one (decisions 32 and 41). */
+/**
+ * What must be set before the process begins stands in each place that begins one (decisions 32 and
+ * 41).
+ */
 test.each([
-  ["npm start", () => (JSON.parse(read("package.json")) as { scripts: { start: string } }).scripts.start],
+  [
+    "npm start",
+    () => (JSON.parse(read("package.json")) as { scripts: { start: string } }).scripts.start,
+  ],
   ["the image", () => read("Dockerfile")],
   ["the unit for systemd", () => read("deploy", "systemd", "arkgraph@.service")],
   ["the benches", () => read("bench", "support", "server.ts")],
-])("%s starts the registry with two arenas and as many of V8's threads as there are cores for", (_, text) => {
-  expect(text()).toMatch(/MALLOC_ARENA_MAX(=2|=\$\{MALLOC_ARENA_MAX:-2\}|: "2")/);
-  expect(text()).toContain("--v8-pool-size=0");
-});
+])(
+  "%s starts the registry with two arenas and as many of V8's threads as there are cores for",
+  (_, text) => {
+    expect(text()).toMatch(/MALLOC_ARENA_MAX(=2|=\$\{MALLOC_ARENA_MAX:-2\}|: "2")/);
+    expect(text()).toContain("--v8-pool-size=0");
+  },
+);

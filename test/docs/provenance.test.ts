@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { INPUTS, ON_ACTIVITIES, OUTPUTS, PROVENANCE, type ProvenanceName, type ProvenanceTerm, SYNONYMS } from "../../src/model/provenance.js";
+import {
+  INPUTS,
+  ON_ACTIVITIES,
+  OUTPUTS,
+  PROVENANCE,
+  type ProvenanceName,
+  type ProvenanceTerm,
+  SYNONYMS,
+} from "../../src/model/provenance.js";
 import { packageRoot } from "../../src/package-root.js";
 import { EVIDENCE_FORMATS } from "../../src/services/evidence/formats/formats.js";
 
@@ -9,28 +17,51 @@ const page = readFileSync(join(packageRoot, "docs", "provenance.md"), "utf8");
 
 /** The table of edges as the model has it. */
 function edgeTable(): string {
-  const rows = (Object.entries(PROVENANCE) as [ProvenanceName, ProvenanceTerm][]).map(([name, { evi, prov, support }]) => {
-    const others = Object.entries(SYNONYMS).filter(([, same]) => same === name).map(([term]) => term).filter((term) => term !== prov && !term.startsWith("evi:"));
-    const actions = Object.entries(ON_ACTIVITIES).filter(([, same]) => same === name).map(([term]) => term);
-    const [places] = name === "usedDataset" ? [INPUTS] : name === "generated" ? [OUTPUTS] : [[]];
-    const cells = (terms: readonly string[]) => terms.map((term) => `\`${term}\``).join(", ");
-    return `| \`${name}\` | ${support === "object" ? "the object supports the subject" : "the subject supports the object"} | \`${evi}\` | ${prov ? `\`${prov}\`` : ""} | ${cells(others)} | ${cells([...actions, ...places])} |`;
-  });
-  return ["| edge | support | EVI | PROV-O | also written | of an activity also |", "|---|---|---|---|---|---|", ...rows].join("\n");
+  const rows = (Object.entries(PROVENANCE) as [ProvenanceName, ProvenanceTerm][]).map(
+    ([name, { evi, prov, support }]) => {
+      const others = Object.entries(SYNONYMS)
+        .filter(([, same]) => same === name)
+        .map(([term]) => term)
+        .filter((term) => term !== prov && !term.startsWith("evi:"));
+      const actions = Object.entries(ON_ACTIVITIES)
+        .filter(([, same]) => same === name)
+        .map(([term]) => term);
+      const [places] = name === "usedDataset" ? [INPUTS] : name === "generated" ? [OUTPUTS] : [[]];
+      const cells = (terms: readonly string[]) => terms.map((term) => `\`${term}\``).join(", ");
+      return (
+        `| \`${name}\` | ` +
+        `${support === "object" ? "the object supports the subject" : "the subject supports the object"} ` +
+        `| \`${evi}\` | ${prov ? `\`${prov}\`` : ""} | ${cells(others)} | ` +
+        `${cells([...actions, ...places])} |`
+      );
+    },
+  );
+  return [
+    "| edge | support | EVI | PROV-O | also written | of an activity also |",
+    "|---|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
 }
 
 describe("docs/provenance.md", () => {
-  it("has the very table of edges that the model has", () => expect(page).toContain(`\n${edgeTable()}\n`));
+  it("has the very table of edges that the model has", () =>
+    expect(page).toContain(`\n${edgeTable()}\n`));
   it("names every form and reason there is", () => {
     for (const format of Object.keys(EVIDENCE_FORMATS)) expect(page).toContain(`\`${format}\``);
-    for (const reason of ["depth", "limit", "deleted", "kind", "collapsed", "external", "unknown"]) expect(page).toContain(`\`${reason}\``);
+    for (const reason of ["depth", "limit", "deleted", "kind", "collapsed", "external", "unknown"])
+      expect(page).toContain(`\`${reason}\``);
   });
   it("draws with flowcharts only, each statement on a line of its own", () => {
-    const drawings = [...page.matchAll(/^```mermaid\n([\s\S]*?)^```/gm)].map((match) => match[1]!.trimEnd().split("\n"));
+    const drawings = [...page.matchAll(/^```mermaid\n([\s\S]*?)^```/gm)].map((match) =>
+      match[1]!.trimEnd().split("\n"),
+    );
     expect(drawings.length).toBeGreaterThanOrEqual(3);
     for (const [first, ...lines] of drawings) {
       expect(first).toMatch(/^flowchart (?:RL|LR)$/);
-      for (const line of lines) expect(line).toMatch(/^ {2}(?:\w+(?:\(\["[^"]*"\]\)|\["[^"]*"\]|\[\/"[^"]*"\\\])|\w+ (?:-- [\w:]+ -->|-\. [\w: ]+ \.->) \w+|style \w+ stroke-dasharray: 5 5)$/);
+      for (const line of lines)
+        expect(line).toMatch(
+          /^ {2}(?:\w+(?:\(\["[^"]*"\]\)|\["[^"]*"\]|\[\/"[^"]*"\\\])|\w+ (?:-- [\w:]+ -->|-\. [\w: ]+ \.->) \w+|style \w+ stroke-dasharray: 5 5)$/,
+        );
     }
   });
 });

@@ -8,7 +8,10 @@ const text = readFileSync(join(packageRoot, "SECURITY.md"), "utf8");
 
 describe("SECURITY.md", () => {
   it("names for every promise the tests that hold it, and they exist", () => {
-    const promises = text.slice(0, text.indexOf("## What is not protected")).split("\n").filter((line) => line.startsWith("| ") && !/^\| (?:promise|---)/.test(line));
+    const promises = text
+      .slice(0, text.indexOf("## What is not protected"))
+      .split("\n")
+      .filter((line) => line.startsWith("| ") && !/^\| (?:promise|---)/.test(line));
     expect(promises.length).toBeGreaterThan(20);
     for (const promise of promises) {
       const files = [...promise.matchAll(/`(test\/[^`]+)`/g)].map((match) => match[1]!);
@@ -18,7 +21,9 @@ describe("SECURITY.md", () => {
   });
 
   it("names settings that there are", () => {
-    const named = [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map((match) => match[1]!);
+    const named = [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(
+      (match) => match[1]!,
+    );
     expect(named.length).toBeGreaterThan(5);
     for (const name of named) expect(Object.keys(SETTINGS), name).toContain(name);
   });

@@ -10,22 +10,43 @@ import { EmbeddingsServer, embeddingsMissing } from "../support/servers/embeddin
 
 const file = join(packageRoot, "docs/semantic-search.md");
 const page = readFileSync(file, "utf8");
-const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({ language: match[1]!, text: match[2]! }));
-const examples = blocks.filter(({ language }) => language === "sh settings").map(({ text }) => text);
+const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+  language: match[1]!,
+  text: match[2]!,
+}));
+const examples = blocks
+  .filter(({ language }) => language === "sh settings")
+  .map(({ text }) => text);
 /** As a shell reads them. */
-const settingsOf = (text: string): Record<string, string> => JSON.parse(spawnSync("bash", ["-c", `set -a; ${text}\nexec "$0" -p 'JSON.stringify(process.env)'`, process.execPath], { encoding: "utf8", env: {} }).stdout) as Record<string, string>;
+const settingsOf = (text: string): Record<string, string> =>
+  JSON.parse(
+    spawnSync(
+      "bash",
+      ["-c", `set -a; ${text}\nexec "$0" -p 'JSON.stringify(process.env)'`, process.execPath],
+      { encoding: "utf8", env: {} },
+    ).stdout,
+  ) as Record<string, string>;
 
 describe("docs/semantic-search.md", () => {
   test("lists every code with its meaning", () => {
-    const listed = Object.fromEntries([...page.matchAll(/^\| `([A-Z_]+)` \| ([^|]*) \|$/gm)].filter(([, code]) => !Object.hasOwn(SETTINGS, code!)).map(([, code, meaning]) => [code, meaning]));
+    const listed = Object.fromEntries(
+      [...page.matchAll(/^\| `([A-Z_]+)` \| ([^|]*) \|$/gm)]
+        .filter(([, code]) => !Object.hasOwn(SETTINGS, code!))
+        .map(([, code, meaning]) => [code, meaning]),
+    );
     expect(listed).toEqual(VECTOR_CODES);
   });
 
   test("names settings that there are, and all of embeddings", () => {
     const named = [...page.matchAll(/`(EMBEDDINGS_\w+|SEARCH_\w+)/g)].map((match) => match[1]!);
     expect(named.filter((name) => !(name in SETTINGS || name in VECTOR_CODES))).toEqual([]);
-    expect(Object.keys(SETTINGS).filter((name) => name.startsWith("EMBEDDINGS_") && !named.includes(name))).toEqual([]);
-    for (const [, target] of page.matchAll(/\]\(([^)#]+)\)/g)) expect([target, existsSync(join(dirname(file), target!))]).toEqual([target, true]);
+    expect(
+      Object.keys(SETTINGS).filter(
+        (name) => name.startsWith("EMBEDDINGS_") && !named.includes(name),
+      ),
+    ).toEqual([]);
+    for (const [, target] of page.matchAll(/\]\(([^)#]+)\)/g))
+      expect([target, existsSync(join(dirname(file), target!))]).toEqual([target, true]);
   });
 
   test("prints settings that are taken, and commands that a shell can read", async () => {
@@ -36,18 +57,28 @@ describe("docs/semantic-search.md", () => {
       await embedder!.close();
     }
     expect(readConfig(settingsOf(examples[1]!)).EMBEDDINGS_QUERY_PREFIX).toBe("query: ");
-    for (const { text } of blocks) expect([text, spawnSync("bash", ["-n"], { input: text, encoding: "utf8" }).stderr]).toEqual([text, ""]);
+    for (const { text } of blocks)
+      expect([text, spawnSync("bash", ["-n"], { input: text, encoding: "utf8" }).stderr]).toEqual([
+        text,
+        "",
+      ]);
   });
 
-  test.skipIf(embeddingsMissing())("has the settings of the server that is tested", async () => {
-    const server = await EmbeddingsServer.start();
-    try {
-      const embedder = (await embedderOf(readConfig({ ...settingsOf(examples[0]!), EMBEDDINGS_URL: server.url })))!;
-      await embedder.health();
-      expect(await embedder.query("tumour imaging")).toHaveLength(384);
-      await embedder.close();
-    } finally {
-      await server.stop();
-    }
-  }, 90_000);
+  test.skipIf(embeddingsMissing())(
+    "has the settings of the server that is tested",
+    async () => {
+      const server = await EmbeddingsServer.start();
+      try {
+        const embedder = (await embedderOf(
+          readConfig({ ...settingsOf(examples[0]!), EMBEDDINGS_URL: server.url }),
+        ))!;
+        await embedder.health();
+        expect(await embedder.query("tumour imaging")).toHaveLength(384);
+        await embedder.close();
+      } finally {
+        await server.stop();
+      }
+    },
+    90_000,
+  );
 });

@@ -18,11 +18,22 @@ import type { RegistryClient, User } from "../support/registry-client.js";
 /** Enough for several batches of records. */
 const ENTITIES = 300;
 const FILES = ENTITIES / 20;
-/** ms: in a cluster another worker notices within five STALLED_INTERVAL; the rest is for a busy machine. */
+/**
+ * ms: in a cluster another worker notices within five STALLED_INTERVAL; the rest is for a busy
+ * machine.
+ */
 const PATIENCE = 60_000;
 
-/** Where a submission is killed, in the order it gets there; `accepted` when its end must follow by itself. */
-interface Death { moment: string; done?: number; after?: number; accepted: boolean }
+/**
+ * Where a submission is killed, in the order it gets there; `accepted` when its end must follow by
+ * itself.
+ */
+interface Death {
+  moment: string;
+  done?: number;
+  after?: number;
+  accepted: boolean;
+}
 const WALK: readonly Death[] = [
   { moment: "archive received", accepted: false },
   { moment: "archive announced", accepted: false },
@@ -43,7 +54,10 @@ const WALK: readonly Death[] = [
 let registry: Mortal;
 let ada: User;
 let folder: string;
-/** In one step: a submission of before may read it at this moment, and half a file would end the registry too early. */
+/**
+ * In one step: a submission of before may read it at this moment, and half a file would end the
+ * registry too early.
+ */
 async function killAt(death: Partial<Death>): Promise<void> {
   await writeFile(join(folder, "next.json"), JSON.stringify(death));
   await rename(join(folder, "next.json"), join(folder, "kill-at.json"));
@@ -52,7 +66,10 @@ async function killAt(death: Partial<Death>): Promise<void> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "arkgraph-walk-"));
   await killAt({});
-  const env = { NODE_OPTIONS: `--import ${pathToFileURL(join(packageRoot, "test/support/kill-at-moment.mjs"))}`, KILL_AT: join(folder, "kill-at.json") };
+  const env = {
+    NODE_OPTIONS: `--import ${pathToFileURL(join(packageRoot, "test/support/kill-at-moment.mjs"))}`,
+    KILL_AT: join(folder, "kill-at.json"),
+  };
   registry = await startMortal(env);
 }, 120_000);
 afterAll(async () => {
@@ -65,8 +82,15 @@ async function halfSent(at: RegistryClient, archive: Buffer): Promise<Socket> {
   const { hostname, port } = new URL(at.url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
-  socket.write(`POST /rocrate/upload-async HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${archive.length + 500}\r\n\r\n`);
-  socket.write('--b\r\nContent-Disposition: form-data; name="file"; filename="crate.zip"\r\nContent-Type: application/zip\r\n\r\n');
+  socket.write(
+    `POST /rocrate/upload-async HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ` +
+      `${ada.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ` +
+      `${archive.length + 500}\r\n\r\n`,
+  );
+  socket.write(
+    '--b\r\nContent-Disposition: form-data; name="file"; filename="crate.zip"\r\n' +
+      "Content-Type: application/zip\r\n\r\n",
+  );
   socket.write(archive.subarray(0, archive.length / 2));
   if (!registry.staging) await sleep(500);
   else await expect.poll(registry.staging, { timeout: 10_000 }).not.toEqual([]);
@@ -75,56 +99,92 @@ async function halfSent(at: RegistryClient, archive: Buffer): Promise<Socket> {
 
 /** The caller's submissions, ended. */
 async function ended(at: RegistryClient): Promise<Record<string, unknown>[]> {
-  const { body, text } = await at.graphql("{ submissions(first: 100) { nodes { submissionUUID } } }", {}, ada.token);
+  const { body, text } = await at.graphql(
+    "{ submissions(first: 100) { nodes { submissionUUID } } }",
+    {},
+    ada.token,
+  );
   expect(body, text).toHaveProperty("data");
-  const ids = (body["data"].submissions.nodes as { submissionUUID: string }[]).map(({ submissionUUID }) => submissionUUID);
+  const ids = (body["data"].submissions.nodes as { submissionUUID: string }[]).map(
+    ({ submissionUUID }) => submissionUUID,
+  );
   return Promise.all(ids.map((id) => at.settled(id, ada.token, PATIENCE)));
 }
 
-// Of a cluster one node of four dies at each; the others go on with what it was at before there is a new one.
+// Of a cluster one node of four dies at each; the others go on with what it was at before there is
+// a new one.
 describe("a process killed at every stage of a submission", () => {
-  test("leaves the submission to the next process, which takes in the whole crate or nothing of it", async () => {
-    let running = await registry.whole();
-    ada = await running.user("Ada");
-    const socket = await halfSent(running, await largeCrate("half sent", ENTITIES));
-    await registry.kill();
-    socket.destroy();
+  test(
+    "leaves the submission to the next process, which takes in the whole crate or nothing of " +
+      "it",
+    async () => {
+      let running = await registry.whole();
+      ada = await running.user("Ada");
+      const socket = await halfSent(running, await largeCrate("half sent", ENTITIES));
+      await registry.kill();
+      socket.destroy();
 
-    let crates = 0;
-    for (const [index, death] of WALK.entries()) {
+      let crates = 0;
+      for (const [index, death] of WALK.entries()) {
+        await killAt({});
+        const name = `${index}: ${death.moment}`;
+        const archive = await largeCrate(name, ENTITIES);
+        // What the death before left behind comes to its end first.
+        for (const { status, error } of await ended(registry.survivors ?? (await registry.whole())))
+          expect(status, `before ${name}: ${JSON.stringify(error)}`).toBe("finished");
+        running = await registry.whole();
+        const died = registry.death();
+        await killAt(death);
+        await Promise.all([running.upload(archive, ada.token).catch(() => undefined), died]);
+        if (death.accepted) crates++;
+      }
+
       await killAt({});
-      const name = `${index}: ${death.moment}`;
-      const archive = await largeCrate(name, ENTITIES);
-      // What the death before left behind comes to its end first.
-      for (const { status, error } of await ended(registry.survivors ?? (await registry.whole()))) expect(status, `before ${name}: ${JSON.stringify(error)}`).toBe("finished");
+      const states = await ended(registry.survivors ?? (await registry.whole()));
       running = await registry.whole();
-      const died = registry.death();
-      await killAt(death);
-      await Promise.all([running.upload(archive, ada.token).catch(() => undefined), died]);
-      if (death.accepted) crates++;
-    }
+      expect(states.map(({ status }) => status)).toEqual(
+        Array.from({ length: crates }, () => "finished"),
+      );
+      const { body } = await running.graphql(
+        "{ roCrates { totalCount } dataDownloads { totalCount } datasets { totalCount } }",
+      );
+      expect(body["data"]).toEqual({
+        roCrates: { totalCount: crates },
+        dataDownloads: { totalCount: crates * FILES },
+        datasets: { totalCount: crates * (ENTITIES - FILES) },
+      });
+      expect(new Set(await registry.terminate())).toEqual(new Set([0]));
 
-    await killAt({});
-    const states = await ended(registry.survivors ?? (await registry.whole()));
-    running = await registry.whole();
-    expect(states.map(({ status }) => status)).toEqual(Array.from({ length: crates }, () => "finished"));
-    const { body } = await running.graphql("{ roCrates { totalCount } dataDownloads { totalCount } datasets { totalCount } }");
-    expect(body["data"]).toEqual({ roCrates: { totalCount: crates }, dataDownloads: { totalCount: crates * FILES }, datasets: { totalCount: crates * (ENTITIES - FILES) } });
-    expect(new Set(await registry.terminate())).toEqual(new Set([0]));
-
-    const check = spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], { encoding: "utf8", env: { PATH: process.env["PATH"], ...registry.stores } });
-    expect(check).toMatchObject({ status: 0, stdout: expect.stringContaining("the index agrees with the records"), stderr: "" });
-    await everyObjectIsReferred();
-  }, 600_000);
+      const check = spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"], ...registry.stores },
+      });
+      expect(check).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining("the index agrees with the records"),
+        stderr: "",
+      });
+      await everyObjectIsReferred();
+    },
+    600_000,
+  );
 });
 
-/** Sweeps as the service does, with every intent expired: what is stored then is what records refer to. */
+/**
+ * Sweeps as the service does, with every intent expired: what is stored then is what records refer
+ * to.
+ */
 async function everyObjectIsReferred(): Promise<void> {
   const config = readConfig(registry.stores);
   const records = await openRecords(config, () => undefined);
   try {
     const objects = await openObjects(objectsOf(config));
-    const { removed, stale } = await sweepObjects({ objects, records, intentLifetime: 0, now: () => Date.now() + 1000 });
+    const { removed, stale } = await sweepObjects({
+      objects,
+      records,
+      intentLifetime: 0,
+      now: () => Date.now() + 1000,
+    });
     // The uploads that were never accepted.
     expect(removed).toBeGreaterThan(0);
     expect(stale).toBeGreaterThan(0);

@@ -9,7 +9,10 @@ import type { RegistryClient, User } from "../support/registry-client.js";
 
 const ROUNDS = 4;
 const ENTITIES = 800;
-/** ms: in a cluster another worker notices within five STALLED_INTERVAL; the rest is for a busy machine. */
+/**
+ * ms: in a cluster another worker notices within five STALLED_INTERVAL; the rest is for a busy
+ * machine.
+ */
 const PATIENCE = 60_000;
 let registry: Mortal;
 beforeAll(async () => {
@@ -17,11 +20,27 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => registry?.remove(), 60_000);
 
-/** Creates records until the death is over; answers what the registry said it had stored. Those that a node took with it have no answer. */
-async function createUntil(over: () => boolean, at: RegistryClient, ada: User, into: string[]): Promise<void> {
+/**
+ * Creates records until the death is over; answers what the registry said it had stored. Those that
+ * a node took with it have no answer.
+ */
+async function createUntil(
+  over: () => boolean,
+  at: RegistryClient,
+  ada: User,
+  into: string[],
+): Promise<void> {
   for (let count = 0; !over(); count++) {
     try {
-      const { status, body, text } = await at.ask("/dataset", { token: ada.token, body: { "@type": "evi:Dataset", name: `Dataset ${count}`, description: "Written while the power goes.", owner: ada.ark } });
+      const { status, body, text } = await at.ask("/dataset", {
+        token: ada.token,
+        body: {
+          "@type": "evi:Dataset",
+          name: `Dataset ${count}`,
+          description: "Written while the power goes.",
+          owner: ada.ark,
+        },
+      });
       if (status !== 200) throw new Error(`refused: ${text}`);
       into.push(body["@id"] as string);
     } catch (error) {
@@ -33,7 +52,10 @@ async function createUntil(over: () => boolean, at: RegistryClient, ada: User, i
 
 /** What the index holds and what the records say, as an operator compares them. */
 function check() {
-  return spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], { encoding: "utf8", env: { PATH: process.env["PATH"], ...registry.stores } });
+  return spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], ...registry.stores },
+  });
 }
 
 describe("a process killed at any moment", () => {
@@ -49,8 +71,12 @@ describe("a process killed at any moment", () => {
       const user = ada;
       let dead = false;
       const writers = [1, 2, 3, 4].map(() => createUntil(() => dead, running, user, answered));
-      const upload = largeCrate(`round ${round}`, ENTITIES).then((archive) => running.upload(archive, user.token))
-        .then(({ body }) => submissions.push(body["submissionUUID"] as string), () => undefined);
+      const upload = largeCrate(`round ${round}`, ENTITIES)
+        .then((archive) => running.upload(archive, user.token))
+        .then(
+          ({ body }) => submissions.push(body["submissionUUID"] as string),
+          () => undefined,
+        );
       // Half of the deaths come at any moment, half in the middle of the intake.
       if (round % 2 === 1) await upload;
       await sleep(Math.random() * (round % 2 === 1 ? 300 : 1000));
@@ -61,30 +87,57 @@ describe("a process killed at any moment", () => {
     }
     const running = await registry.whole();
     // Also what was accepted when a death took the answer.
-    const { body: listed } = await running.graphql("{ submissions(first: 100) { nodes { submissionUUID } } }", {}, ada!.token);
-    const ids = (listed["data"].submissions.nodes as { submissionUUID: string }[]).map(({ submissionUUID }) => submissionUUID);
+    const { body: listed } = await running.graphql(
+      "{ submissions(first: 100) { nodes { submissionUUID } } }",
+      {},
+      ada!.token,
+    );
+    const ids = (listed["data"].submissions.nodes as { submissionUUID: string }[]).map(
+      ({ submissionUUID }) => submissionUUID,
+    );
     expect(ids).toEqual(expect.arrayContaining(submissions));
     const states = await Promise.all(ids.map((id) => running.settled(id, ada!.token, PATIENCE)));
     for (const { status, error } of states) expect(status, JSON.stringify(error)).toBe("finished");
     // Some were in the middle of it, or this says nothing of that.
-    expect(states.filter(({ submissionUUID, timeFinished }) => Date.parse(timeFinished as string) > (deaths.get(submissionUUID as string) ?? Infinity)).length).toBeGreaterThan(0);
-    for (const { rocrateIdentifier } of states) expect((await running.ask(`/${rocrateIdentifier}`)).status).toBe(200);
+    expect(
+      states.filter(
+        ({ submissionUUID, timeFinished }) =>
+          Date.parse(timeFinished as string) > (deaths.get(submissionUUID as string) ?? Infinity),
+      ).length,
+    ).toBeGreaterThan(0);
+    for (const { rocrateIdentifier } of states)
+      expect((await running.ask(`/${rocrateIdentifier}`)).status).toBe(200);
 
-    const stored = new Set(((await running.ask("/dataset?limit=1000")).body as unknown as { "@id": string }[]).map((record) => record["@id"]));
+    const stored = new Set(
+      ((await running.ask("/dataset?limit=1000")).body as unknown as { "@id": string }[]).map(
+        (record) => record["@id"],
+      ),
+    );
     const missing: string[] = [];
-    for (const ark of answered) if (!stored.has(ark) && (await running.ask(`/${ark}`)).status !== 200) missing.push(ark);
+    for (const ark of answered)
+      if (!stored.has(ark) && (await running.ask(`/${ark}`)).status !== 200) missing.push(ark);
     expect(answered.length).toBeGreaterThan(ROUNDS);
     expect(submissions.length).toBeGreaterThanOrEqual(ROUNDS / 2);
     expect(missing).toEqual([]);
 
     // All or nothing: a crate is there with every entity, or its submission has not finished.
-    const { body } = await running.graphql("{ roCrates { totalCount } dataDownloads { totalCount } }");
+    const { body } = await running.graphql(
+      "{ roCrates { totalCount } dataDownloads { totalCount } }",
+    );
     expect(body["data"].roCrates.totalCount).toBe(states.length);
     expect(body["data"].dataDownloads.totalCount).toBe((states.length * ENTITIES) / 20);
 
     // The records of one process belong to it alone.
-    if (!registry.survivors) expect(check()).toMatchObject({ status: 1, stderr: expect.stringMatching(/in use.*Stop it first/s) });
+    if (!registry.survivors)
+      expect(check()).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/in use.*Stop it first/s),
+      });
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
-    expect(check()).toMatchObject({ status: 0, stdout: expect.stringContaining("the index agrees with the records"), stderr: "" });
+    expect(check()).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("the index agrees with the records"),
+      stderr: "",
+    });
   }, 120_000);
 });

@@ -6,10 +6,17 @@ import { RunWorld } from "../support/run-world.js";
 import { PodmanServer, podmanInstalled } from "../support/servers/podman.js";
 import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
-const ENV = { MAX_METADATA_BYTES: "6M", MAX_ENTITY_BYTES: "1M", MAX_CRATE_ENTITIES: "10000", MAX_CRATE_RATIO: "100000" };
-const HEAD = '{"@context":"https://w3id.org/ro/crate/1.1/context","@graph":[{"@id":"ro-crate-metadata.json","@type":"CreativeWork","about":{"@id":"./"},"conformsTo":{"@id":"https://w3id.org/ro/crate/1.1"}},{"@id":"./","@type":"Dataset","name":"Large"';
+const ENV = {
+  MAX_METADATA_BYTES: "6M",
+  MAX_ENTITY_BYTES: "1M",
+  MAX_CRATE_ENTITIES: "10000",
+  MAX_CRATE_RATIO: "100000",
+};
+const HEAD =
+  '{"@context":"https://w3id.org/ro/crate/1.1/context","@graph":[{"@id":"ro-crate-metadata.json","@type":"CreativeWork","about":{"@id":"./"},"conformsTo":{"@id":"https://w3id.org/ro/crate/1.1"}},{"@id":"./","@type":"Dataset","name":"Large"';
 const nested = (depth: number) => `${HEAD},"about":${"[".repeat(depth)}${"]".repeat(depth)}}]}`;
-const entities = (count: number) => `${HEAD}},${Array.from({ length: count }, (_, at) => `{"@id":"#${at}","@type":"Thing","name":"Part ${at}"}`).join(",")}]}`;
+const entities = (count: number) =>
+  `${HEAD}},${Array.from({ length: count }, (_, at) => `{"@id":"#${at}","@type":"Thing","name":"Part ${at}"}`).join(",")}]}`;
 const padding = (bytes: number) => "A word or two. ".repeat(bytes / 15);
 
 let registry: RegistryUnderTest | undefined;
@@ -25,11 +32,19 @@ const started = async (env: Record<string, string>) => {
 
 /** What the intake says of a metadata file, and that nothing of it was kept. */
 async function refusal(metadata: string | Buffer) {
-  const archive = typeof metadata === "string" ? await zip({ "ro-crate-metadata.json": metadata }) : metadata;
+  const archive =
+    typeof metadata === "string" ? await zip({ "ro-crate-metadata.json": metadata }) : metadata;
   const answer = await registry!.upload(archive, ada.token, { path: "/rocrate/upload" });
   expect(await registry!.recordCount()).toBe(0);
   expect((await registry!.ask("/healthz")).status).toBe(200);
-  return { status: answer.status, findings: (answer.body["submission"] as { error: { code: string; pointer: string | null; message: string }[] }).error };
+  return {
+    status: answer.status,
+    findings: (
+      answer.body["submission"] as {
+        error: { code: string; pointer: string | null; message: string }[];
+      }
+    ).error,
+  };
 }
 
 describe("metadata beyond a limit", () => {
@@ -37,21 +52,70 @@ describe("metadata beyond a limit", () => {
   afterAll(stopped);
 
   test.each([
-    ["a file of 7 MB", () => `${HEAD},"description":"${padding(7e6)}"}]}`, { code: "METADATA_TOO_LARGE", message: expect.stringContaining("MAX_METADATA_BYTES=6291456") }],
-    ["an entity of 2 MB", () => `${HEAD},"description":"${padding(2e6)}"}]}`, { code: "ENTITY_TOO_LARGE", pointer: "/@graph/1", message: expect.stringContaining("MAX_ENTITY_BYTES=1048576") }],
-    ["an entity of a million numbers", () => `${HEAD},"size":[${"1,".repeat(1e6)}1]}]}`, { code: "ENTITY_TOO_LARGE", pointer: "/@graph/1" }],
-    ["a crate of 2 MB around its graph, in the older layout", () => `{"@context":"https://schema.org","@id":"./","@type":"Dataset","name":"${padding(2e6)}","@graph":[]}`, { code: "ENTITY_TOO_LARGE", pointer: "" }],
-    ["JSON 10,000 deep", () => nested(10_000), { code: "too_deep", pointer: expect.stringMatching(/^\/@graph\/1\/about(\/0)+$/) }],
-    ["JSON a million deep", () => nested(1_000_000), { code: "too_deep", pointer: expect.stringMatching(/^\/@graph\/1\/about(\/0)+$/) }],
-    ["50,000 entities", () => entities(50_000), { code: "TOO_MANY_ENTITIES", message: expect.stringContaining("MAX_CRATE_ENTITIES=10000") }],
-    ["10,001 entities in less than a MiB", () => entities(10_001), { code: "TOO_MANY_ENTITIES", message: expect.stringContaining("MAX_CRATE_ENTITIES=10000") }],
+    [
+      "a file of 7 MB",
+      () => `${HEAD},"description":"${padding(7e6)}"}]}`,
+      {
+        code: "METADATA_TOO_LARGE",
+        message: expect.stringContaining("MAX_METADATA_BYTES=6291456"),
+      },
+    ],
+    [
+      "an entity of 2 MB",
+      () => `${HEAD},"description":"${padding(2e6)}"}]}`,
+      {
+        code: "ENTITY_TOO_LARGE",
+        pointer: "/@graph/1",
+        message: expect.stringContaining("MAX_ENTITY_BYTES=1048576"),
+      },
+    ],
+    [
+      "an entity of a million numbers",
+      () => `${HEAD},"size":[${"1,".repeat(1e6)}1]}]}`,
+      { code: "ENTITY_TOO_LARGE", pointer: "/@graph/1" },
+    ],
+    [
+      "a crate of 2 MB around its graph, in the older layout",
+      () =>
+        `{"@context":"https://schema.org","@id":"./","@type":"Dataset","name":"${padding(2e6)}",` +
+        `"@graph":[]}`,
+      { code: "ENTITY_TOO_LARGE", pointer: "" },
+    ],
+    [
+      "JSON 10,000 deep",
+      () => nested(10_000),
+      { code: "too_deep", pointer: expect.stringMatching(/^\/@graph\/1\/about(\/0)+$/) },
+    ],
+    [
+      "JSON a million deep",
+      () => nested(1_000_000),
+      { code: "too_deep", pointer: expect.stringMatching(/^\/@graph\/1\/about(\/0)+$/) },
+    ],
+    [
+      "50,000 entities",
+      () => entities(50_000),
+      { code: "TOO_MANY_ENTITIES", message: expect.stringContaining("MAX_CRATE_ENTITIES=10000") },
+    ],
+    [
+      "10,001 entities in less than a MiB",
+      () => entities(10_001),
+      { code: "TOO_MANY_ENTITIES", message: expect.stringContaining("MAX_CRATE_ENTITIES=10000") },
+    ],
   ])("is refused with 413 and its name: %s", async (_, metadata, finding) => {
     expect(await refusal(metadata())).toMatchObject({ status: 413, findings: [finding] });
   });
 
   test("is read when it is large and breaks no limit", async () => {
-    const many = Array.from({ length: 20 }, (_, at) => `{"@id":"#${at}","@type":"Thing","name":"Part ${at}","description":"${padding(1e5)} \\" \\\\"}`);
-    const state = await registry!.take(await zip({ "ro-crate-metadata.json": `${HEAD}},${many.join(",")}]}` }), ada.token);
+    const many = Array.from(
+      { length: 20 },
+      (_, at) =>
+        `{"@id":"#${at}","@type":"Thing","name":"Part ${at}","description":"${padding(1e5)} ` +
+        `\\" \\\\"}`,
+    );
+    const state = await registry!.take(
+      await zip({ "ro-crate-metadata.json": `${HEAD}},${many.join(",")}]}` }),
+      ada.token,
+    );
     expect(state["error"]).toBeNull();
     expect(state["identifiersMinted"]).toBe(21);
   });
@@ -69,15 +133,30 @@ describe("what would take longer to commit than COMMIT_LIMIT", () => {
   });
 
   test("is refused with 413 when it is a crate, and writes of others go on", async () => {
-    expect(await refusal(await largeCrate("long", 1500))).toMatchObject({ status: 413, findings: [{ code: "COMMIT_TOO_LONG", message: expect.stringContaining("COMMIT_LIMIT=1 ms") }] });
-    const dataset = { "@type": "evi:Dataset", name: "Images", description: "Some images.", owner: ada.ark };
+    expect(await refusal(await largeCrate("long", 1500))).toMatchObject({
+      status: 413,
+      findings: [
+        { code: "COMMIT_TOO_LONG", message: expect.stringContaining("COMMIT_LIMIT=1 ms") },
+      ],
+    });
+    const dataset = {
+      "@type": "evi:Dataset",
+      name: "Images",
+      description: "Some images.",
+      owner: ada.ark,
+    };
     expect((await registry!.ask("/dataset", { token: ada.token, body: dataset })).status).toBe(200);
   });
 
   test.skipIf(!podmanInstalled)("ends a run, at once, when it is what that left", async () => {
     const world = new RunWorld(registry!, ada);
     const ark = await world.computation("for n in $(seq 100); do echo $n > $n; done");
-    expect(await world.run(ark)).toMatchObject({ status: "failed", error: [{ code: "COMMIT_TOO_LONG", message: expect.stringMatching(/100 files.*COMMIT_LIMIT=1 ms/) }] });
+    expect(await world.run(ark)).toMatchObject({
+      status: "failed",
+      error: [
+        { code: "COMMIT_TOO_LONG", message: expect.stringMatching(/100 files.*COMMIT_LIMIT=1 ms/) },
+      ],
+    });
     expect((await registry!.ask(`/computation/${ark}/history`)).body["revisions"]).toHaveLength(1);
     expect(registry!.log).not.toContain("an attempt at a submission failed");
     expect(podman!.left()).toEqual([]);

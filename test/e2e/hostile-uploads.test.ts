@@ -8,17 +8,41 @@ import { RO_CRATE, crate, metadata, zip } from "../support/crates.js";
 import { RegistryProcess } from "../support/registry-process.js";
 import type { User } from "../support/registry-client.js";
 
-// The two entry points that `hostile-requests.test.ts` does not send to: archives of crates, and WebSockets.
+// The two entry points that `hostile-requests.test.ts` does not send to: archives of crates, and
+// WebSockets.
 
 /** What a reader may wait, p99, in ms, and measurements before the figure is believed. */
 const [BOUND, ATTEMPTS] = [50, 3];
-const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 const ARCHIVES: readonly (() => Promise<Uint8Array>)[] = [
-  () => zip({ "ro-crate-metadata.json": metadata([], {}, many(30_000, () => RO_CRATE)) }),
-  () => zip({ "ro-crate-metadata.json": metadata([], {}, many(2_000, (index) => (index % 2 === 0 ? RO_CRATE : "https://w3id.org/ro/crate/1.2/context"))) }),
-  () => crate([], {}, { "@id": "./", mentions: many(150_000, (index) => ({ "@id": `#${index}` })) }),
-  () => crate([], {}, { "@id": "./", mentions: many(20_000, (index) => ({ "@id": `ark:99999/x-${index}` })) }),
+  () =>
+    zip({
+      "ro-crate-metadata.json": metadata(
+        [],
+        {},
+        many(30_000, () => RO_CRATE),
+      ),
+    }),
+  () =>
+    zip({
+      "ro-crate-metadata.json": metadata(
+        [],
+        {},
+        many(2_000, (index) =>
+          index % 2 === 0 ? RO_CRATE : "https://w3id.org/ro/crate/1.2/context",
+        ),
+      ),
+    }),
+  () =>
+    crate([], {}, { "@id": "./", mentions: many(150_000, (index) => ({ "@id": `#${index}` })) }),
+  () =>
+    crate(
+      [],
+      {},
+      { "@id": "./", mentions: many(20_000, (index) => ({ "@id": `ark:99999/x-${index}` })) },
+    ),
   () => crate([], Object.fromEntries(many(3_000, (index) => [`f${index}`, ""]))),
   () => crate(many(3_000, () => ({ "@id": "#x", "@type": "Person", name: "x" }))),
   () => crate([], { "a\u202Egnp.exe": "x" }),
@@ -26,11 +50,49 @@ const ARCHIVES: readonly (() => Promise<Uint8Array>)[] = [
 ];
 
 const MESSAGES: readonly string[][] = [
-  ["not json"], [`{"type":"connection_init","payload":${"[".repeat(50_000)}`], [JSON.stringify({ type: "connection_init", payload: Object.fromEntries(many(15_000, (index) => [`k${index}`, 1])) })],
+  ["not json"],
+  [`{"type":"connection_init","payload":${"[".repeat(50_000)}`],
+  [
+    JSON.stringify({
+      type: "connection_init",
+      payload: Object.fromEntries(many(15_000, (index) => [`k${index}`, 1])),
+    }),
+  ],
   [`{"type":"connection_init","payload":"${"x".repeat(400_000)}"}`],
-  [JSON.stringify({ type: "connection_init" }), JSON.stringify({ id: "1", type: "subscribe", payload: { query: "query ($x: JSON) { me { id } }", variables: { x: many(15_000, (index) => index) } } })],
-  [JSON.stringify({ type: "connection_init" }), ...many(50, (index) => JSON.stringify({ id: String(index), type: "subscribe", payload: { query: "subscription { submissionProgress(id: \"x\") { status } }" } }))],
-  [JSON.stringify({ type: "connection_init" }), JSON.stringify({ id: "1", type: "subscribe", payload: { query: `{ ${many(300, (index) => `a${index}: datasets(first: 100) { nodes { document } }`).join(" ")} }` } })],
+  [
+    JSON.stringify({ type: "connection_init" }),
+    JSON.stringify({
+      id: "1",
+      type: "subscribe",
+      payload: {
+        query: "query ($x: JSON) { me { id } }",
+        variables: { x: many(15_000, (index) => index) },
+      },
+    }),
+  ],
+  [
+    JSON.stringify({ type: "connection_init" }),
+    ...many(50, (index) =>
+      JSON.stringify({
+        id: String(index),
+        type: "subscribe",
+        payload: { query: 'subscription { submissionProgress(id: "x") { status } }' },
+      }),
+    ),
+  ],
+  [
+    JSON.stringify({ type: "connection_init" }),
+    JSON.stringify({
+      id: "1",
+      type: "subscribe",
+      payload: {
+        query:
+          "{ " +
+          `${many(300, (index) => `a${index}: datasets(first: 100) { nodes { document } }`).join(" ")} ` +
+          "}",
+      },
+    }),
+  ],
 ];
 
 /** Opens a WebSocket, sends, and leaves after a while. */
@@ -38,12 +100,15 @@ function speak(url: string, messages: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`${url.replace("http", "ws")}/graphql`, "graphql-transport-ws");
     const timer = setTimeout(() => socket.terminate(), 400);
-    socket.on("open", () => {
-      for (const message of messages) socket.send(message);
-    }).on("error", () => undefined).on("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
+    socket
+      .on("open", () => {
+        for (const message of messages) socket.send(message);
+      })
+      .on("error", () => undefined)
+      .on("close", () => {
+        clearTimeout(timer);
+        resolve();
+      });
   });
 }
 
@@ -53,7 +118,11 @@ let record: string;
 beforeAll(async () => {
   registry = await RegistryProcess.start();
   ada = await registry.user();
-  record = String((await registry.ask("/dataset", { token: ada.token, body: bodyOf("dataset", ada.ark) })).body["@id"]);
+  record = String(
+    (await registry.ask("/dataset", { token: ada.token, body: bodyOf("dataset", ada.ark) })).body[
+      "@id"
+    ],
+  );
 });
 afterAll(() => registry.stop());
 
@@ -70,17 +139,27 @@ describe("hostile archives and WebSockets", () => {
       }
     };
     const talk = async (): Promise<void> => {
-      for (let round = 0; round < 6; round++) for (const messages of MESSAGES) await speak(registry.url, messages);
+      for (let round = 0; round < 6; round++)
+        for (const messages of MESSAGES) await speak(registry.url, messages);
     };
     let p99 = Infinity;
     for (let attempt = 1; attempt <= ATTEMPTS && p99 >= BOUND; attempt++) {
-      const times = await reads(url, () => Promise.all([upload(), talk(), talk(), pause(5_000)]), registry.pid);
+      const times = await reads(
+        url,
+        () => Promise.all([upload(), talk(), talk(), pause(5_000)]),
+        registry.pid,
+      );
       p99 = percentile(times, 0.99);
     }
     expect(p99).toBeLessThan(BOUND);
     for (const submission of submissions) await registry.settled(submission, ada.token, 120_000);
     expect(registry.alive).toBe(true);
-    const { body } = await registry.upload(await crate([{ "@id": "a.txt", "@type": "File" }], { "a.txt": "x" }), ada.token);
-    expect(await registry.settled(String(body["submissionUUID"]), ada.token, 60_000)).toMatchObject({ status: "finished" });
+    const { body } = await registry.upload(
+      await crate([{ "@id": "a.txt", "@type": "File" }], { "a.txt": "x" }),
+      ada.token,
+    );
+    expect(await registry.settled(String(body["submissionUUID"]), ada.token, 60_000)).toMatchObject(
+      { status: "finished" },
+    );
   }, 300_000);
 });

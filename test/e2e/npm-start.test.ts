@@ -15,29 +15,47 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stores?.remove());
 
-test.each(ROLES)("npm start passes SIGTERM on: the registry ends with it and nothing is left running, in the role %s", async (role) => {
-  const dataDir = await mkdtemp(join(tmpdir(), "arkgraph-npm-"));
-  // A group of their own: whatever npm puts in between is in it.
-  const child = spawn("npm", ["-s", "start"], { cwd: packageRoot, env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, ...stores.besides(role) }, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  try {
-    for (const last = Date.now() + 20_000; !stdout.includes("listens at") && Date.now() < last; ) await pause(20);
-    const url = /listens at (\S+)/.exec(stdout)?.[1];
-    expect(url, stderr).toBeDefined();
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    const gone = once(child, "exit");
-    child.kill("SIGTERM");
-    await gone;
-    for (const last = Date.now() + 10_000; isAlive(-child.pid!) && Date.now() < last; ) await pause(50);
-    expect(isAlive(-child.pid!)).toBe(false);
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-  } finally {
-    if (isAlive(-child.pid!)) process.kill(-child.pid!, "SIGKILL");
-    await rm(dataDir, { recursive: true, force: true });
-  }
-});
+test.each(ROLES)(
+  "npm start passes SIGTERM on: the registry ends with it and nothing is left running, in " +
+    "the role %s",
+  async (role) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "arkgraph-npm-"));
+    // A group of their own: whatever npm puts in between is in it.
+    const child = spawn("npm", ["-s", "start"], {
+      cwd: packageRoot,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: process.env["HOME"],
+        PORT: "0",
+        HOST: "127.0.0.1",
+        DATA_DIR: dataDir,
+        ...stores.besides(role),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    let [stdout, stderr] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    try {
+      for (const last = Date.now() + 20_000; !stdout.includes("listens at") && Date.now() < last;)
+        await pause(20);
+      const url = /listens at (\S+)/.exec(stdout)?.[1];
+      expect(url, stderr).toBeDefined();
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await gone;
+      for (const last = Date.now() + 10_000; isAlive(-child.pid!) && Date.now() < last;)
+        await pause(50);
+      expect(isAlive(-child.pid!)).toBe(false);
+      await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    } finally {
+      if (isAlive(-child.pid!)) process.kill(-child.pid!, "SIGKILL");
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  },
+);
 
 /** @param pid that of a process, or below zero that of a group */
 function isAlive(pid: number): boolean {

@@ -21,7 +21,10 @@ test("a first start announces one token for the administrator, to whoever starte
 
 describe.each(ROLES)("a start in the role %s", (role) => {
   test.each([
-    ["PORT", "banana"], ["TOKEN_LIFETIME", "soon"], ["MAX_UPLOAD_BYTES", "much"], ["BASE_URL", "nowhere"],
+    ["PORT", "banana"],
+    ["TOKEN_LIFETIME", "soon"],
+    ["MAX_UPLOAD_BYTES", "much"],
+    ["BASE_URL", "nowhere"],
   ])("with a wrong setting stops with one line naming it: %s=%s", async (name, value) => {
     const { status, stdout, stderr } = await runToEnd({ ...registry.besides(role), [name]: value });
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -35,24 +38,43 @@ describe.each(ROLES)("a start in the role %s", (role) => {
     expect(stderr).not.toContain("hunter2");
   });
 
-  // Nodes of a cluster share their stores, as the four here do; the data of one process are its own.
-  test("with PORT=0 prints a free port; a second one on its port, or on data of its own, stops with one line", async () => {
-    const first = registry.running(role);
-    const { port } = new URL(first.url);
-    expect(Number(port)).toBeGreaterThan(0);
-    expect(first.announced).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
-    const [samePort, sameData] = await Promise.all([runToEnd({ ...registry.besides(role), PORT: port }), role === "all" ? runToEnd({ DATA_DIR: first.dataDir }) : undefined]);
-    expect(samePort).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use.*PORT.*\n$/) });
-    if (sameData) expect(sameData).toMatchObject({ status: 1, stderr: expect.stringMatching(/^arkgraph: .*in use by process \d+.*\n$/) });
-    expect((await first.ask("/readyz")).status).toBe(200);
-  });
+  // Nodes of a cluster share their stores, as the four here do; the data of one process are its
+  // own.
+  test(
+    "with PORT=0 prints a free port; a second one on its port, or on data of its own, stops " +
+      "with one line",
+    async () => {
+      const first = registry.running(role);
+      const { port } = new URL(first.url);
+      expect(Number(port)).toBeGreaterThan(0);
+      expect(first.announced).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
+      const [samePort, sameData] = await Promise.all([
+        runToEnd({ ...registry.besides(role), PORT: port }),
+        role === "all" ? runToEnd({ DATA_DIR: first.dataDir }) : undefined,
+      ]);
+      expect(samePort).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/^arkgraph: .*in use.*PORT.*\n$/),
+      });
+      if (sameData)
+        expect(sameData).toMatchObject({
+          status: 1,
+          stderr: expect.stringMatching(/^arkgraph: .*in use by process \d+.*\n$/),
+        });
+      expect((await first.ask("/readyz")).status).toBe(200);
+    },
+  );
 });
 
 describe.each(ROLES)("a stop in the role %s", (role) => {
   test("by SIGTERM ends with status 0, quickly, also with idle connections", async () => {
-    const process = await RegistryProcess.start({ env: { ...registry.besides(role), SHUTDOWN_GRACE: "8s" } });
+    const process = await RegistryProcess.start({
+      env: { ...registry.besides(role), SHUTDOWN_GRACE: "8s" },
+    });
     const agent = new Agent({ keepAlive: true });
-    await new Promise<void>((resolve) => get(`${process.url}/healthz`, { agent }, (answer) => answer.resume().on("end", resolve)));
+    await new Promise<void>((resolve) =>
+      get(`${process.url}/healthz`, { agent }, (answer) => answer.resume().on("end", resolve)),
+    );
     const { status, ms } = await process.terminate();
     agent.destroy();
     await process.remove();
@@ -61,13 +83,19 @@ describe.each(ROLES)("a stop in the role %s", (role) => {
   });
 
   test("does not wait for a client that never ends its upload", async () => {
-    const process = await RegistryProcess.start({ env: { ...registry.besides(role), SHUTDOWN_GRACE: "2s", S3_PART_SIZE: "5MiB" } });
+    const process = await RegistryProcess.start({
+      env: { ...registry.besides(role), SHUTDOWN_GRACE: "2s", S3_PART_SIZE: "5MiB" },
+    });
     const staging = () => registry.stagingOf(process);
     // A worker takes no uploads: it is left with the request.
     const { token } = role === "worker" ? { token: "none" } : await process.user();
     const { hostname, port } = new URL(process.url);
     const socket = connect(Number(port), hostname).on("error", () => undefined);
-    socket.write(`POST /rocrate/upload-async HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 99999999\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="c.zip"\r\n\r\nsome`);
+    socket.write(
+      `POST /rocrate/upload-async HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+        `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 99999999\r\n\r\n` +
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="c.zip"\r\n\r\nsome`,
+    );
     // Beyond the first part: what comes before is in the node's memory.
     socket.write(Buffer.alloc(6 * 2 ** 20));
     if (role === "worker") await new Promise((resolve) => socket.once("data", resolve));
@@ -86,9 +114,12 @@ describe("a stop of all that runs", () => {
     const first = await registry.whole();
     const { email, password, token } = await first.user();
     const { body } = await first.upload(await largeCrate("stopped", 2000), token);
-    const stateNow = async () => (await first.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body;
+    const stateNow = async () =>
+      (await first.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token })).body;
     // In a cluster it is another node that takes it up.
-    await expect.poll(async () => (await stateNow())["status"], { interval: 10 }).not.toBe("queued");
+    await expect
+      .poll(async () => (await stateNow())["status"], { interval: 10 })
+      .not.toBe("queued");
     expect(await stateNow()).toMatchObject({ completed: false });
     const began = Date.now();
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
@@ -107,7 +138,12 @@ describe("a stop of all that runs", () => {
     const first = await registry.whole();
     const { token } = await first.user();
     const { rocrateIdentifier: crate } = await first.take(await buildDemoCrate(), token);
-    const ask = (at: RegistryClient) => Promise.all([at.ask(`/${crate}/samples.csv`), at.ask(`/evidencegraph/query/${crate}/results/clusters.csv`), at.ask(`/datadownload/${crate}/results/clusters.csv/download`, { token })]);
+    const ask = (at: RegistryClient) =>
+      Promise.all([
+        at.ask(`/${crate}/samples.csv`),
+        at.ask(`/evidencegraph/query/${crate}/results/clusters.csv`),
+        at.ask(`/datadownload/${crate}/results/clusters.csv/download`, { token }),
+      ]);
     const before = await ask(first);
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
     const after = await ask(await registry.whole(first.url));

@@ -6,7 +6,8 @@ import type { Json, User } from "../support/registry-client.js";
 import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
 const present = existsSync(REAL_CRATES);
-if (!present) process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+if (!present)
+  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
 
 describe.skipIf(!present)("real crates, over HTTP", () => {
   let registry: RegistryUnderTest;
@@ -18,22 +19,39 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
   afterAll(() => registry?.stop());
 
   test.each([
-    "fs-cm4ai-release", "fs-nf-fanout", "fs-mds-reasoning", "fs-mds-zip-test-crate.zip", "py-crate_with_subcrates", "run-profile-ex-process",
-    "run-profile-ex-provenance", "rb-crate-spec1.3", "rb-zip-biobb_hpc_workflows-condapack.zip", "eln-kadi4mat-records.eln",
+    "fs-cm4ai-release",
+    "fs-nf-fanout",
+    "fs-mds-reasoning",
+    "fs-mds-zip-test-crate.zip",
+    "py-crate_with_subcrates",
+    "run-profile-ex-process",
+    "run-profile-ex-provenance",
+    "rb-crate-spec1.3",
+    "rb-zip-biobb_hpc_workflows-condapack.zip",
+    "eln-kadi4mat-records.eln",
   ])("%s goes in, resolves and comes back byte for byte", async (name) => {
     const archive = (await realCrate(name))!;
     const before = await registry.recordCount();
     const submission = await registry.take(archive, ada.token);
-    expect(submission, JSON.stringify(submission["error"])).toMatchObject({ status: "finished", error: null });
+    expect(submission, JSON.stringify(submission["error"])).toMatchObject({
+      status: "finished",
+      error: null,
+    });
     expect(await registry.recordCount()).toBe(before + submission["identifiersMinted"]);
     if (name.startsWith("fs-")) expect(submission["warnings"].length).toBeGreaterThan(0);
     const crate = submission["rocrateIdentifier"] as string;
     expect((await registry.ask(`/${crate}`)).body).toMatchObject({ "@id": crate });
-    const back = await fetch(`${registry.url}/rocrate/archived/download/${crate}`, { headers: { Authorization: `Bearer ${ada.token}` } });
+    const back = await fetch(`${registry.url}/rocrate/archived/download/${crate}`, {
+      headers: { Authorization: `Bearer ${ada.token}` },
+    });
     expect(Buffer.compare(Buffer.from(await back.arrayBuffer()), archive)).toBe(0);
   });
 
-  test.each([["BROKEN-rb-missing_file", "FILE_MISSING"], ["BROKEN-rb-not_json", "json_invalid"], ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"]])("%s is a failed submission that says why, with no record", async (name, code) => {
+  test.each([
+    ["BROKEN-rb-missing_file", "FILE_MISSING"],
+    ["BROKEN-rb-not_json", "json_invalid"],
+    ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"],
+  ])("%s is a failed submission that says why, with no record", async (name, code) => {
     const before = await registry.recordCount();
     const submission = await registry.take((await realCrate(name))!, ada.token);
     expect(submission).toMatchObject({ status: "failed", rocrateIdentifier: null });
@@ -42,11 +60,23 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
   });
 
   test("show every record at its identifier and give back every stored file", async () => {
-    const lists = await Promise.all(["roCrates", "datasets", "softwareList", "computations", "dataDownloads", "entities", "schemas"].map(async (list) => {
-      const { body } = await registry.graphql(`{ ${list}(first: 1000) { nodes { id document } pageInfo { hasNextPage } } }`);
-      expect(body["data"][list].pageInfo.hasNextPage).toBe(false);
-      return body["data"][list].nodes as { id: string; document: Json }[];
-    }));
+    const lists = await Promise.all(
+      [
+        "roCrates",
+        "datasets",
+        "softwareList",
+        "computations",
+        "dataDownloads",
+        "entities",
+        "schemas",
+      ].map(async (list) => {
+        const { body } = await registry.graphql(
+          `{ ${list}(first: 1000) { nodes { id document } pageInfo { hasNextPage } } }`,
+        );
+        expect(body["data"][list].pageInfo.hasNextPage).toBe(false);
+        return body["data"][list].nodes as { id: string; document: Json }[];
+      }),
+    );
     const wrong: string[] = [];
     let files = 0;
     for (const { id, document } of lists.flat()) {
@@ -56,8 +86,11 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
       if (typeof contentUrl !== "string" || !contentUrl.startsWith(registry.url)) continue;
       files++;
       const answer = await fetch(contentUrl, { headers: { Authorization: `Bearer ${ada.token}` } });
-      const digest = createHash("sha256").update(Buffer.from(await answer.arrayBuffer())).digest("hex");
-      if (answer.status !== 200 || digest !== sha256) wrong.push(`${contentUrl}: ${answer.status}, ${digest} for ${sha256}`);
+      const digest = createHash("sha256")
+        .update(Buffer.from(await answer.arrayBuffer()))
+        .digest("hex");
+      if (answer.status !== 200 || digest !== sha256)
+        wrong.push(`${contentUrl}: ${answer.status}, ${digest} for ${sha256}`);
     }
     expect(wrong).toEqual([]);
     expect(files).toBeGreaterThan(15);
@@ -66,6 +99,10 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
   test("answer who made what from what", async () => {
     const { body } = await registry.graphql("{ computations(first: 1000) { nodes { id } } }");
     const ids = (body["data"].computations.nodes as { id: string }[]).map(({ id }) => id);
-    for (const id of ids) expect((await registry.ask(`/evidencegraph/query/${id}?direction=both&limit=1000`)).status, id).toBe(200);
+    for (const id of ids)
+      expect(
+        (await registry.ask(`/evidencegraph/query/${id}?direction=both&limit=1000`)).status,
+        id,
+      ).toBe(200);
   });
 });

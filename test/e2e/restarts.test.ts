@@ -9,17 +9,33 @@ import { plainZip } from "../support/plain-zip.js";
 import { RegistryProcess } from "../support/registry-process.js";
 import type { User } from "../support/registry-client.js";
 
-const ENV = { MAX_ATTEMPTS: "3", JOB_BACKOFF: "20ms", JOB_BACKOFF_MAX: "20ms", SHUTDOWN_GRACE: "100ms", LOG_LEVEL: "info" };
+const ENV = {
+  MAX_ATTEMPTS: "3",
+  JOB_BACKOFF: "20ms",
+  JOB_BACKOFF_MAX: "20ms",
+  SHUTDOWN_GRACE: "100ms",
+  LOG_LEVEL: "info",
+};
 const WITHIN = 60_000;
 /** Stores files for seconds, and makes one record. */
-const manyFiles = (): Buffer => plainZip([["ro-crate-metadata.json", JSON.stringify(metadata())], ...Array.from({ length: 4000 }, (_, at) => [`files/${at}.txt`, `File ${at}`] as const)]);
+const manyFiles = (): Buffer =>
+  plainZip([
+    ["ro-crate-metadata.json", JSON.stringify(metadata())],
+    ...Array.from({ length: 4000 }, (_, at) => [`files/${at}.txt`, `File ${at}`] as const),
+  ]);
 
 /** Processes that another one started (Linux). */
 function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter((text) => text !== "").map(Number);
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .filter((text) => text !== "")
+    .map(Number);
 }
 
-async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+): Promise<T> {
   for (const end = Date.now() + WITHIN; Date.now() < end; await sleep(5)) {
     const found = await look();
     if (found !== undefined) return found;
@@ -34,11 +50,14 @@ describe("a crate whose work runs when the service ends", () => {
   let bob: User;
   let submission: string;
   const start = async () => (registry = await RegistryProcess.start({ dataDir: folder, env: ENV }));
-  const inTheMiddle = () => eventually("the crate is in the middle of its work", async () => {
-    const { body: state } = await registry.ask(`/rocrate/upload/status/${submission}`, { token: ada.token });
-    expect(state["error"]).toBeNull();
-    return state["status"] === "running" && state["stage"] === "storing files" ? true : undefined;
-  });
+  const inTheMiddle = () =>
+    eventually("the crate is in the middle of its work", async () => {
+      const { body: state } = await registry.ask(`/rocrate/upload/status/${submission}`, {
+        token: ada.token,
+      });
+      expect(state["error"]).toBeNull();
+      return state["status"] === "running" && state["stage"] === "storing files" ? true : undefined;
+    });
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "arkgraph-restarts-"));
     await start();
@@ -57,7 +76,10 @@ describe("a crate whose work runs when the service ends", () => {
       await (end === "stop" ? registry.terminate() : registry.kill());
       await start();
     }
-    expect(await registry.settled(submission, ada.token, WITHIN)).toMatchObject({ status: "finished", error: null });
+    expect(await registry.settled(submission, ada.token, WITHIN)).toMatchObject({
+      status: "finished",
+      error: null,
+    });
   }, 240_000);
 
   test("fails after MAX_ATTEMPTS when it is what ends its process, and harms nothing else", async () => {
@@ -66,13 +88,23 @@ describe("a crate whose work runs when the service ends", () => {
     await registry.kill();
     await start();
     for (const _attempt of [2, 3]) {
-      const pid = await eventually("the crate has a process of its own", () => childrenOf(registry.pid)[0]);
+      const pid = await eventually(
+        "the crate has a process of its own",
+        () => childrenOf(registry.pid)[0],
+      );
       process.kill(pid, "SIGKILL");
-      await eventually("the process is gone", () => (childrenOf(registry.pid).includes(pid) ? undefined : true));
+      await eventually("the process is gone", () =>
+        childrenOf(registry.pid).includes(pid) ? undefined : true,
+      );
     }
-    expect(await registry.settled(submission, ada.token, WITHIN)).toMatchObject({ status: "failed", error: [{ code: "CRASHED_REPEATEDLY" }] });
+    expect(await registry.settled(submission, ada.token, WITHIN)).toMatchObject({
+      status: "failed",
+      error: [{ code: "CRASHED_REPEATEDLY" }],
+    });
     expect(registry.alive).toBe(true);
     expect(childrenOf(registry.pid)).toEqual([]);
-    expect((await registry.take(await crate([], {}, { name: "another" }), bob.token))["status"]).toBe("finished");
+    expect(
+      (await registry.take(await crate([], {}, { name: "another" }), bob.token))["status"],
+    ).toBe("finished");
   }, 240_000);
 });

@@ -4,7 +4,8 @@ import type { RegistryClient, User } from "../support/registry-client.js";
 import { EmbeddingsServer, embeddingsMissing } from "../support/servers/embeddings.js";
 
 const TEXTS: Readonly<Record<string, string>> = {
-  "Fluorescence images of carcinoma": "Microscopy of malignant cells from breast tissue, one channel for each stain.",
+  "Fluorescence images of carcinoma":
+    "Microscopy of malignant cells from breast tissue, one channel for each stain.",
   "Rainfall of the Alps": "Daily precipitation at forty weather stations, 1990 to 2020.",
   "Household incomes": "Earnings and rents of families by district, from the census.",
   "Protein sequences": "Amino acid sequences of enzymes of yeast, with their families.",
@@ -21,23 +22,49 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
   let ada: User;
   const arks = new Map<string, string>();
 
-  const search = async (query: string, kind = "dataset"): Promise<{ total: number; names: string[]; scores: number[] }> => {
-    const { status, body, text } = await at.ask(`/search/semantic?${new URLSearchParams({ query, type: kind, limit: "100" }).toString()}`);
+  const search = async (
+    query: string,
+    kind = "dataset",
+  ): Promise<{ total: number; names: string[]; scores: number[] }> => {
+    const { status, body, text } = await at.ask(
+      `/search/semantic?${new URLSearchParams({ query, type: kind, limit: "100" }).toString()}`,
+    );
     expect(status, text).toBe(200);
     const results = body["results"] as { name: string; score: number }[];
-    return { total: body["total_results"] as number, names: results.map(({ name }) => name), scores: results.map(({ score }) => score) };
+    return {
+      total: body["total_results"] as number,
+      names: results.map(({ name }) => name),
+      scores: results.map(({ score }) => score),
+    };
   };
-  const finds = (query: string, name: string) => expect.poll(async () => (await search(query)).names[0], { timeout: 20_000, interval: 100 }).toBe(name);
-  const dataset = (name: string, description: string) => ({ "@type": "evi:Dataset", name, description, owner: ada.ark });
+  const finds = (query: string, name: string) =>
+    expect
+      .poll(async () => (await search(query)).names[0], { timeout: 20_000, interval: 100 })
+      .toBe(name);
+  const dataset = (name: string, description: string) => ({
+    "@type": "evi:Dataset",
+    name,
+    description,
+    owner: ada.ark,
+  });
   const register = async (name: string, description: string): Promise<void> => {
-    const created = await at.ask("/dataset", { token: ada.token, body: dataset(name, description) });
+    const created = await at.ask("/dataset", {
+      token: ada.token,
+      body: dataset(name, description),
+    });
     expect(created.status, created.text).toBe(200);
-    arks.set(name, created.body["dataset"]?.["@id"] as string ?? created.body["@id"] as string);
+    arks.set(name, (created.body["dataset"]?.["@id"] as string) ?? (created.body["@id"] as string));
   };
 
   beforeAll(async () => {
     server = await EmbeddingsServer.start();
-    registry = await startMortal({ ...server.settings, VECTORS_INTERVAL: "200ms", JOB_BACKOFF: "50ms", JOB_BACKOFF_MAX: "200ms", LOG_LEVEL: "info" });
+    registry = await startMortal({
+      ...server.settings,
+      VECTORS_INTERVAL: "200ms",
+      JOB_BACKOFF: "50ms",
+      JOB_BACKOFF_MAX: "200ms",
+      LOG_LEVEL: "info",
+    });
     at = await registry.whole();
     ada = await at.user("Ada");
     for (const [name, description] of Object.entries(TEXTS)) await register(name, description);
@@ -50,7 +77,9 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
   test("finds by what is meant, also in another language, where words find nothing", async () => {
     await finds(TUMOURS, "Fluorescence images of carcinoma");
     await finds(PRECIPITATION, "Rainfall of the Alps");
-    expect((await at.ask(`/search/basic?query=${encodeURIComponent(PRECIPITATION)}`)).body).toMatchObject({ total_results: 0 });
+    expect(
+      (await at.ask(`/search/basic?query=${encodeURIComponent(PRECIPITATION)}`)).body,
+    ).toMatchObject({ total_results: 0 });
     const { total, names, scores } = await search(TUMOURS);
     expect([names.length, scores.every((score) => score > 0)]).toEqual([total, true]);
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
@@ -61,19 +90,32 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
   });
 
   test("over GraphQL as well", async () => {
-    const { body } = await at.graphql("query ($q: String!) { search(query: $q, mode: SEMANTIC) { totalResults results { score record { name } } } }", { q: TUMOURS });
+    const { body } = await at.graphql(
+      "query ($q: String!) { search(query: $q, mode: SEMANTIC) { totalResults results { " +
+        "score record { name } } } }",
+      { q: TUMOURS },
+    );
     expect(body["errors"]).toBeUndefined();
-    expect(body["data"].search.results[0]).toMatchObject({ record: { name: "Fluorescence images of carcinoma" }, score: expect.any(Number) });
+    expect(body["data"].search.results[0]).toMatchObject({
+      record: { name: "Fluorescence images of carcinoma" },
+      score: expect.any(Number),
+    });
   });
 
   test("follows what is changed and deleted", async () => {
     await register("Herbarium", "Dried plants, pressed on paper.");
     const ark = arks.get("Herbarium")!;
     await finds("botany of flowers", "Herbarium");
-    const changed = await at.ask(`/${ark}`, { method: "PUT", token: ada.token, body: { ...dataset("Herbarium", "Volcanoes and lava flows of Iceland.") } });
+    const changed = await at.ask(`/${ark}`, {
+      method: "PUT",
+      token: ada.token,
+      body: { ...dataset("Herbarium", "Volcanoes and lava flows of Iceland.") },
+    });
     expect(changed.status, changed.text).toBe(200);
     await finds("eruptions", "Herbarium");
-    expect((await at.ask(`/dataset/${ark}`, { method: "DELETE", token: ada.token })).status).toBe(200);
+    expect((await at.ask(`/dataset/${ark}`, { method: "DELETE", token: ada.token })).status).toBe(
+      200,
+    );
     expect((await search("eruptions")).names).not.toContain("Herbarium");
   });
 
@@ -83,10 +125,18 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     const { names } = await search("recordings of owls");
     expect(names[0]).toBe("Bird calls");
     expect((await search(TUMOURS)).total).toBe(0);
-    for (const role of ["api", "worker"] as const) expect(await registry.running(role).ask("/healthz")).toMatchObject({ status: 200, body: { status: "healthy", checks: { embeddings: "failed" } } });
+    for (const role of ["api", "worker"] as const)
+      expect(await registry.running(role).ask("/healthz")).toMatchObject({
+        status: 200,
+        body: { status: "healthy", checks: { embeddings: "failed" } },
+      });
     await server.restart();
     await finds("ornithology", "Bird calls");
-    await expect.poll(async () => (await registry.running("api").ask("/healthz")).body["checks"].embeddings, { timeout: 20_000 }).toBe("ok");
+    await expect
+      .poll(async () => (await registry.running("api").ask("/healthz")).body["checks"].embeddings, {
+        timeout: 20_000,
+      })
+      .toBe("ok");
     expect(registry.log).toContain("searches go by words alone");
     expect(registry.log).toContain("by the nearness of vectors again");
   }, 60_000);
@@ -95,7 +145,9 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     server.pause();
     await register("Glaciers", "Extent of ice in Greenland.");
     const begun = () => /"submission":"([0-9a-f-]{36})","type":"vectors"[^\n]*begins/g;
-    await expect.poll(() => [...registry.log.matchAll(begun())].length, { timeout: 20_000 }).toBeGreaterThan(1);
+    await expect
+      .poll(() => [...registry.log.matchAll(begun())].length, { timeout: 20_000 })
+      .toBeGreaterThan(1);
     await registry.kill([...registry.log.matchAll(begun())].at(-1)![1]!);
     server.resume();
     at = await registry.whole();
@@ -113,10 +165,17 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
 
   test("is as without a server once its settings are gone", async () => {
     await registry.terminate();
-    registry.configure({ EMBEDDINGS_URL: "", EMBEDDINGS_MODEL: "", EMBEDDINGS_QUERY_MODEL: "", EMBEDDINGS_PASSAGE_PREFIX: "" });
+    registry.configure({
+      EMBEDDINGS_URL: "",
+      EMBEDDINGS_MODEL: "",
+      EMBEDDINGS_QUERY_MODEL: "",
+      EMBEDDINGS_PASSAGE_PREFIX: "",
+    });
     at = await registry.whole();
     expect((await search(TUMOURS)).total).toBe(0);
     expect((await search("rainfall")).names).toEqual(["Rainfall of the Alps"]);
-    expect((await registry.running("api").ask("/healthz")).body["checks"]).not.toHaveProperty("embeddings");
+    expect((await registry.running("api").ask("/healthz")).body["checks"]).not.toHaveProperty(
+      "embeddings",
+    );
   }, 60_000);
 });

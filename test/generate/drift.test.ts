@@ -22,25 +22,44 @@ describe("the printed files", () => {
   });
 
   it("read back as what they say", async () => {
-    expect(parse(await rendered("openapi/openapi.yaml"))).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+    expect(parse(await rendered("openapi/openapi.yaml"))).toEqual(
+      JSON.parse(JSON.stringify(openApiDocument())),
+    );
     expect(() => JSON.parse(String(OUTPUTS[0]!.render()))).not.toThrow();
     expect(new Parser().parse(await rendered("ontology/shapes.ttl")).length).toBeGreaterThan(100);
   });
 
   it("name every setting, every error code, and every code of what is found in a crate", async () => {
     for (const [code, { severity }] of Object.entries(FINDING_CODES)) {
-      const [refused, advised] = (await rendered("docs/crates.md")).split("## What is refused")[1]!.split("## What is advised") as [string, string];
-      if (code !== "MORE_FINDINGS") expect((severity === "REQUIRED" ? refused : advised).split("\n").filter((line) => line.startsWith(`| \`${code}\` |`)), code).toHaveLength(1);
+      const [refused, advised] = (await rendered("docs/crates.md"))
+        .split("## What is refused")[1]!
+        .split("## What is advised") as [string, string];
+      if (code !== "MORE_FINDINGS")
+        expect(
+          (severity === "REQUIRED" ? refused : advised)
+            .split("\n")
+            .filter((line) => line.startsWith(`| \`${code}\` |`)),
+          code,
+        ).toHaveLength(1);
     }
-    for (const name of Object.keys(SETTINGS)) expect(await rendered("docs/settings.md")).toContain(`| \`${name}\` |`);
-    for (const code of Object.keys(ERRORS)) expect(await rendered("docs/errors.md")).toContain(`| \`${code}\` |`);
+    for (const name of Object.keys(SETTINGS))
+      expect(await rendered("docs/settings.md")).toContain(`| \`${name}\` |`);
+    for (const code of Object.keys(ERRORS))
+      expect(await rendered("docs/errors.md")).toContain(`| \`${code}\` |`);
   });
 });
 
 describe("settings in print", () => {
   it("show a default as it may be written", async () => {
     const page = await rendered("docs/settings.md");
-    for (const [name, shown] of [["MAX_BODY_BYTES", "`2MiB`"], ["INDEX_WAIT", "`2s`"], ["WRITE_RATE", "`off`"], ["ARK_NAAN", "`99999`"], ["MAX_CRATE_RATIO", "`200`"], ["JWT_SECRET", "—"]]) {
+    for (const [name, shown] of [
+      ["MAX_BODY_BYTES", "`2MiB`"],
+      ["INDEX_WAIT", "`2s`"],
+      ["WRITE_RATE", "`off`"],
+      ["ARK_NAAN", "`99999`"],
+      ["MAX_CRATE_RATIO", "`200`"],
+      ["JWT_SECRET", "—"],
+    ]) {
       expect(page).toContain(`| \`${name}\` | ${shown} |`);
     }
   });
@@ -48,11 +67,16 @@ describe("settings in print", () => {
 
 describe("generate", () => {
   let folder: string;
-  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), "generate-")); });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "generate-"));
+  });
   afterEach(() => rm(folder, { recursive: true }));
 
   it("writes what drifted or is missing, and nothing else", async () => {
-    const outputs = [{ file: "a/b.txt", render: () => "b" }, { file: "c.txt", render: async () => "c" }];
+    const outputs = [
+      { file: "a/b.txt", render: () => "b" },
+      { file: "c.txt", render: async () => "c" },
+    ];
     expect(await drifted(outputs, folder)).toEqual(["a/b.txt", "c.txt"]);
     expect(await generate(outputs, folder)).toEqual(["a/b.txt", "c.txt"]);
     expect(await generate(outputs, folder)).toEqual([]);

@@ -12,9 +12,15 @@ beforeAll(async () => {
   const organization = bodyOf("organization", ada.id);
   await server.request("POST", "/organization", { token: ada.token, json: organization });
   for (let turn = 0; turn < RECORDS; turn++) {
-    const dataset = bodyOf("dataset", turn % 3 === 0 ? ada.id : String(organization["@id"]), { derivedFrom: Array.from({ length: turn % 4 }, (_, one) => `ark:99999/source-${one}`) });
+    const dataset = bodyOf("dataset", turn % 3 === 0 ? ada.id : String(organization["@id"]), {
+      derivedFrom: Array.from({ length: turn % 4 }, (_, one) => `ark:99999/source-${one}`),
+    });
     await server.request("POST", "/dataset", { token: ada.token, json: dataset });
-    for (let run = 0; run < turn % 3; run++) await server.request("POST", "/computation", { token: ada.token, json: bodyOf("computation", ada.id, { usedDataset: dataset["@id"]! }) });
+    for (let run = 0; run < turn % 3; run++)
+      await server.request("POST", "/computation", {
+        token: ada.token,
+        json: bodyOf("computation", ada.id, { usedDataset: dataset["@id"]! }),
+      });
   }
 }, 60_000);
 afterAll(() => server.stop());
@@ -23,11 +29,29 @@ afterAll(() => server.stop());
 async function reads(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const counted: Record<string, number> = {};
   const { records } = server.deps;
-  const names = ["find", "findMany", "list", "count", "linksFrom", "linksTo", "history", "quads", "atRevision", "objectsOf"] as const satisfies readonly (keyof RecordStore)[];
+  const names = [
+    "find",
+    "findMany",
+    "list",
+    "count",
+    "linksFrom",
+    "linksTo",
+    "history",
+    "quads",
+    "atRevision",
+    "objectsOf",
+  ] as const satisfies readonly (keyof RecordStore)[];
   const own = new Map(names.map((name) => [name, Object.getOwnPropertyDescriptor(records, name)]));
   for (const name of names) {
     const read = records[name] as (...given: unknown[]) => unknown;
-    Object.defineProperty(records, name, { configurable: true, writable: true, value: (...given: unknown[]) => { counted[name] = (counted[name] ?? 0) + 1; return read.apply(records, given); } });
+    Object.defineProperty(records, name, {
+      configurable: true,
+      writable: true,
+      value: (...given: unknown[]) => {
+        counted[name] = (counted[name] ?? 0) + 1;
+        return read.apply(records, given);
+      },
+    });
   }
   try {
     await work();
@@ -42,7 +66,9 @@ async function reads(work: () => Promise<unknown>): Promise<Record<string, numbe
 const ask = async (selection: string) => {
   let nodes = 0;
   const counted = await reads(async () => {
-    const { body } = await server.graphql<{ datasets: { nodes: unknown[] } }>(`{ datasets(first: ${RECORDS}) { nodes { ${selection} } } }`);
+    const { body } = await server.graphql<{ datasets: { nodes: unknown[] } }>(
+      `{ datasets(first: ${RECORDS}) { nodes { ${selection} } } }`,
+    );
     expect(body).not.toHaveProperty("errors");
     nodes = body.data.datasets.nodes.length;
   });
@@ -51,9 +77,13 @@ const ask = async (selection: string) => {
 };
 
 describe("a page of a hundred records costs as many reads as one of a single record", () => {
-  it("with its owners", async () => expect((await ask("id owner { id name }"))["findMany"]).toBe(1));
+  it("with its owners", async () =>
+    expect((await ask("id owner { id name }"))["findMany"]).toBe(1));
   it("with what they state and what is stated of them", async () => {
-    const counted = await ask("id owner { name } ... on Dataset { usedBy(first: 5) { nodes { id name owner { id } } } derivedFrom(first: 2) { nodes { id } } }");
+    const counted = await ask(
+      "id owner { name } ... on Dataset { usedBy(first: 5) { nodes { id name owner { id } } " +
+        "} derivedFrom(first: 2) { nodes { id } } }",
+    );
     expect(counted).toMatchObject({ list: 1, linksFrom: 2, linksTo: 2 });
     expect(counted["count"]).toBeUndefined();
     expect(counted["findMany"]).toBeLessThanOrEqual(6);

@@ -5,7 +5,11 @@ import { provenance } from "../support/provenance-world.js";
 
 let registry: LiveRegistry;
 beforeAll(async () => {
-  registry = await LiveRegistry.start({ GRAPHQL_MAX_COST: "2000", GRAPHQL_MAX_DEPTH: "8", MAX_BODY_BYTES: "1M" });
+  registry = await LiveRegistry.start({
+    GRAPHQL_MAX_COST: "2000",
+    GRAPHQL_MAX_DEPTH: "8",
+    MAX_BODY_BYTES: "1M",
+  });
   const ada = await registry.user();
   await provenance(registry.deps.records, ada.ark, 60);
 });
@@ -16,99 +20,254 @@ const errorsOf = async (query: string, variables: object = {}) => {
   const { body, status } = await registry.graphql(query, variables);
   expect(status).toBeLessThan(500);
   expect(performance.now() - began).toBeLessThan(3000);
-  return (body["errors"] ?? []) as { message: string; extensions: { code: string; detail?: unknown[] } }[];
+  return (body["errors"] ?? []) as {
+    message: string;
+    extensions: { code: string; detail?: unknown[] };
+  }[];
 };
-const costly = (setting: string) => [{ message: expect.stringContaining(setting), extensions: { code: "QUERY_TOO_COSTLY" } }];
+const costly = (setting: string) => [
+  { message: expect.stringContaining(setting), extensions: { code: "QUERY_TOO_COSTLY" } },
+];
 
 describe("a document is refused, with the limit's name,", () => {
   test("that nests too deep, in fragments as well", async () => {
-    expect(await errorsOf(`{ record(id: "ark:99999/x") ${"{ owner ".repeat(8)}{ id }${" }".repeat(8)} }`)).toMatchObject(costly("GRAPHQL_MAX_DEPTH"));
-    const chain = Array.from({ length: 12 }, (_, index) => `fragment F${index} on Record { owner { ...F${index + 1} } }`).join(" ");
-    expect(await errorsOf(`{ record(id: "ark:99999/x") { ...F0 } } ${chain} fragment F12 on Record { id }`)).toMatchObject(costly("GRAPHQL_MAX_DEPTH"));
+    expect(
+      await errorsOf(
+        `{ record(id: "ark:99999/x") ${"{ owner ".repeat(8)}{ id }${" }".repeat(8)} }`,
+      ),
+    ).toMatchObject(costly("GRAPHQL_MAX_DEPTH"));
+    const chain = Array.from(
+      { length: 12 },
+      (_, index) => `fragment F${index} on Record { owner { ...F${index + 1} } }`,
+    ).join(" ");
+    expect(
+      await errorsOf(
+        `{ record(id: "ark:99999/x") { ...F0 } } ${chain} fragment F12 on Record { id }`,
+      ),
+    ).toMatchObject(costly("GRAPHQL_MAX_DEPTH"));
   });
 
   test("that asks for too many records: page sizes multiply, also when they are variables", async () => {
-    expect(await errorsOf("{ datasets(first: 100) { nodes { generatedBy(first: 30) { nodes { id } } } } }")).toMatchObject(costly("GRAPHQL_MAX_COST"));
-    const byVariable = "query ($n: Int) { datasets(first: $n) { nodes { owner { id } document } } }";
+    expect(
+      await errorsOf(
+        "{ datasets(first: 100) { nodes { generatedBy(first: 30) { nodes { id } } } } }",
+      ),
+    ).toMatchObject(costly("GRAPHQL_MAX_COST"));
+    const byVariable =
+      "query ($n: Int) { datasets(first: $n) { nodes { owner { id } document } } }";
     expect(await errorsOf(byVariable, { n: 1000 })).toMatchObject(costly("GRAPHQL_MAX_COST"));
     expect(await errorsOf(byVariable, { n: 10 })).toEqual([]);
-    expect(await errorsOf("query ($n: Int = 1000) { datasets(first: $n) { nodes { owner { id } document } } }")).toMatchObject(costly("GRAPHQL_MAX_COST"));
+    expect(
+      await errorsOf(
+        "query ($n: Int = 1000) { datasets(first: $n) { nodes { owner { id } document } } }",
+      ),
+    ).toMatchObject(costly("GRAPHQL_MAX_COST"));
   });
 
   test("that repeats a field under too many names, in fragments as well", async () => {
-    expect(await errorsOf(`{ ${Array.from({ length: 300 }, (_, index) => `a${index}: me { id }`).join(" ")} }`)).toMatchObject(costly("300 aliases"));
-    const doubling = Array.from({ length: 7 }, (_, index) => `fragment F${index} on Record { a: owner { ...F${index + 1} } b: owner { ...F${index + 1} } }`).join(" ");
-    expect(await errorsOf(`{ record(id: "ark:99999/x") { ...F0 } } ${doubling} fragment F7 on Record { id }`)).toMatchObject(costly(""));
+    expect(
+      await errorsOf(
+        `{ ${Array.from({ length: 300 }, (_, index) => `a${index}: me { id }`).join(" ")} }`,
+      ),
+    ).toMatchObject(costly("300 aliases"));
+    const doubling = Array.from(
+      { length: 7 },
+      (_, index) =>
+        `fragment F${index} on Record { a: owner { ...F${index + 1} } b: owner { ` +
+        `...F${index + 1} } }`,
+    ).join(" ");
+    expect(
+      await errorsOf(
+        `{ record(id: "ark:99999/x") { ...F0 } } ${doubling} fragment F7 on Record { id }`,
+      ),
+    ).toMatchObject(costly(""));
   });
 
   test.each([
     ["fields", `{ datasets { nodes { ${"name ".repeat(500)} } } }`],
     ["fields with selections", `{ ${"datasets { nodes { name } } ".repeat(120)} }`],
     ["fields in inline fragments", `{ datasets { nodes { ${"... { name } ".repeat(200)} } } }`],
-    ["fragments", `{ datasets { nodes { ${Array.from({ length: 130 }, (_, index) => `...F${index}`).join(" ")} } } } ${Array.from({ length: 130 }, (_, index) => `fragment F${index} on Dataset { name }`).join(" ")}`],
-    ["fragments in fragments", `{ datasets { nodes { ...F0 } } } ${Array.from({ length: 40 }, (_, index) => `fragment F${index} on Dataset { ${Array.from({ length: Math.min(20, 39 - index) }, (_, further) => `...F${index + further + 1}`).join(" ")} name }`).join(" ")}`],
-  ])("that selects the same %s over and over, before they are compared with each other", async (_, query) => {
-    expect(await errorsOf(query)).toMatchObject(costly("over and over"));
-  });
+    [
+      "fragments",
+      "{ datasets { nodes { " +
+        `${Array.from({ length: 130 }, (_, index) => `...F${index}`).join(" ")} } } } ` +
+        `${Array.from({ length: 130 }, (_, index) => `fragment F${index} on Dataset { name }`).join(" ")}`,
+    ],
+    [
+      "fragments in fragments",
+      "{ datasets { nodes { ...F0 } } } " +
+        `${Array.from(
+          { length: 40 },
+          (_, index) =>
+            `fragment F${index} on Dataset { ` +
+            `${Array.from({ length: Math.min(20, 39 - index) }, (_, further) => `...F${index + further + 1}`).join(" ")} ` +
+            "name }",
+        ).join(" ")}`,
+    ],
+  ])(
+    "that selects the same %s over and over, before they are compared with each other",
+    async (_, query) => {
+      expect(await errorsOf(query)).toMatchObject(costly("over and over"));
+    },
+  );
 
   test("that is too long, in tokens or in bytes", async () => {
-    expect(await errorsOf(`{ ${"__typename ".repeat(3_000)} }`)).toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_TOKENS"), extensions: { code: "QUERY_TOO_COSTLY" } }]);
-    expect(await errorsOf(`${"#\n".repeat(40_000)}{ me { id } }`)).toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_DOCUMENT_BYTES"), extensions: { code: "TOO_LARGE" } }]);
+    expect(await errorsOf(`{ ${"__typename ".repeat(3_000)} }`)).toMatchObject([
+      {
+        message: expect.stringContaining("GRAPHQL_MAX_TOKENS"),
+        extensions: { code: "QUERY_TOO_COSTLY" },
+      },
+    ]);
+    expect(await errorsOf(`${"#\n".repeat(40_000)}{ me { id } }`)).toMatchObject([
+      {
+        message: expect.stringContaining("GRAPHQL_MAX_DOCUMENT_BYTES"),
+        extensions: { code: "TOO_LARGE" },
+      },
+    ]);
     const { status, body } = await registry.graphql("x".repeat(10 * 2 ** 20));
-    expect({ status, body }).toMatchObject({ status: 413, body: { errors: [{ message: expect.stringContaining("MAX_BODY_BYTES"), extensions: { code: "TOO_LARGE" } }] } });
+    expect({ status, body }).toMatchObject({
+      status: 413,
+      body: {
+        errors: [
+          { message: expect.stringContaining("MAX_BODY_BYTES"), extensions: { code: "TOO_LARGE" } },
+        ],
+      },
+    });
   });
 
   test.each([
-    ["a cycle of fragments", `{ record(id: "x") { ...A } } fragment A on Record { id ...B } fragment B on Record { name ...A }`],
-    ["a cycle through fields", `{ record(id: "x") { ...A } } fragment A on Record { owner { ...A } }`],
+    [
+      "a cycle of fragments",
+      `{ record(id: "x") { ...A } } fragment A on Record { id ...B } fragment B on Record { ` +
+        "name ...A }",
+    ],
+    [
+      "a cycle through fields",
+      `{ record(id: "x") { ...A } } fragment A on Record { owner { ...A } }`,
+    ],
     ["ten thousand brackets", `{ record(id: ${"[".repeat(9_000)}`],
-    ["fragments that nobody spreads and nest without end", `{ me { id } } ${Array.from({ length: 900 }, (_, index) => `fragment F${index} on Record { owner { ...F${index + 1} owner { ...F${index + 1} } } }`).join(" ")} fragment F900 on Record { id }`],
-    ["inline fragments inside each other", `{ ${"... { ".repeat(1500)} me { id } ${"} ".repeat(1500)} }`],
+    [
+      "fragments that nobody spreads and nest without end",
+      "{ me { id } } " +
+        `${Array.from(
+          { length: 900 },
+          (_, index) =>
+            `fragment F${index} on Record { owner { ...F${index + 1} owner { ...F${index + 1} } ` +
+            "} }",
+        ).join(" ")} ` +
+        "fragment F900 on Record { id }",
+    ],
+    [
+      "inline fragments inside each other",
+      `{ ${"... { ".repeat(1500)} me { id } ${"} ".repeat(1500)} }`,
+    ],
     ["thousands of selections to be merged", `{ ${"me { id name } ".repeat(1600)} }`],
     ["an undefined variable", "{ record(id: $id) { id } }"],
     ["nothing at all", "   "],
   ])("with an answer and no fault: %s", async (_what, query) => {
     const errors = await errorsOf(query);
-    for (const { extensions } of errors) expect(["BAD_REQUEST", "QUERY_TOO_COSTLY"]).toContain(extensions.code);
+    for (const { extensions } of errors)
+      expect(["BAD_REQUEST", "QUERY_TOO_COSTLY"]).toContain(extensions.code);
   });
 });
 
 describe("links of which nobody said how many to read", () => {
   test("are counted while they are read", async () => {
-    expect(await errorsOf("{ softwareList { nodes { usedBy { nodes { ... on Computation { usedDataset { nodes { id } } } } } } } }")).toMatchObject(costly("GRAPHQL_MAX_COST"));
-    expect(await errorsOf("{ softwareList(first: 1) { nodes { usedBy { nodes { ... on Computation { usedDataset { nodes { id } } } } } } } }")).toEqual([]);
+    expect(
+      await errorsOf(
+        "{ softwareList { nodes { usedBy { nodes { ... on Computation { usedDataset { nodes " +
+          "{ id } } } } } } } }",
+      ),
+    ).toMatchObject(costly("GRAPHQL_MAX_COST"));
+    expect(
+      await errorsOf(
+        "{ softwareList(first: 1) { nodes { usedBy { nodes { ... on Computation { " +
+          "usedDataset { nodes { id } } } } } } } }",
+      ),
+    ).toEqual([]);
   });
 });
 
 describe("what is asked in an odd way", () => {
   const ask = (init: RequestInit, search = "") => fetch(`${registry.url}/graphql${search}`, init);
   test("as a batch is refused", async () => {
-    const response = await ask({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify([{ query: "{ __typename }" }]) });
+    const response = await ask({
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify([{ query: "{ __typename }" }]),
+    });
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: "BAD_REQUEST" } }] });
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: "BAD_REQUEST" } }],
+    });
   });
   test("as a GET is answered for queries and refused for mutations, with no header more", async () => {
-    const query = await ask({ headers: { Accept: "*/*" } }, `?query=${encodeURIComponent("query ($id: ID!) { record(id: $id) { id } }")}&variables=${encodeURIComponent('{"id":"ark:99999/world-software"}')}`);
+    const query = await ask(
+      { headers: { Accept: "*/*" } },
+      `?query=${encodeURIComponent("query ($id: ID!) { record(id: $id) { id } }")}&variables=${encodeURIComponent('{"id":"ark:99999/world-software"}')}`,
+    );
     expect(await query.json()).toEqual({ data: { record: { id: "ark:99999/world-software" } } });
-    const mutation = await ask({}, `?query=${encodeURIComponent('mutation { deleteRecord(id: "ark:99999/x") { id } }')}`);
+    const mutation = await ask(
+      {},
+      `?query=${encodeURIComponent('mutation { deleteRecord(id: "ark:99999/x") { id } }')}`,
+    );
     expect([mutation.status, mutation.headers.get("allow")]).toEqual([405, "POST"]);
   });
   test("with another method, media type or token is refused in the shape of GraphQL", async () => {
     for (const [init, status, code] of [
       [{ method: "DELETE" }, 405, "METHOD_NOT_ALLOWED"],
-      [{ method: "POST", headers: { "Content-Type": "text/plain" }, body: "{ __typename }" }, 415, "UNSUPPORTED_MEDIA_TYPE"],
-      [{ method: "POST", headers: { "Content-Type": "application/json", Authorization: "Bearer nonsense" }, body: "{}" }, 401, "INVALID_TOKEN"],
-      [{ method: "POST", headers: { "Content-Type": "multipart/form-data; boundary=x" }, body: "--x--" }, 400, "BAD_REQUEST"],
-      [{ method: "POST", headers: { "Content-Type": "application/json" }, body: '{"query":"{ __typename }","query":"{ me { id } }"}' }, 422, "VALIDATION"],
-      [{ method: "POST", headers: { "Content-Type": "application/json" }, body: "{" }, 400, "VALIDATION"],
+      [
+        { method: "POST", headers: { "Content-Type": "text/plain" }, body: "{ __typename }" },
+        415,
+        "UNSUPPORTED_MEDIA_TYPE",
+      ],
+      [
+        {
+          method: "POST",
+          headers: { "Content-Type": "application/json", Authorization: "Bearer nonsense" },
+          body: "{}",
+        },
+        401,
+        "INVALID_TOKEN",
+      ],
+      [
+        {
+          method: "POST",
+          headers: { "Content-Type": "multipart/form-data; boundary=x" },
+          body: "--x--",
+        },
+        400,
+        "BAD_REQUEST",
+      ],
+      [
+        {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: '{"query":"{ __typename }","query":"{ me { id } }"}',
+        },
+        422,
+        "VALIDATION",
+      ],
+      [
+        { method: "POST", headers: { "Content-Type": "application/json" }, body: "{" },
+        400,
+        "VALIDATION",
+      ],
     ] as const) {
       const response = await ask(init);
-      expect([response.status, await response.json()]).toMatchObject([status, { errors: [{ extensions: { code } }] }]);
+      expect([response.status, await response.json()]).toMatchObject([
+        status,
+        { errors: [{ extensions: { code } }] },
+      ]);
     }
   });
   test("under /api and with a slash at the end is the same", async () => {
     for (const path of ["/api/graphql", "/graphql/"]) {
-      const response = await fetch(registry.url + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: "{ __typename }" }) });
+      const response = await fetch(registry.url + path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ query: "{ __typename }" }),
+      });
       expect(await response.json()).toEqual({ data: { __typename: "Query" } });
     }
   });
@@ -121,16 +280,34 @@ describe("what is asked in an odd way", () => {
 
 describe("an error", () => {
   test("of a variable names its place and keeps its value to itself", async () => {
-    const [error, ...more] = await errorsOf("mutation ($input: UserInput!) { createUser(input: $input) { id } }", { input: { email: "a@b.example", password: "hunter2; hunter3", bogus: 1 } });
+    const [error, ...more] = await errorsOf(
+      "mutation ($input: UserInput!) { createUser(input: $input) { id } }",
+      { input: { email: "a@b.example", password: "hunter2; hunter3", bogus: 1 } },
+    );
     expect(more).toEqual([]);
-    expect(error).toMatchObject({ extensions: { code: "VALIDATION", detail: [{ loc: ["body", "variables", "input"], type: "value_error" }] } });
-    const [number] = await errorsOf("mutation ($input: UserInput!) { createUser(input: $input) { id } }", { input: { password: 31337 } });
-    expect(number).toMatchObject({ extensions: { detail: [{ loc: ["body", "variables", "input", "password"] }] } });
+    expect(error).toMatchObject({
+      extensions: {
+        code: "VALIDATION",
+        detail: [{ loc: ["body", "variables", "input"], type: "value_error" }],
+      },
+    });
+    const [number] = await errorsOf(
+      "mutation ($input: UserInput!) { createUser(input: $input) { id } }",
+      { input: { password: 31337 } },
+    );
+    expect(number).toMatchObject({
+      extensions: { detail: [{ loc: ["body", "variables", "input", "password"] }] },
+    });
     expect(JSON.stringify([error, number])).not.toMatch(/hunter|31337/);
   });
   test("of a literal that no store can keep is a validation error", async () => {
-    for (const [value, type] of [[String.raw`{ name: "a\u0000b" }`, "string_unicode"], ["{ name: 12345678901234567890 }", "number_precision"]] as const) {
-      expect(await errorsOf(`{ datasets(filter: ${value}) { totalCount } }`)).toMatchObject([{ extensions: { code: "VALIDATION", detail: [{ type }] } }]);
+    for (const [value, type] of [
+      [String.raw`{ name: "a\u0000b" }`, "string_unicode"],
+      ["{ name: 12345678901234567890 }", "number_precision"],
+    ] as const) {
+      expect(await errorsOf(`{ datasets(filter: ${value}) { totalCount } }`)).toMatchObject([
+        { extensions: { code: "VALIDATION", detail: [{ type }] } },
+      ]);
     }
   });
 });

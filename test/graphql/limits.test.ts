@@ -11,69 +11,162 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const refused = async (query: string, variables = {}) => {
   const answer = await server.graphql(query, variables, ada.token);
-  return answer.body.data === undefined ? answer.body.errors!.map(({ message }) => message).join(" ") : "answered";
+  return answer.body.data === undefined
+    ? answer.body.errors!.map(({ message }) => message).join(" ")
+    : "answered";
 };
 
 describe("a document", () => {
-  const nested = (depth: number) => `{ record(id: "x") ${"{ owner ".repeat(depth)} { id }${" }".repeat(depth)} }`;
-  it("is answered to GRAPHQL_MAX_DEPTH, fragments followed, and introspection as deep as it goes", async () => {
-    expect(await refused(nested(6))).toBe("answered");
-    expect(await refused(nested(7))).toContain("GRAPHQL_MAX_DEPTH");
-    const fragments = `{ record(id: "x") { ...a } } fragment a on Record { owner { ...b } } fragment b on Record { owner { ...c } } fragment c on Record { owner { ...d } } fragment d on Record { owner { owner { owner { owner { id } } } } }`;
-    expect(await refused(fragments)).toContain("GRAPHQL_MAX_DEPTH");
-    expect(await refused(`{ __schema { types { ofType: fields { type { ofType { ofType { ofType { ofType { ofType { name } } } } } } } } } }`)).toBe("answered");
-  });
+  const nested = (depth: number) =>
+    `{ record(id: "x") ${"{ owner ".repeat(depth)} { id }${" }".repeat(depth)} }`;
+  it(
+    "is answered to GRAPHQL_MAX_DEPTH, fragments followed, and introspection as deep as it " +
+      "goes",
+    async () => {
+      expect(await refused(nested(6))).toBe("answered");
+      expect(await refused(nested(7))).toContain("GRAPHQL_MAX_DEPTH");
+      const fragments =
+        `{ record(id: "x") { ...a } } fragment a on Record { owner { ...b } } fragment b on ` +
+        "Record { owner { ...c } } fragment c on Record { owner { ...d } } fragment d on Record " +
+        "{ owner { owner { owner { owner { id } } } } }";
+      expect(await refused(fragments)).toContain("GRAPHQL_MAX_DEPTH");
+      expect(
+        await refused(
+          "{ __schema { types { ofType: fields { type { ofType { ofType { ofType { ofType { " +
+            "ofType { name } } } } } } } } } }",
+        ),
+      ).toBe("answered");
+    },
+  );
   it("may have a hundred aliases, those in fragments counted as often as they are spread", async () => {
-    const aliases = (count: number) => Array.from({ length: count }, (_, turn) => `a${turn}: __typename`).join(" ");
+    const aliases = (count: number) =>
+      Array.from({ length: count }, (_, turn) => `a${turn}: __typename`).join(" ");
     expect(await refused(`{ ${aliases(100)} }`)).toBe("answered");
     expect(await refused(`{ ${aliases(101)} }`)).toContain("aliases");
     expect(await refused(`{ ...f } fragment f on Query { ${aliases(101)} }`)).toContain("aliases");
-    expect(await refused(`{ ...f ...f ...f } fragment f on Query { ${aliases(40)} }`)).toContain("aliases");
-    const doubling = Array.from({ length: 30 }, (_, turn) => `fragment f${turn} on Record { x: id ${turn === 29 ? "id" : `...f${turn + 1} ...f${turn + 1}`} }`).join(" ");
+    expect(await refused(`{ ...f ...f ...f } fragment f on Query { ${aliases(40)} }`)).toContain(
+      "aliases",
+    );
+    const doubling = Array.from(
+      { length: 30 },
+      (_, turn) =>
+        `fragment f${turn} on Record { x: id ` +
+        `${turn === 29 ? "id" : `...f${turn + 1} ...f${turn + 1}`} }`,
+    ).join(" ");
     expect(await refused(`{ record(id: "x") { ...f0 } } ${doubling}`)).toContain("aliases");
   });
   it("ends at the parser when it has too many tokens, and a cycle of fragments ends too", async () => {
     expect(await refused(`{ ${"id ".repeat(10_001)} }`)).toContain("tokens");
-    expect(await refused(`{ record(id: "x") { ...a } } fragment a on Record { ...b } fragment b on Record { ...a }`)).toContain("itself");
+    expect(
+      await refused(
+        `{ record(id: "x") { ...a } } fragment a on Record { ...b } fragment b on Record { ...a }`,
+      ),
+    ).toContain("itself");
   });
   it("may ask for GRAPHQL_MAX_COST records, pages inside of pages multiplied", async () => {
-    expect(await refused(`{ datasets(first: 100) { nodes { ... on Dataset { usedBy(first: 100) { nodes { id } } } } } }`)).toBe("answered");
-    expect(await refused(`{ datasets(first: 1000) { nodes { ... on Dataset { usedBy(first: 1000) { nodes { id } } } } } }`)).toContain("GRAPHQL_MAX_COST");
-    expect(await refused(`query ($n: Int!) { datasets(first: $n) { edges { node { ... on Dataset { usedBy(first: $n) { nodes { ...f } } } } } } } fragment f on Record { owner { id } }`, { n: 500 })).toContain("GRAPHQL_MAX_COST");
-    expect(await refused(`{ datasets { nodes { hasPart(first: 30) { nodes { ... on Dataset { hasPart { nodes { id } } } } } } } }`)).toContain("first");
-    expect(await refused(`{ record(id: "x") { history(first: 1000) { nodes { revision } } } }`)).toBe("answered");
+    expect(
+      await refused(
+        "{ datasets(first: 100) { nodes { ... on Dataset { usedBy(first: 100) { nodes { id " +
+          "} } } } } }",
+      ),
+    ).toBe("answered");
+    expect(
+      await refused(
+        "{ datasets(first: 1000) { nodes { ... on Dataset { usedBy(first: 1000) { nodes { " +
+          "id } } } } } }",
+      ),
+    ).toContain("GRAPHQL_MAX_COST");
+    expect(
+      await refused(
+        "query ($n: Int!) { datasets(first: $n) { edges { node { ... on Dataset { " +
+          "usedBy(first: $n) { nodes { ...f } } } } } } } fragment f on Record { owner { id } " +
+          "}",
+        { n: 500 },
+      ),
+    ).toContain("GRAPHQL_MAX_COST");
+    expect(
+      await refused(
+        "{ datasets { nodes { hasPart(first: 30) { nodes { ... on Dataset { hasPart { nodes " +
+          "{ id } } } } } } } }",
+      ),
+    ).toContain("first");
+    expect(
+      await refused(`{ record(id: "x") { history(first: 1000) { nodes { revision } } } }`),
+    ).toBe("answered");
   });
 });
 
 describe("the door", () => {
-  const send = (method: string, path: string, options = {}) => server.request<{ errors?: { extensions: { code: string } }[]; code?: string }>(method, path, options);
+  const send = (method: string, path: string, options = {}) =>
+    server.request<{ errors?: { extensions: { code: string } }[]; code?: string }>(
+      method,
+      path,
+      options,
+    );
   it("answers GET queries, which change nothing and carry no cookies, and no mutations", async () => {
     const query = (text: string) => `/graphql?query=${encodeURIComponent(text)}`;
     expect((await send("GET", query("{ me { id } }"))).body).toEqual({ data: { me: null } });
     const head = await send("HEAD", query("{ me { id } }"));
     expect([head.status, head.text]).toEqual([200, ""]);
-    const mutation = await send("GET", query(`mutation { deleteRecord(id: "x") { id } }`), { token: ada.token });
+    const mutation = await send("GET", query(`mutation { deleteRecord(id: "x") { id } }`), {
+      token: ada.token,
+    });
     expect(mutation.status).toBe(405);
     expect((await send("GET", "/graphql")).status).toBe(400);
-    expect((await send("GET", "/graphql", { headers: { Accept: "text/html" } })).text).toContain("/assets/graph");
+    expect((await send("GET", "/graphql", { headers: { Accept: "text/html" } })).text).toContain(
+      "/assets/graph",
+    );
   });
   it.each(["PUT", "DELETE", "PATCH", "OPTIONS"])("has no %s", async (method) => {
     const answer = await send(method, "/graphql");
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
   });
-  it.each(["[]", "5", "null", `"x"`, "{}", `{"query":5}`, `{"query":"{ me { id } }","variables":[]}`, `{"query":"{"}`, `{"query":"{ nope }"}`, `{"query":"query ($a: ID!) { record(id: $a) { id } }"}`, `{"operationName":"x","query":"{ me { id } }"}`])(
-    "refuses %s as the client's mistake", async (body) => {
-      const answer = await send("POST", "/graphql", { body, headers: { "Content-Type": "application/json" } });
-      expect(answer.status).toBeLessThan(500);
-      expect(answer.body.errors![0]!.extensions.code).not.toBe("INTERNAL");
+  it.each([
+    "[]",
+    "5",
+    "null",
+    `"x"`,
+    "{}",
+    `{"query":5}`,
+    `{"query":"{ me { id } }","variables":[]}`,
+    `{"query":"{"}`,
+    `{"query":"{ nope }"}`,
+    `{"query":"query ($a: ID!) { record(id: $a) { id } }"}`,
+    `{"operationName":"x","query":"{ me { id } }"}`,
+  ])("refuses %s as the client's mistake", async (body) => {
+    const answer = await send("POST", "/graphql", {
+      body,
+      headers: { "Content-Type": "application/json" },
     });
+    expect(answer.status).toBeLessThan(500);
+    expect(answer.body.errors![0]!.extensions.code).not.toBe("INTERNAL");
+  });
   it("takes JSON alone, or a form that no page of another origin can send", async () => {
-    expect((await send("POST", "/graphql", { body: "{ me { id } }", headers: { "Content-Type": "application/graphql" } })).status).toBe(415);
-    const form = (headers: Record<string, string>, body = "--x\r\n") => send("POST", "/graphql", { body, headers: { "Content-Type": "multipart/form-data; boundary=x", ...headers } });
+    expect(
+      (
+        await send("POST", "/graphql", {
+          body: "{ me { id } }",
+          headers: { "Content-Type": "application/graphql" },
+        })
+      ).status,
+    ).toBe(415);
+    const form = (headers: Record<string, string>, body = "--x\r\n") =>
+      send("POST", "/graphql", {
+        body,
+        headers: { "Content-Type": "multipart/form-data; boundary=x", ...headers },
+      });
     expect((await form({})).status).toBe(400);
-    expect((await form({ "apollo-require-preflight": "1" })).body.errors![0]!.extensions.code).toBe("NOT_AUTHENTICATED");
+    expect((await form({ "apollo-require-preflight": "1" })).body.errors![0]!.extensions.code).toBe(
+      "NOT_AUTHENTICATED",
+    );
     const known = { "apollo-require-preflight": "1", Authorization: `Bearer ${ada.token}` };
-    for (const body of ["--x\r\n", "", "--x--\r\n", `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":5}\r\n--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n[]\r\n--x--\r\n`]) {
+    for (const body of [
+      "--x\r\n",
+      "",
+      "--x--\r\n",
+      `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":5}\r\n` +
+        `--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n[]\r\n--x--\r\n`,
+    ]) {
       const answer = await form(known, body);
       expect([body, answer.status]).toEqual([body, 400]);
     }
@@ -81,15 +174,28 @@ describe("the door", () => {
     expect(server.faults).toEqual([]);
   });
   it("holds what a form brings to what JSON is held to", async () => {
-    const upload = (input: string) => send("POST", "/graphql", {
-      token: ada.token, headers: { "Content-Type": "multipart/form-data; boundary=x", "apollo-require-preflight": "1" },
-      body: `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }","variables":{"i":${input}}}\r\n--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n{}\r\n--x--\r\n`,
-    });
+    const upload = (input: string) =>
+      send("POST", "/graphql", {
+        token: ada.token,
+        headers: {
+          "Content-Type": "multipart/form-data; boundary=x",
+          "apollo-require-preflight": "1",
+        },
+        body:
+          `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"mutation ` +
+          "($i: DatasetInput!) { createDataset(input: $i) { id } " +
+          `}","variables":{"i":${input}}}\r\n--x\r\nContent-Disposition: form-data; ` +
+          `name="map"\r\n\r\n{}\r\n--x--\r\n`,
+      });
     const { "@id": _id, "@type": type, ...body } = bodyOf("dataset", ada.id);
     const good = JSON.stringify({ type, ...body });
     expect((await upload(good)).body).toHaveProperty("data.createDataset.id");
     const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
-    for (const bad of [good.replace(`"type"`, `"additionalProperties":{"x":"a\\u0000"},"type"`), good.replace(`"type"`, `"additionalProperties":{"x":"\\ud800"},"type"`), good.replace(`"type"`, `"additionalProperties":{"x":${deep}},"type"`)]) {
+    for (const bad of [
+      good.replace(`"type"`, `"additionalProperties":{"x":"a\\u0000"},"type"`),
+      good.replace(`"type"`, `"additionalProperties":{"x":"\\ud800"},"type"`),
+      good.replace(`"type"`, `"additionalProperties":{"x":${deep}},"type"`),
+    ]) {
       expect((await upload(bad)).body.errors![0]!.extensions.code).toBe("VALIDATION");
     }
     expect(server.faults).toEqual([]);

@@ -9,20 +9,49 @@ beforeAll(async () => {
   ada = await server.person("ada");
 });
 afterAll(() => server.stop());
-const make = async (kind: Parameters<typeof bodyOf>[0], more = {}) => String((await server.request("POST", `/${kind}`, { token: ada.token, json: bodyOf(kind, ada.id, more) })).body["@id"]);
+const make = async (kind: Parameters<typeof bodyOf>[0], more = {}) =>
+  String(
+    (
+      await server.request("POST", `/${kind}`, {
+        token: ada.token,
+        json: bodyOf(kind, ada.id, more),
+      })
+    ).body["@id"],
+  );
 
-interface Connection { nodes: { id: string }[]; edges: { cursor: string; node: { id: string } }[]; pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }; totalCount: number | null }
+interface Connection {
+  nodes: { id: string }[];
+  edges: { cursor: string; node: { id: string } }[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  totalCount: number | null;
+}
 /** Every record of a connection, by pages of `first`; each page is whole but the last. */
-async function all(query: (page: string) => string, at: (data: Record<string, never>) => Connection, first: number): Promise<string[]> {
+async function all(
+  query: (page: string) => string,
+  at: (data: Record<string, never>) => Connection,
+  first: number,
+): Promise<string[]> {
   const found: string[] = [];
   let after: string | null = null;
   for (let turn = 0; ; turn++) {
     expect(turn).toBeLessThan(50);
-    const answer = await server.graphql<Record<string, never>>(query(`first: ${first}${after === null ? "" : `, after: ${JSON.stringify(after)}`}`), {}, ada.token);
+    const answer = await server.graphql<Record<string, never>>(
+      query(`first: ${first}${after === null ? "" : `, after: ${JSON.stringify(after)}`}`),
+      {},
+      ada.token,
+    );
     expect(answer.body.errors).toBeUndefined();
     const { nodes, edges, pageInfo } = at(answer.body.data);
     expect(edges.map(({ node }) => node.id)).toEqual(nodes.map(({ id }) => id));
-    expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null]);
+    expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([
+      edges[0]?.cursor ?? null,
+      edges.at(-1)?.cursor ?? null,
+    ]);
     expect(pageInfo.hasPreviousPage).toBe(after !== null);
     found.push(...nodes.map(({ id }) => id));
     if (!pageInfo.hasNextPage) return found;
@@ -30,35 +59,70 @@ async function all(query: (page: string) => string, at: (data: Record<string, ne
     after = pageInfo.endCursor;
   }
 }
-const PAGE = "nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount";
+const PAGE =
+  "nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage " +
+  "startCursor endCursor } totalCount";
 
 describe("paging forward", () => {
-  it.each([1, 2, 3, 7, 100])("by %i gives each record of a list once, in each order", async (first) => {
-    const marker = `list-${first}`;
-    const ids: string[] = [];
-    for (let turn = 0; turn < 7; turn++) ids.push(await make("software", { name: `${turn % 2 ? "b" : "a"} ${turn}`, keywords: [marker] }));
-    const list = (order: string) => all((page) => `{ softwareList(${page}, filter: { keyword: "${marker}", order: "${order}" }) { ${PAGE} } }`, (data) => data["softwareList"]!, first);
-    expect(await list("created")).toEqual(ids);
-    expect(await list("-created")).toEqual(ids.toReversed());
-    expect((await list("name")).sort()).toEqual(ids.toSorted());
-  });
+  it.each([1, 2, 3, 7, 100])(
+    "by %i gives each record of a list once, in each order",
+    async (first) => {
+      const marker = `list-${first}`;
+      const ids: string[] = [];
+      for (let turn = 0; turn < 7; turn++)
+        ids.push(
+          await make("software", { name: `${turn % 2 ? "b" : "a"} ${turn}`, keywords: [marker] }),
+        );
+      const list = (order: string) =>
+        all(
+          (page) =>
+            `{ softwareList(${page}, filter: { keyword: "${marker}", order: "${order}" }) { ` +
+            `${PAGE} } }`,
+          (data) => data["softwareList"]!,
+          first,
+        );
+      expect(await list("created")).toEqual(ids);
+      expect(await list("-created")).toEqual(ids.toReversed());
+      expect((await list("name")).sort()).toEqual(ids.toSorted());
+    },
+  );
 
-  it.each([1, 2, 3, 4, 5, 100])("by %i gives each record that is linked once, from whichever side it was said and how often", async (first) => {
-    const dataset = await make("dataset");
-    const outside = "ark:99999/not-here";
-    // Said by the dataset, by the run, by both in other spellings, twice by one run, and first one then the other.
-    const runs = [await make("computation", { usedDataset: dataset })];
-    runs.push(await make("computation", { usedDataset: dataset, used: dataset, usedSample: [dataset] }));
-    const both = await make("computation", { usedDataset: dataset.replaceAll("-", "") });
-    const later = bodyOf("computation", ada.id, { usedDataset: dataset });
-    await server.request("POST", "/computation", { token: ada.token, json: later });
-    runs.push(await make("computation", { usedDataset: dataset }));
-    await server.request("PUT", "/computation", { token: ada.token, json: { ...later, usedInstrument: dataset } });
-    await server.request("PUT", "/dataset", { token: ada.token, json: bodyOf("dataset", ada.id, { "@id": dataset, usedBy: [outside, both.replace("test-", "te-st-")], datasetUsedBy: [both, outside] }) });
-    const found = await all((page) => `{ dataset(id: "${dataset}") { usedBy(${page}) { ${PAGE} } } }`, (data) => (data["dataset"]! as { usedBy: Connection }).usedBy, first);
-    expect(found.toSorted()).toEqual([outside, both, String(later["@id"]), ...runs].toSorted());
-    expect(found.slice(0, 2).toSorted()).toEqual([outside, both].toSorted());
-  });
+  it.each([1, 2, 3, 4, 5, 100])(
+    "by %i gives each record that is linked once, from whichever side it was said and how often",
+    async (first) => {
+      const dataset = await make("dataset");
+      const outside = "ark:99999/not-here";
+      // Said by the dataset, by the run, by both in other spellings, twice by one run, and first
+      // one then the other.
+      const runs = [await make("computation", { usedDataset: dataset })];
+      runs.push(
+        await make("computation", { usedDataset: dataset, used: dataset, usedSample: [dataset] }),
+      );
+      const both = await make("computation", { usedDataset: dataset.replaceAll("-", "") });
+      const later = bodyOf("computation", ada.id, { usedDataset: dataset });
+      await server.request("POST", "/computation", { token: ada.token, json: later });
+      runs.push(await make("computation", { usedDataset: dataset }));
+      await server.request("PUT", "/computation", {
+        token: ada.token,
+        json: { ...later, usedInstrument: dataset },
+      });
+      await server.request("PUT", "/dataset", {
+        token: ada.token,
+        json: bodyOf("dataset", ada.id, {
+          "@id": dataset,
+          usedBy: [outside, both.replace("test-", "te-st-")],
+          datasetUsedBy: [both, outside],
+        }),
+      });
+      const found = await all(
+        (page) => `{ dataset(id: "${dataset}") { usedBy(${page}) { ${PAGE} } } }`,
+        (data) => (data["dataset"]! as { usedBy: Connection }).usedBy,
+        first,
+      );
+      expect(found.toSorted()).toEqual([outside, both, String(later["@id"]), ...runs].toSorted());
+      expect(found.slice(0, 2).toSorted()).toEqual([outside, both].toSorted());
+    },
+  );
 
   it("gives a user's organizations once although the user owns them and is a member", async () => {
     const made: string[] = [];
@@ -67,8 +131,21 @@ describe("paging forward", () => {
       await server.request("POST", "/organization", { token: ada.token, json: body });
       made.push(String(body["@id"]));
     }
-    for (const id of made) await server.request("PUT", "/organization", { token: ada.token, json: bodyOf("organization", ada.id, { "@id": id, members: [ada.id] }) });
-    for (const first of [1, 2, 3, 10]) expect((await all((page) => `{ user(id: "${ada.id}") { organizations(${page}) { ${PAGE} } } }`, (data) => (data["user"]! as { organizations: Connection }).organizations, first)).sort()).toEqual(made.toSorted());
+    for (const id of made)
+      await server.request("PUT", "/organization", {
+        token: ada.token,
+        json: bodyOf("organization", ada.id, { "@id": id, members: [ada.id] }),
+      });
+    for (const first of [1, 2, 3, 10])
+      expect(
+        (
+          await all(
+            (page) => `{ user(id: "${ada.id}") { organizations(${page}) { ${PAGE} } } }`,
+            (data) => (data["user"]! as { organizations: Connection }).organizations,
+            first,
+          )
+        ).sort(),
+      ).toEqual(made.toSorted());
   });
 });
 
@@ -76,22 +153,77 @@ describe("a page", () => {
   it("of links that are all said from both sides has an end", async () => {
     const whole = await make("dataset");
     const parts: string[] = [];
-    for (let turn = 0; turn < 5; turn++) parts.push(await make("dataset", { isPartOf: { "@id": whole } }));
-    await server.request("PUT", "/dataset", { token: ada.token, json: bodyOf("dataset", ada.id, { "@id": whole, hasPart: parts.map((part) => ({ "@id": part })) }) });
-    for (const first of [1, 2, 5, 6]) expect(await all((page) => `{ dataset(id: "${whole}") { hasPart(${page}) { ${PAGE} } } }`, (data) => (data["dataset"]! as { hasPart: Connection }).hasPart, first)).toEqual(parts);
+    for (let turn = 0; turn < 5; turn++)
+      parts.push(await make("dataset", { isPartOf: { "@id": whole } }));
+    await server.request("PUT", "/dataset", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id, {
+        "@id": whole,
+        hasPart: parts.map((part) => ({ "@id": part })),
+      }),
+    });
+    for (const first of [1, 2, 5, 6])
+      expect(
+        await all(
+          (page) => `{ dataset(id: "${whole}") { hasPart(${page}) { ${PAGE} } } }`,
+          (data) => (data["dataset"]! as { hasPart: Connection }).hasPart,
+          first,
+        ),
+      ).toEqual(parts);
   });
   it("shows what is not stored here as unresolved", async () => {
     const run = await make("computation", { usedDataset: "ark:12345/elsewhere" });
-    const { body } = await server.graphql(`{ computation(id: "${run}") { usedDataset { nodes { __typename id kind name revision owner { id } document history { nodes { revision } } } } } }`);
-    expect(body.data).toEqual({ computation: { usedDataset: { nodes: [{ __typename: "Unresolved", id: "ark:12345/elsewhere", kind: null, name: null, revision: null, owner: null, document: null, history: { nodes: [] } }] } } });
+    const { body } = await server.graphql(
+      `{ computation(id: "${run}") { usedDataset { nodes { __typename id kind name revision ` +
+        "owner { id } document history { nodes { revision } } } } } }",
+    );
+    expect(body.data).toEqual({
+      computation: {
+        usedDataset: {
+          nodes: [
+            {
+              __typename: "Unresolved",
+              id: "ark:12345/elsewhere",
+              kind: null,
+              name: null,
+              revision: null,
+              owner: null,
+              document: null,
+              history: { nodes: [] },
+            },
+          ],
+        },
+      },
+    });
   });
-  it.each([["first: 0", "VALIDATION"], ["first: -1", "VALIDATION"], ["first: 1001", "VALIDATION"], [`after: "x"`, "BAD_REQUEST"], [`after: ""`, "BAD_REQUEST"], [`after: "ononsense"`, "BAD_REQUEST"], [`after: "i1"`, "BAD_REQUEST"]])("with %s is refused", async (page, code) => {
+  it.each([
+    ["first: 0", "VALIDATION"],
+    ["first: -1", "VALIDATION"],
+    ["first: 1001", "VALIDATION"],
+    [`after: "x"`, "BAD_REQUEST"],
+    [`after: ""`, "BAD_REQUEST"],
+    [`after: "ononsense"`, "BAD_REQUEST"],
+    [`after: "i1"`, "BAD_REQUEST"],
+  ])("with %s is refused", async (page, code) => {
     const run = await make("computation");
-    for (const connection of ["usedBy", "hasPart"]) expect((await server.graphql(`{ computation(id: "${run}") { ${connection}(${page}) { nodes { id } } } }`)).body.errors![0]!.extensions.code).toBe(code);
-    if (page.startsWith("first")) expect((await server.graphql(`{ datasets(${page}) { nodes { id } } }`)).body.errors![0]!.extensions.code).toBe(code);
+    for (const connection of ["usedBy", "hasPart"])
+      expect(
+        (
+          await server.graphql(
+            `{ computation(id: "${run}") { ${connection}(${page}) { nodes { id } } } }`,
+          )
+        ).body.errors![0]!.extensions.code,
+      ).toBe(code);
+    if (page.startsWith("first"))
+      expect(
+        (await server.graphql(`{ datasets(${page}) { nodes { id } } }`)).body.errors![0]!.extensions
+          .code,
+      ).toBe(code);
   });
   it("in an order there is not is refused", async () => {
-    const { errors } = (await server.graphql(`{ datasets(filter: { order: "size" }) { nodes { id } } }`)).body;
+    const { errors } = (
+      await server.graphql(`{ datasets(filter: { order: "size" }) { nodes { id } } }`)
+    ).body;
     expect(errors![0]!.extensions.detail).toMatchObject([{ loc: ["query", "order"] }]);
   });
 });

@@ -13,33 +13,62 @@ beforeAll(async () => {
 });
 afterAll(() => registry?.stop());
 
-const page = (first: number) => `{ datasets(first: ${first}) { nodes { id name owner { id name } generatedBy { nodes { id name ... on Computation { usedSoftware { nodes { name } } usedDataset { nodes { id name } } } } } } } }`;
+const page = (first: number) =>
+  `{ datasets(first: ${first}) { nodes { id name owner { id name } generatedBy { nodes { id ` +
+  "name ... on Computation { usedSoftware { nodes { name } } usedDataset { nodes { id name " +
+  "} } } } } } } }";
 const reads = async (query: string, token?: string) => {
-  const { answer, ...counted } = await countReads(registry.deps.records, () => registry.graphql(query, {}, token));
+  const { answer, ...counted } = await countReads(registry.deps.records, () =>
+    registry.graphql(query, {}, token),
+  );
   expect(answer.body["errors"]).toBeUndefined();
   return { data: answer.body["data"] as Json, ...counted };
 };
-const named = (data: Json, name: string): Json => data["datasets"].nodes.find((node: Json) => node["name"] === name);
+const named = (data: Json, name: string): Json =>
+  data["datasets"].nodes.find((node: Json) => node["name"] === name);
 
 describe("the store reads of one query", () => {
   test("of a hundred records with two levels of links are a dozen, as of twenty records", async () => {
     const hundred = await reads(page(100));
     expect(hundred.data["datasets"].nodes).toHaveLength(100);
-    expect(named(hundred.data, "Dataset 7")).toMatchObject({ owner: { id: ada.ark, name: "Ada" }, generatedBy: { nodes: [{ name: "Computation 7", usedSoftware: { nodes: [{ name: "Program" }] }, usedDataset: { nodes: [{ name: "Dataset 6" }, { name: "Dataset 5" }] } }] } });
+    expect(named(hundred.data, "Dataset 7")).toMatchObject({
+      owner: { id: ada.ark, name: "Ada" },
+      generatedBy: {
+        nodes: [
+          {
+            name: "Computation 7",
+            usedSoftware: { nodes: [{ name: "Program" }] },
+            usedDataset: { nodes: [{ name: "Dataset 6" }, { name: "Dataset 5" }] },
+          },
+        ],
+      },
+    });
     const twenty = await reads(page(20));
     expect(hundred.total).toBe(twenty.total);
-    expect(hundred.reads).toEqual({ list: 1, linksFrom: 3, linksTo: 3, findMany: expect.toSatisfy((count: number) => count <= 5) });
+    expect(hundred.reads).toEqual({
+      list: 1,
+      linksFrom: 3,
+      linksTo: 3,
+      findMany: expect.toSatisfy((count: number) => count <= 5),
+    });
     expect(hundred.total).toBeLessThanOrEqual(12);
   });
 
   test("of a list hold a count only when it is asked for", async () => {
     expect((await reads("{ datasets(first: 1) { nodes { id } } }")).reads).toEqual({ list: 1 });
-    expect((await reads("{ datasets(first: 1) { totalCount } }")).reads).toEqual({ list: 1, count: 1 });
+    expect((await reads("{ datasets(first: 1) { totalCount } }")).reads).toEqual({
+      list: 1,
+      count: 1,
+    });
   });
 
   test("are none for an evidence graph's nodes that nobody asks for", async () => {
-    const { reads: few } = await reads(`{ evidenceGraph(id: "ark:99999/world-dataset-3") { edges { name } } }`);
-    const { data } = await reads(`{ evidenceGraph(id: "ark:99999/world-dataset-3") { nodes { id name } } }`);
+    const { reads: few } = await reads(
+      `{ evidenceGraph(id: "ark:99999/world-dataset-3") { edges { name } } }`,
+    );
+    const { data } = await reads(
+      `{ evidenceGraph(id: "ark:99999/world-dataset-3") { nodes { id name } } }`,
+    );
     expect(few["findMany"] ?? 0).toBeLessThanOrEqual(1);
     expect(data["evidenceGraph"].nodes.map((node: Json) => node["name"])).toContain("Program");
   });

@@ -13,18 +13,36 @@ let bob: User;
 let archive: Buffer;
 beforeAll(async () => {
   registry = await LiveRegistry.start({ GRAPHQL_MAX_SUBSCRIPTIONS: "3" });
-  [ada, bob, archive] = await Promise.all([registry.user("Ada"), registry.user("Bob"), buildDemoCrate()]);
+  [ada, bob, archive] = await Promise.all([
+    registry.user("Ada"),
+    registry.user("Bob"),
+    buildDemoCrate(),
+  ]);
 });
 afterAll(() => registry?.stop());
 
-const PROGRESS = "subscription ($id: ID!) { submissionProgress(id: $id) { submissionUUID status completed success stage progress { done total unit } rocrateIdentifier } }";
+const PROGRESS =
+  "subscription ($id: ID!) { submissionProgress(id: $id) { submissionUUID status completed " +
+  "success stage progress { done total unit } rocrateIdentifier } }";
 
 /** A submission that stays queued: nothing runs it. */
 async function queued(user: User): Promise<string> {
-  const { submission } = await registry.deps.records.submit({ id: crypto.randomUUID(), type: "crate", user: user.ark, sha256: null, input: {}, at: Date.now() });
+  const { submission } = await registry.deps.records.submit({
+    id: crypto.randomUUID(),
+    type: "crate",
+    user: user.ark,
+    sha256: null,
+    input: {},
+    at: Date.now(),
+  });
   return submission.id;
 }
-const watchers = (): number => [...(registry.deps.jobs as JobQueue as unknown as { watchers: { byId: Map<string, Set<unknown>> } }).watchers.byId.values()].reduce((sum, set) => sum + set.size, 0);
+const watchers = (): number =>
+  [
+    ...(
+      registry.deps.jobs as JobQueue as unknown as { watchers: { byId: Map<string, Set<unknown>> } }
+    ).watchers.byId.values(),
+  ].reduce((sum, set) => sum + set.size, 0);
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
     if (tries > 200) throw new Error("it never came to that");
@@ -37,12 +55,21 @@ describe("a submission's progress, over a WebSocket", () => {
     const submission = (await registry.upload(archive, ada.token)).body["submissionUUID"] as string;
     const client = webSocketClient(registry.url, ada.token);
     const seen: Json[] = [];
-    for await (const { data, errors } of client.iterate<{ submissionProgress: Json }>({ query: PROGRESS, variables: { id: submission } })) {
+    for await (const { data, errors } of client.iterate<{ submissionProgress: Json }>({
+      query: PROGRESS,
+      variables: { id: submission },
+    })) {
       expect(errors).toBeUndefined();
       seen.push(data!.submissionProgress);
     }
     await client.dispose();
-    expect(seen.at(-1)).toMatchObject({ submissionUUID: submission, status: "finished", completed: true, success: true, rocrateIdentifier: expect.stringMatching(/^ark:99999\/rocrate-/) });
+    expect(seen.at(-1)).toMatchObject({
+      submissionUUID: submission,
+      status: "finished",
+      completed: true,
+      success: true,
+      rocrateIdentifier: expect.stringMatching(/^ark:99999\/rocrate-/),
+    });
     expect(seen.slice(0, -1).every(({ completed }) => !completed)).toBe(true);
   });
 
@@ -50,17 +77,25 @@ describe("a submission's progress, over a WebSocket", () => {
     const { submissionUUID } = await registry.take(archive, ada.token);
     const client = webSocketClient(registry.url, ada.token);
     const seen: unknown[] = [];
-    for await (const { data } of client.iterate({ query: PROGRESS, variables: { id: submissionUUID } })) seen.push(data);
+    for await (const { data } of client.iterate({
+      query: PROGRESS,
+      variables: { id: submissionUUID },
+    }))
+      seen.push(data);
     await client.dispose();
     expect(seen).toHaveLength(1);
   });
 
   test("is for its uploader and administrators only", async () => {
     const id = await queued(ada);
-    for (const [token, code] of [[bob.token, "NOT_FOUND"], [undefined, "NOT_AUTHENTICATED"]] as const) {
+    for (const [token, code] of [
+      [bob.token, "NOT_FOUND"],
+      [undefined, "NOT_AUTHENTICATED"],
+    ] as const) {
       const client = webSocketClient(registry.url, token);
       const answers: Json[] = [];
-      for await (const answer of client.iterate({ query: PROGRESS, variables: { id } })) answers.push(answer as Json);
+      for await (const answer of client.iterate({ query: PROGRESS, variables: { id } }))
+        answers.push(answer as Json);
       await client.dispose();
       expect(answers).toMatchObject([{ errors: [{ extensions: { code } }] }]);
     }
@@ -77,7 +112,9 @@ describe("a submission's progress, over a WebSocket", () => {
     const before = watchers();
     const client = webSocketClient(registry.url, ada.token);
     const stream = client.iterate({ query: PROGRESS, variables: { id: await queued(ada) } });
-    expect((await stream.next()).value).toMatchObject({ data: { submissionProgress: { status: "queued" } } });
+    expect((await stream.next()).value).toMatchObject({
+      data: { submissionProgress: { status: "queued" } },
+    });
     expect(watchers()).toBe(before + 1);
     await client.dispose();
     await until(() => watchers() === before);
@@ -88,7 +125,14 @@ describe("a submission's progress, over a WebSocket", () => {
     const client = webSocketClient(registry.url, ada.token);
     const streams = [1, 2, 3].map(() => client.iterate({ query: PROGRESS, variables: { id } }));
     for (const stream of streams) await stream.next();
-    await expect(client.iterate({ query: PROGRESS, variables: { id } }).next()).rejects.toMatchObject([{ extensions: { code: "TOO_MANY_REQUESTS" }, message: expect.stringContaining("GRAPHQL_MAX_SUBSCRIPTIONS") }]);
+    await expect(
+      client.iterate({ query: PROGRESS, variables: { id } }).next(),
+    ).rejects.toMatchObject([
+      {
+        extensions: { code: "TOO_MANY_REQUESTS" },
+        message: expect.stringContaining("GRAPHQL_MAX_SUBSCRIPTIONS"),
+      },
+    ]);
     await client.dispose();
   });
 });
@@ -107,13 +151,24 @@ describe("operations over a WebSocket", () => {
   test("may be queries, and are held to the same limits", async () => {
     expect(await ask("{ me { name } }")).toEqual({ data: { me: { name: "Ada" } } });
     const deep = `{ record(id: "ark:99999/x") ${"{ owner ".repeat(30)}{ id }${" }".repeat(30)} }`;
-    await expect(ask(deep)).rejects.toMatchObject([{ extensions: { code: "QUERY_TOO_COSTLY" }, message: expect.stringContaining("GRAPHQL_MAX_DEPTH") }]);
-    await expect(ask("{ datasets(first: 1000) { nodes { generatedBy(first: 1000) { nodes { id } } } } }")).rejects.toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_COST") }]);
-    await expect(ask("{ nothingOfTheKind }")).rejects.toMatchObject([{ extensions: { code: "BAD_REQUEST" } }]);
+    await expect(ask(deep)).rejects.toMatchObject([
+      {
+        extensions: { code: "QUERY_TOO_COSTLY" },
+        message: expect.stringContaining("GRAPHQL_MAX_DEPTH"),
+      },
+    ]);
+    await expect(
+      ask("{ datasets(first: 1000) { nodes { generatedBy(first: 1000) { nodes { id } } } } }"),
+    ).rejects.toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_COST") }]);
+    await expect(ask("{ nothingOfTheKind }")).rejects.toMatchObject([
+      { extensions: { code: "BAD_REQUEST" } },
+    ]);
   });
 
   test("are no mutations: those go over HTTP, whose bodies are read strictly", async () => {
-    await expect(ask(`mutation { deleteRecord(id: "ark:99999/x") { id } }`)).rejects.toMatchObject([{ message: expect.stringContaining("HTTP POST") }]);
+    await expect(ask(`mutation { deleteRecord(id: "ark:99999/x") { id } }`)).rejects.toMatchObject([
+      { message: expect.stringContaining("HTTP POST") },
+    ]);
   });
 
   test("mask faults", async () => {
@@ -121,7 +176,9 @@ describe("operations over a WebSocket", () => {
     const list = records.list;
     records.list = () => Promise.reject(new Error("the secret of the store"));
     try {
-      expect(JSON.stringify(await ask("{ datasets { nodes { id } } }"))).toMatch(/"code":"INTERNAL"/);
+      expect(JSON.stringify(await ask("{ datasets { nodes { id } } }"))).toMatch(
+        /"code":"INTERNAL"/,
+      );
       expect(JSON.stringify(await ask("{ datasets { nodes { id } } }"))).not.toContain("secret");
     } finally {
       records.list = list;
@@ -129,50 +186,111 @@ describe("operations over a WebSocket", () => {
   });
 
   test("that are no messages end their connection only", async () => {
-    const socket = new WebSocket(`${registry.url.replace("http", "ws")}/graphql`, "graphql-transport-ws");
-    const code = await new Promise<number>((resolve) => socket.on("open", () => socket.send("{")).on("close", resolve));
+    const socket = new WebSocket(
+      `${registry.url.replace("http", "ws")}/graphql`,
+      "graphql-transport-ws",
+    );
+    const code = await new Promise<number>((resolve) =>
+      socket.on("open", () => socket.send("{")).on("close", resolve),
+    );
     expect(code).toBe(4400);
     expect(await ask("{ __typename }")).toEqual({ data: { __typename: "Query" } });
   });
 
   test("are not taken at another address", async () => {
-    const socket = new WebSocket(`${registry.url.replace("http", "ws")}/elsewhere`, "graphql-transport-ws");
-    await expect(new Promise((_resolve, reject) => socket.on("error", reject))).rejects.toThrow(/404/);
+    const socket = new WebSocket(
+      `${registry.url.replace("http", "ws")}/elsewhere`,
+      "graphql-transport-ws",
+    );
+    await expect(new Promise((_resolve, reject) => socket.on("error", reject))).rejects.toThrow(
+      /404/,
+    );
   });
 });
 
 describe("operations over server-sent events", () => {
-  const stream = (query: string, { token, variables, headers }: { token?: string; variables?: object; headers?: Record<string, string> } = {}) => fetch(`${registry.url}/graphql/stream`, {
-    method: "POST", body: JSON.stringify({ query, variables }),
-    headers: { "Content-Type": "application/json", Accept: "text/event-stream", ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...headers },
-  });
+  const stream = (
+    query: string,
+    {
+      token,
+      variables,
+      headers,
+    }: { token?: string; variables?: object; headers?: Record<string, string> } = {},
+  ) =>
+    fetch(`${registry.url}/graphql/stream`, {
+      method: "POST",
+      body: JSON.stringify({ query, variables }),
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "text/event-stream",
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+    });
 
   test("tell a submission's progress and complete with it", async () => {
     const { submissionUUID } = await registry.take(archive, ada.token);
-    const events = await eventsOf(await stream(PROGRESS, { token: ada.token, variables: { id: submissionUUID } }));
-    expect(events).toMatchObject([{ event: "next", data: { data: { submissionProgress: { status: "finished" } } } }, { event: "complete" }]);
+    const events = await eventsOf(
+      await stream(PROGRESS, { token: ada.token, variables: { id: submissionUUID } }),
+    );
+    expect(events).toMatchObject([
+      { event: "next", data: { data: { submissionProgress: { status: "finished" } } } },
+      { event: "complete" },
+    ]);
   });
 
   test("are for the uploader only, and held to the limits", async () => {
     const id = await queued(ada);
-    expect(await eventsOf(await stream(PROGRESS, { token: bob.token, variables: { id } }))).toMatchObject([{ data: { errors: [{ extensions: { code: "NOT_FOUND" } }] } }, { event: "complete" }]);
-    expect(await eventsOf(await stream("{ datasets(first: 1000) { nodes { hasPart(first: 1000) { nodes { id } } } } }"))).toMatchObject([{ data: { errors: [{ extensions: { code: "QUERY_TOO_COSTLY" } }] } }, { event: "complete" }]);
+    expect(
+      await eventsOf(await stream(PROGRESS, { token: bob.token, variables: { id } })),
+    ).toMatchObject([
+      { data: { errors: [{ extensions: { code: "NOT_FOUND" } }] } },
+      { event: "complete" },
+    ]);
+    expect(
+      await eventsOf(
+        await stream(
+          "{ datasets(first: 1000) { nodes { hasPart(first: 1000) { nodes { id } } } } }",
+        ),
+      ),
+    ).toMatchObject([
+      { data: { errors: [{ extensions: { code: "QUERY_TOO_COSTLY" } }] } },
+      { event: "complete" },
+    ]);
   });
 
-  test("are refused before anything is sent: a bad token, another media type, a body that is no JSON", async () => {
-    expect((await stream("{ __typename }", { token: "no" })).status).toBe(401);
-    expect((await stream("{ __typename }", { headers: { Accept: "text/html" } })).status).toBe(406);
-    const broken = await fetch(`${registry.url}/graphql/stream`, { method: "POST", body: "{", headers: { "Content-Type": "application/json", Accept: "text/event-stream" } });
-    expect(broken.status).toBe(400);
-    expect(await broken.json()).toMatchObject({ errors: [{ extensions: { code: "VALIDATION", detail: [{ type: "json_invalid" }] } }] });
-  });
+  test(
+    "are refused before anything is sent: a bad token, another media type, a body that is no " +
+      "JSON",
+    async () => {
+      expect((await stream("{ __typename }", { token: "no" })).status).toBe(401);
+      expect((await stream("{ __typename }", { headers: { Accept: "text/html" } })).status).toBe(
+        406,
+      );
+      const broken = await fetch(`${registry.url}/graphql/stream`, {
+        method: "POST",
+        body: "{",
+        headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+      });
+      expect(broken.status).toBe(400);
+      expect(await broken.json()).toMatchObject({
+        errors: [{ extensions: { code: "VALIDATION", detail: [{ type: "json_invalid" }] } }],
+      });
+    },
+  );
 
   test("leave nothing waiting when the client goes away", async () => {
     const before = watchers();
     const leave = new AbortController();
     const response = await fetch(`${registry.url}/graphql/stream`, {
-      method: "POST", signal: leave.signal, body: JSON.stringify({ query: PROGRESS, variables: { id: await queued(ada) } }),
-      headers: { "Content-Type": "application/json", Accept: "text/event-stream", Authorization: `Bearer ${ada.token}` },
+      method: "POST",
+      signal: leave.signal,
+      body: JSON.stringify({ query: PROGRESS, variables: { id: await queued(ada) } }),
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "text/event-stream",
+        Authorization: `Bearer ${ada.token}`,
+      },
     });
     await response.body!.getReader().read();
     await until(() => watchers() === before + 1);
@@ -185,15 +303,30 @@ describe("a stop", () => {
   test("ends open subscriptions and takes no longer than a moment", async () => {
     const stopping = await LiveRegistry.start();
     const user = await stopping.user();
-    const { submission } = await stopping.deps.records.submit({ id: crypto.randomUUID(), type: "crate", user: user.ark, sha256: null, input: {}, at: Date.now() });
+    const { submission } = await stopping.deps.records.submit({
+      id: crypto.randomUUID(),
+      type: "crate",
+      user: user.ark,
+      sha256: null,
+      input: {},
+      at: Date.now(),
+    });
     const client = webSocketClient(stopping.url, user.token);
     const streamed = client.iterate({ query: PROGRESS, variables: { id: submission.id } });
     await streamed.next();
     const events = await fetch(`${stopping.url}/graphql/stream`, {
-      method: "POST", body: JSON.stringify({ query: PROGRESS, variables: { id: submission.id } }),
-      headers: { "Content-Type": "application/json", Accept: "text/event-stream", Authorization: `Bearer ${user.token}` },
+      method: "POST",
+      body: JSON.stringify({ query: PROGRESS, variables: { id: submission.id } }),
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "text/event-stream",
+        Authorization: `Bearer ${user.token}`,
+      },
     });
-    const ended = Promise.all([streamed.next().catch((error: unknown) => error), eventsOf(events).catch((error: unknown) => error)]);
+    const ended = Promise.all([
+      streamed.next().catch((error: unknown) => error),
+      eventsOf(events).catch((error: unknown) => error),
+    ]);
     const began = performance.now();
     await stopping.stop();
     await ended;

@@ -1,31 +1,72 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arkKey, checkCharacter, isMinted, mintArk, slug, storedArk } from "../../src/identifiers/ark.js";
+import {
+  arkKey,
+  checkCharacter,
+  isMinted,
+  mintArk,
+  slug,
+  storedArk,
+} from "../../src/identifiers/ark.js";
 import { KIND_NAMES } from "../../src/model/kind.js";
 
 /** Last segments of paths that are operations. */
-const OPERATIONS = ["history", "download", "upload", "addUser", "rmUser", "validate", "metadata", "view", "rescore", "execute"];
+const OPERATIONS = [
+  "history",
+  "download",
+  "upload",
+  "addUser",
+  "rmUser",
+  "validate",
+  "metadata",
+  "view",
+  "rescore",
+  "execute",
+];
 
 describe("a minted identifier", () => {
   it("is known by its kind, form and check character", () => {
     const ark = mintArk("99999", "rocrate", "A name");
     const changed = `${ark.slice(0, -1)}${ark.endsWith("0") ? "1" : "0"}`;
-    expect([ark, mintArk("59852", "rocrate", null), mintArk("99999", "dataset", null), changed, "ark:59852/rocrate-mine", "ark:99999/x"].map((each) => isMinted(each, "rocrate"))).toEqual([true, true, false, false, false, false]);
+    expect(
+      [
+        ark,
+        mintArk("59852", "rocrate", null),
+        mintArk("99999", "dataset", null),
+        changed,
+        "ark:59852/rocrate-mine",
+        "ark:99999/x",
+      ].map((each) => isMinted(each, "rocrate")),
+    ).toEqual([true, true, false, false, false, false]);
   });
 
   it("is its own stored form, names the kind, and ends in its check character", () => {
-    fc.assert(fc.property(fc.constantFrom(...KIND_NAMES), fc.option(fc.string({ unit: "binary", maxLength: 80 })), (kind, name) => {
-      const ark = mintArk("99999", kind, name);
-      expect(storedArk(ark)).toBe(ark);
-      expect(ark).toMatch(new RegExp(`^ark:99999/${kind}-(?:[a-z0-9]+-)*[0-9bcdfghjkmnpqrstvwxz]{10}$`));
-      expect(checkCharacter(ark.slice("ark:".length, -1))).toBe(ark.at(-1));
-    }));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...KIND_NAMES),
+        fc.option(fc.string({ unit: "binary", maxLength: 80 })),
+        (kind, name) => {
+          const ark = mintArk("99999", kind, name);
+          expect(storedArk(ark)).toBe(ark);
+          expect(ark).toMatch(
+            new RegExp(`^ark:99999/${kind}-(?:[a-z0-9]+-)*[0-9bcdfghjkmnpqrstvwxz]{10}$`),
+          );
+          expect(checkCharacter(ark.slice("ark:".length, -1))).toBe(ark.at(-1));
+        },
+      ),
+    );
   });
   it("never ends in a word that is an operation", () => {
-    for (const word of OPERATIONS) for (let turn = 0; turn < 50; turn++) expect(mintArk("99999", "dataset", word).toLowerCase().endsWith(word.toLowerCase())).toBe(false);
+    for (const word of OPERATIONS)
+      for (let turn = 0; turn < 50; turn++)
+        expect(mintArk("99999", "dataset", word).toLowerCase().endsWith(word.toLowerCase())).toBe(
+          false,
+        );
   });
   it("has a key that no other has", () => {
-    const keys = new Set(Array.from({ length: 20_000 }, () => arkKey(mintArk("99999", "dataset", "One name"))));
+    const keys = new Set(
+      Array.from({ length: 20_000 }, () => arkKey(mintArk("99999", "dataset", "One name"))),
+    );
     expect(keys.size).toBe(20_000);
   });
 });
@@ -45,5 +86,11 @@ describe("the check character", () => {
 });
 
 describe("a slug", () => {
-  it.each([["Élan vital: 3 cells", "elan-vital-3-cells"], ["漢字", ""], ["--a--b--", "a-b"], ["x".repeat(60), "x".repeat(48)], [`${"x".repeat(47)} y`, "x".repeat(47)]])("of %j is %j", (text, words) => expect(slug(text)).toBe(words));
+  it.each([
+    ["Élan vital: 3 cells", "elan-vital-3-cells"],
+    ["漢字", ""],
+    ["--a--b--", "a-b"],
+    ["x".repeat(60), "x".repeat(48)],
+    [`${"x".repeat(47)} y`, "x".repeat(47)],
+  ])("of %j is %j", (text, words) => expect(slug(text)).toBe(words));
 });

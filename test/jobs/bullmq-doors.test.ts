@@ -14,17 +14,41 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
 /** A node that answers requests and does no work, over the truth of another that does. */
 class ApiNode extends RegistryClient {
-  private constructor(url: string, private readonly server: Server, private readonly jobs: BullMqJobQueue, private readonly doors: Awaited<ReturnType<typeof httpDoors>>) {
+  private constructor(
+    url: string,
+    private readonly server: Server,
+    private readonly jobs: BullMqJobQueue,
+    private readonly doors: Awaited<ReturnType<typeof httpDoors>>,
+  ) {
     super(url);
   }
 
   static async start(deps: Deps, redis: RedisServer): Promise<ApiNode> {
-    const link = new RedisLink({ url: redis.url, prefix: "arkgraph", timeout: 1000, log: deps.log });
-    const jobs = new BullMqJobQueue({ store: deps.records, link, maxAttempts: 3, concurrency: 1, backOff: () => 1000, stalledInterval: 200, reconcileInterval: 500, log: deps.log });
+    const link = new RedisLink({
+      url: redis.url,
+      prefix: "arkgraph",
+      timeout: 1000,
+      log: deps.log,
+    });
+    const jobs = new BullMqJobQueue({
+      store: deps.records,
+      link,
+      maxAttempts: 3,
+      concurrency: 1,
+      backOff: () => 1000,
+      stalledInterval: 200,
+      reconcileInterval: 500,
+      log: deps.log,
+    });
     await link.reached();
     const doors = await httpDoors({ ...deps, jobs, shared: new RedisMemory(link) });
     await new Promise<void>((resolve) => doors.server.listen(0, "127.0.0.1", resolve));
-    return new ApiNode(`http://127.0.0.1:${(doors.server.address() as AddressInfo).port}`, doors.server, jobs, doors);
+    return new ApiNode(
+      `http://127.0.0.1:${(doors.server.address() as AddressInfo).port}`,
+      doors.server,
+      jobs,
+      doors,
+    );
   }
 
   async stop(): Promise<void> {
@@ -42,7 +66,13 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
   let ada: User;
   beforeAll(async () => {
     redis = await RedisServer.start();
-    worker = await LiveRegistry.start({ REDIS_URL: redis.url, REDIS_TIMEOUT: "1s", STALLED_INTERVAL: "200ms", RECONCILE_INTERVAL: "500ms", WRITE_RATE: "20" });
+    worker = await LiveRegistry.start({
+      REDIS_URL: redis.url,
+      REDIS_TIMEOUT: "1s",
+      STALLED_INTERVAL: "200ms",
+      RECONCILE_INTERVAL: "500ms",
+      WRITE_RATE: "20",
+    });
     api = await ApiNode.start(worker.deps, redis);
     ada = await api.user("Ada");
   });
@@ -55,7 +85,11 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
   it("shows the progress of the other's work as server-sent events", async () => {
     const { body } = await api.upload(await largeCrate("over rest", 600), ada.token);
     const id = body["submissionUUID"] as string;
-    const events = await eventsOf(await fetch(`${api.url}/rocrate/upload/status/${id}`, { headers: { Accept: "text/event-stream", Authorization: `Bearer ${ada.token}` } }));
+    const events = await eventsOf(
+      await fetch(`${api.url}/rocrate/upload/status/${id}`, {
+        headers: { Accept: "text/event-stream", Authorization: `Bearer ${ada.token}` },
+      }),
+    );
     expect(events.at(-1)!.data).toMatchObject({ status: "finished", success: true });
     expect(events.map(({ data }) => data.stage as string)).toContain("building records");
     expect(events.some(({ data }) => data.progress !== null && data.progress.done >= 0)).toBe(true);
@@ -63,12 +97,21 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
 
   it("shows it as a GraphQL subscription", async () => {
     const { body } = await api.upload(await largeCrate("over graphql", 600), ada.token);
-    const query = "subscription Follow($id: ID!) { submissionProgress(id: $id) { status stage progress { done } } }";
+    const query =
+      "subscription Follow($id: ID!) { submissionProgress(id: $id) { status stage progress " +
+      "{ done } } }";
     const response = await fetch(`${api.url}/graphql/stream`, {
-      method: "POST", headers: { Accept: "text/event-stream", "Content-Type": "application/json", Authorization: `Bearer ${ada.token}` },
+      method: "POST",
+      headers: {
+        Accept: "text/event-stream",
+        "Content-Type": "application/json",
+        Authorization: `Bearer ${ada.token}`,
+      },
       body: JSON.stringify({ query, variables: { id: body["submissionUUID"] } }),
     });
-    const told = (await eventsOf(response)).filter(({ event }) => event === "next").map(({ data }) => data.data.submissionProgress);
+    const told = (await eventsOf(response))
+      .filter(({ event }) => event === "next")
+      .map(({ data }) => data.data.submissionProgress);
     expect(told.at(-1)).toMatchObject({ status: "finished" });
     expect(told.some(({ progress }) => progress !== null)).toBe(true);
   });
@@ -76,27 +119,66 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
   it("cancels there what is asked for here", async () => {
     const { body } = await api.upload(await largeCrate("cancelled", 3000), ada.token);
     const id = body["submissionUUID"] as string;
-    await expect.poll(async () => (await api.ask(`/rocrate/upload/status/${id}`, { token: ada.token })).body["status"], { interval: 10, timeout: 10_000 }).toBe("running");
-    expect((await api.ask(`/rocrate/upload/status/${id}`, { method: "DELETE", token: ada.token })).status).toBe(200);
-    expect(await api.settled(id, ada.token)).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    await expect
+      .poll(
+        async () =>
+          (await api.ask(`/rocrate/upload/status/${id}`, { token: ada.token })).body["status"],
+        { interval: 10, timeout: 10_000 },
+      )
+      .toBe("running");
+    expect(
+      (await api.ask(`/rocrate/upload/status/${id}`, { method: "DELETE", token: ada.token }))
+        .status,
+    ).toBe(200);
+    expect(await api.settled(id, ada.token)).toMatchObject({
+      status: "failed",
+      error: [{ code: "CANCELLED" }],
+    });
   });
 
   it("has a score worked out there that is asked for here, and answers it on both", async () => {
     const uploaded = await api.upload(await largeCrate("scored", 20), ada.token);
-    const crate = (await api.settled(uploaded.body["submissionUUID"] as string, ada.token))["rocrateIdentifier"] as string;
+    const crate = (await api.settled(uploaded.body["submissionUUID"] as string, ada.token))[
+      "rocrateIdentifier"
+    ] as string;
     const address = `/rocrate/ai-ready-score/${crate}`;
     const before = (await api.ask(address)).body;
     const asked = await api.ask(`${address}/rescore`, { method: "POST", token: ada.token });
-    await expect.poll(async () => (await api.ask(`/rocrate/ai-ready-score/status/${asked.body["submissionUUID"]}`, { token: ada.token })).body, { timeout: 10_000 }).toMatchObject({ status: "finished", scoredCrateIdentifier: crate });
+    await expect
+      .poll(
+        async () =>
+          (
+            await api.ask(`/rocrate/ai-ready-score/status/${asked.body["submissionUUID"]}`, {
+              token: ada.token,
+            })
+          ).body,
+        { timeout: 10_000 },
+      )
+      .toMatchObject({ status: "finished", scoredCrateIdentifier: crate });
     const [here, there] = await Promise.all([api.ask(address), worker.ask(address)]);
     expect(here.body).toEqual(there.body);
-    expect(Date.parse(here.body["computedAt"] as string)).toBeGreaterThan(Date.parse(before["computedAt"] as string));
+    expect(Date.parse(here.body["computedAt"] as string)).toBeGreaterThan(
+      Date.parse(before["computedAt"] as string),
+    );
   });
 
   it("holds a limit over both nodes", async () => {
     const eve = await api.user("Eve");
     const statuses: number[] = [];
-    for (let n = 0; n < 24; n++) statuses.push((await (n % 2 === 0 ? api : worker).ask("/dataset", { token: eve.token, body: { "@type": "evi:Dataset", name: `of Eve ${n}`, description: "One of many of hers.", owner: eve.ark } })).status);
+    for (let n = 0; n < 24; n++)
+      statuses.push(
+        (
+          await (n % 2 === 0 ? api : worker).ask("/dataset", {
+            token: eve.token,
+            body: {
+              "@type": "evi:Dataset",
+              name: `of Eve ${n}`,
+              description: "One of many of hers.",
+              owner: eve.ark,
+            },
+          })
+        ).status,
+      );
     expect(statuses).toEqual([...Array<number>(20).fill(200), ...Array<number>(4).fill(429)]);
   });
 
@@ -104,10 +186,19 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     await redis.kill();
     await expect.poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 }).toBe(503);
     const { status, body } = await api.upload(await largeCrate("without redis", 50), ada.token);
-    expect([status, body["status"], body["warnings"][0]?.code]).toEqual([200, "queued", "QUEUE_AWAY"]);
-    expect((await api.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token: ada.token })).body).toMatchObject({ status: "queued" });
+    expect([status, body["status"], body["warnings"][0]?.code]).toEqual([
+      200,
+      "queued",
+      "QUEUE_AWAY",
+    ]);
+    expect(
+      (await api.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token: ada.token }))
+        .body,
+    ).toMatchObject({ status: "queued" });
     await redis.restart();
-    expect(await api.settled(body["submissionUUID"] as string, ada.token)).toMatchObject({ status: "finished" });
+    expect(await api.settled(body["submissionUUID"] as string, ada.token)).toMatchObject({
+      status: "finished",
+    });
     await expect.poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 }).toBe(200);
   });
 });

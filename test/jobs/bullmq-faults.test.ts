@@ -6,9 +6,13 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 describe.skipIf(!redisInstalled)("when a node fails", () => {
   let redis: RedisServer;
   let nodes: JobNodes;
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis?.stop());
-  beforeEach(() => { nodes = new JobNodes(redis); });
+  beforeEach(() => {
+    nodes = new JobNodes(redis);
+  });
   afterEach(() => nodes.close());
 
   it("another worker finishes, once and within seconds, what a killed one has begun", async () => {

@@ -8,32 +8,42 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
   let redis: RedisServer;
   let nodes: JobNodes;
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis?.stop());
-  beforeEach(() => { nodes = new JobNodes(redis); });
+  beforeEach(() => {
+    nodes = new JobNodes(redis);
+  });
   afterEach(() => nodes.close());
 
-  it("one user's five hundred do not keep another's one waiting, nor do many ones of another the five hundred", async () => {
-    const client = nodes.node();
-    for (let n = 0; n < 500; n++) await client.enqueue(await nodes.submit(`many ${n}`, "ark:99999/many"));
-    const order: string[] = [];
-    const worker = nodes.node();
-    await worker.start(async (job) => {
-      order.push(job.submission.id);
-      // A second user, who sends the next one whenever the last is done.
-      if (order.length === 10) await client.enqueue(await nodes.submit("few 0", "ark:99999/few"));
-      if (job.submission.id.startsWith("few") && order.length < 200) await client.enqueue(await nodes.submit(`few ${order.length}`, "ark:99999/few"));
-      await nodes.finish(job);
-    });
-    await nodes.ended("many 499");
-    const first = order.indexOf("few 0");
-    expect(first).toBeGreaterThan(0);
-    expect(first).toBeLessThan(14);
-    // From then on they take turns.
-    const shared = order.slice(first, first + 100).filter((id) => id.startsWith("many")).length;
-    expect(shared).toBeGreaterThanOrEqual(30);
-    expect(shared).toBeLessThanOrEqual(70);
-  });
+  it(
+    "one user's five hundred do not keep another's one waiting, nor do many ones of another " +
+      "the five hundred",
+    async () => {
+      const client = nodes.node();
+      for (let n = 0; n < 500; n++)
+        await client.enqueue(await nodes.submit(`many ${n}`, "ark:99999/many"));
+      const order: string[] = [];
+      const worker = nodes.node();
+      await worker.start(async (job) => {
+        order.push(job.submission.id);
+        // A second user, who sends the next one whenever the last is done.
+        if (order.length === 10) await client.enqueue(await nodes.submit("few 0", "ark:99999/few"));
+        if (job.submission.id.startsWith("few") && order.length < 200)
+          await client.enqueue(await nodes.submit(`few ${order.length}`, "ark:99999/few"));
+        await nodes.finish(job);
+      });
+      await nodes.ended("many 499");
+      const first = order.indexOf("few 0");
+      expect(first).toBeGreaterThan(0);
+      expect(first).toBeLessThan(14);
+      // From then on they take turns.
+      const shared = order.slice(first, first + 100).filter((id) => id.startsWith("many")).length;
+      expect(shared).toBeGreaterThanOrEqual(30);
+      expect(shared).toBeLessThanOrEqual(70);
+    },
+  );
 
   it("each node sees the progress of what another runs, also one that comes late", async () => {
     let go = () => {};
@@ -41,7 +51,8 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     const worker = nodes.node();
     const [early, late] = [nodes.node(), nodes.node()];
     await worker.start(async (job) => {
-      for (let done = 0; done < 1000; done++) job.report({ stage: "one", done, total: 1000, unit: "bytes" });
+      for (let done = 0; done < 1000; done++)
+        job.report({ stage: "one", done, total: 1000, unit: "bytes" });
       job.report({ stage: "two", done: 7, total: null, unit: "records" });
       await gone;
       await nodes.finish(job);
@@ -53,10 +64,17 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     })();
     await nodes.until("a", ({ stage }) => stage === "two");
     await pause(300);
-    expect(seen.at(-1)).toBe(JSON.stringify({ stage: "two", done: 7, total: null, unit: "records" }));
+    expect(seen.at(-1)).toBe(
+      JSON.stringify({ stage: "two", done: 7, total: null, unit: "records" }),
+    );
     // A thousand reports in one go are told as a few.
     expect(seen.length).toBeLessThan(12);
-    expect(await late.progress("a")).toEqual({ stage: "two", done: 7, total: null, unit: "records" });
+    expect(await late.progress("a")).toEqual({
+      stage: "two",
+      done: 7,
+      total: null,
+      unit: "records",
+    });
     const lateEnd = (async () => {
       let count = 0;
       for await (const _ of late.watch("a")) count++;
@@ -79,9 +97,14 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     const workers = [nodes.node({ concurrency: 3 }), nodes.node({ concurrency: 3 })];
     await Promise.all(workers.map((worker) => worker.start(work)));
     const client = nodes.node();
-    const ids = await Promise.all(Array.from({ length: 200 }, (_, n) => nodes.submit(`ark:/99999/of-a-user ${n}`, `ark:99999/u${n % 7}`)));
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        nodes.submit(`ark:/99999/of-a-user ${n}`, `ark:99999/u${n % 7}`),
+      ),
+    );
     await Promise.all(ids.flatMap((id) => [client.enqueue(id), workers[0]!.enqueue(id)]));
-    for (const id of ids) expect(await nodes.ended(id)).toMatchObject({ status: "finished", attempt: 1 });
+    for (const id of ids)
+      expect(await nodes.ended(id)).toMatchObject({ status: "finished", attempt: 1 });
     expect([...runs.values()].every((count) => count === 1)).toBe(true);
     // Nothing stays in Redis but a handful of keys of the queue itself.
     await pause(300);
@@ -98,7 +121,10 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     await client.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ stage }) => stage === "working");
     await client.cancel("a");
-    expect(await nodes.ended("a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    expect(await nodes.ended("a")).toMatchObject({
+      status: "failed",
+      error: [{ code: "CANCELLED" }],
+    });
     expect(worker.exitCode).toBeNull();
   });
 
@@ -108,7 +134,10 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     await worker.enqueue(await nodes.submit("a"));
     await nodes.until("a", ({ status }) => status === "running");
     await nodes.store.cancelSubmission("a", 1);
-    expect(await nodes.ended("a")).toMatchObject({ status: "failed", error: [{ code: "CANCELLED" }] });
+    expect(await nodes.ended("a")).toMatchObject({
+      status: "failed",
+      error: [{ code: "CANCELLED" }],
+    });
   });
 
   it("a worker that stops hands over what it does not finish at once", async () => {
@@ -119,7 +148,11 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     await other.start(nodes.finish);
     const from = Date.now();
     worker.send({ close: 100 });
-    expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2, interrupted: 1 });
+    expect(await nodes.ended("a")).toMatchObject({
+      status: "finished",
+      attempt: 2,
+      interrupted: 1,
+    });
     expect(Date.now() - from).toBeLessThan(10_000);
     if (worker.exitCode === null) await once(worker, "exit");
     expect(worker.exitCode).toBe(0);

@@ -6,9 +6,13 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 describe.skipIf(!redisInstalled)("when Redis fails", () => {
   let redis: RedisServer;
   let nodes: JobNodes;
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis?.stop());
-  beforeEach(() => { nodes = new JobNodes(redis); });
+  beforeEach(() => {
+    nodes = new JobNodes(redis);
+  });
   afterEach(() => nodes.close());
 
   it("no submission is lost with all that Redis held, and what runs meanwhile is not done again", async () => {
@@ -25,9 +29,11 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     // Not before: it would end at once what is to run.
     await other.start(nodes.finish);
     await redis.kill();
-    for (let n = 0; n < 20; n++) expect(await other.enqueue(await nodes.submit(`waits ${n}`))).toBe(false);
+    for (let n = 0; n < 20; n++)
+      expect(await other.enqueue(await nodes.submit(`waits ${n}`))).toBe(false);
     await redis.restart();
-    for (let n = 0; n < 20; n++) expect(await nodes.ended(`waits ${n}`)).toMatchObject({ status: "finished", attempt: 1 });
+    for (let n = 0; n < 20; n++)
+      expect(await nodes.ended(`waits ${n}`)).toMatchObject({ status: "finished", attempt: 1 });
     await pause(1500);
     go();
     expect(await nodes.ended("runs")).toMatchObject({ status: "finished", attempt: 1 });

@@ -8,7 +8,9 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
 describe.skipIf(!redisInstalled)("on a Redis of its own", () => {
   let redis: RedisServer;
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis?.stop());
 
   // A store stands for an installation: queues over the same one share what lies in Redis.
@@ -16,8 +18,19 @@ describe.skipIf(!redisInstalled)("on a Redis of its own", () => {
   jobQueueConformance("BullMQ", (store, options) => {
     const prefix = prefixes.get(store) ?? randomUUID();
     prefixes.set(store, prefix);
-    const log = { info() {}, warn: (fields: object, message: string) => process.stderr.write(`${message} ${String((fields as { reason?: unknown }).reason)}\n`) };
+    const log = {
+      info() {},
+      warn: (fields: object, message: string) =>
+        process.stderr.write(`${message} ${String((fields as { reason?: unknown }).reason)}\n`),
+    };
     const link = new RedisLink({ url: redis.url, prefix, timeout: 2000, log });
-    return new BullMqJobQueue({ ...options, store, link, stalledInterval: 200, reconcileInterval: 1000, log });
+    return new BullMqJobQueue({
+      ...options,
+      store,
+      link,
+      stalledInterval: 200,
+      reconcileInterval: 1000,
+      log,
+    });
   });
 });

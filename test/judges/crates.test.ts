@@ -14,11 +14,14 @@ import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judg
 const METADATA = "ro-crate-metadata.json";
 const QUERIES = join(JUDGES, "workflow-run-queries");
 const there = existsSync(REAL_CRATES) && existsSync(QUERIES);
-if (!there) process.stderr.write("\n!! SKIPPED: the RO-Crate tools of others need ../shared/data.\n\n");
+if (!there)
+  process.stderr.write("\n!! SKIPPED: the RO-Crate tools of others need ../shared/data.\n\n");
 function listed(folder: string): string[] {
   if (!there) return [];
   const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory() || /\.(?:zip|eln)$/.test(entry.name)).map(({ name }) => name);
+  return entries
+    .filter((entry) => entry.isDirectory() || /\.(?:zip|eln)$/.test(entry.name))
+    .map(({ name }) => name);
 }
 /** The crates that are refused have no export. */
 const CRATES = listed(REAL_CRATES).filter((name) => !name.startsWith("BROKEN-"));
@@ -26,21 +29,34 @@ const CRATES = listed(REAL_CRATES).filter((name) => !name.startsWith("BROKEN-"))
 const DOCUMENTS = listed(QUERIES);
 const NAMES = [...CRATES, ...DOCUMENTS];
 
-/** Crates of the older layout: roc-validator finds no descriptor in the original, and runs few of its checks. */
-const OLDER_LAYOUT: ReadonlySet<string> = new Set(["fs-mds-reasoning", "fs-mds-zip-test-crate.zip"]);
+/**
+ * Crates of the older layout: roc-validator finds no descriptor in the original, and runs few of
+ * its checks.
+ */
+const OLDER_LAYOUT: ReadonlySet<string> = new Set([
+  "fs-mds-reasoning",
+  "fs-mds-zip-test-crate.zip",
+]);
 const COMPARABLE = NAMES.filter((name) => !OLDER_LAYOUT.has(name));
 
-/** Advice (never a requirement) that roc-validator gives on an export for a decision of this registry. */
+/**
+ * Advice (never a requirement) that roc-validator gives on an export for a decision of this
+ * registry.
+ */
 const BY_DECISION: Readonly<Record<string, string>> = {
   "ro-crate-1.1_23.1": "The root has the crate's ARK, and is not called `./`.",
-  "ro-crate-1.1_26.1": "The folder of a crate within the crate has an ARK, without a slash at its end.",
+  "ro-crate-1.1_26.1":
+    "The folder of a crate within the crate has an ARK, without a slash at its end.",
   "ro-crate-1.1_28.1": "The validator cannot see whether `ark:…` is available.",
   "ro-crate-1.2_61.1": "The validator cannot see whether `ark:…` is available.",
   "workflow-ro-crate-1.0_6.1": "A README.md without content has an ARK, and is not in the archive.",
   "workflow-ro-crate-1.0_6.2": "A README.md without content has an ARK, and is not in the archive.",
 };
 
-interface Sides<T> { original: T; export: T }
+interface Sides<T> {
+  original: T;
+  export: T;
+}
 interface Issue {
   check: string;
   severity: "REQUIRED" | "RECOMMENDED";
@@ -64,20 +80,28 @@ async function unpacked(archive: Uint8Array, folder: string): Promise<string> {
   await promisify(execFile)("unzip", ["-q", join(folder, "crate.zip"), "-d", content]);
   const paths = readdirSync(content, { recursive: true, encoding: "utf8" });
   const depth = (path: string): number => path.split("/").length;
-  const [shallowest] = paths.filter((path) => `/${path}`.endsWith(`/${METADATA}`)).toSorted((a, b) => depth(a) - depth(b));
+  const [shallowest] = paths
+    .filter((path) => `/${path}`.endsWith(`/${METADATA}`))
+    .toSorted((a, b) => depth(a) - depth(b));
   return join(content, dirname(shallowest!));
 }
 
 /** What is found more often in the export than in the original, by check, with the place of one. */
-function foundMore({ original, export: exported }: Required<Said>["validated"], severity: Issue["severity"]): string[] {
-  const timesIn = (issues: Issue[], check: string): number => issues.filter((issue) => issue.check === check).length;
+function foundMore(
+  { original, export: exported }: Required<Said>["validated"],
+  severity: Issue["severity"],
+): string[] {
+  const timesIn = (issues: Issue[], check: string): number =>
+    issues.filter((issue) => issue.check === check).length;
   const firsts = new Map<string, Issue>();
   for (const issue of exported.issues) {
     if (issue.severity === severity && !firsts.has(issue.check)) firsts.set(issue.check, issue);
   }
   return [...firsts].flatMap(([check, { entity, property, message }]) => {
     const [before, after] = [timesIn(original.issues, check), timesIn(exported.issues, check)];
-    return after > before ? [`${check}: ${after} instead of ${before}, such as ${entity} ${property}: ${message}`] : [];
+    return after > before
+      ? [`${check}: ${after} instead of ${before}, such as ${entity} ${property}: ${message}`]
+      : [];
   });
 }
 
@@ -103,16 +127,29 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
       const headers = { Authorization: `Bearer ${token}` };
       const zip = await fetch(`${server.url}/rocrate/${crate}?format=zip`, { headers });
       expect(zip.status).toBe(200);
-      const content = await unpacked(Buffer.from(await zip.arrayBuffer()), join(folder, name, "export"));
-      return { export: content, document: await documentOf(name, crate), validated: COMPARABLE.includes(name) };
+      const content = await unpacked(
+        Buffer.from(await zip.arrayBuffer()),
+        join(folder, name, "export"),
+      );
+      return {
+        export: content,
+        document: await documentOf(name, crate),
+        validated: COMPARABLE.includes(name),
+      };
     };
-    const crates: Record<string, { original: string; export: string; document: string; validated: boolean }> = {};
+    const crates: Record<
+      string,
+      { original: string; export: string; document: string; validated: boolean }
+    > = {};
     for (const name of CRATES) {
       const archive = (await realCrate(name))!;
       const submission = await client.take(archive, token);
       expect(submission, name).toMatchObject({ status: "finished" });
       const sides = await exported(name, submission["rocrateIdentifier"] as string);
-      crates[name] = { ...sides, original: await unpacked(archive, join(folder, name, "original")) };
+      crates[name] = {
+        ...sides,
+        original: await unpacked(archive, join(folder, name, "original")),
+      };
     }
     for (const name of DOCUMENTS) {
       const original = join(QUERIES, name);
@@ -133,31 +170,45 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
     if (original === null) expect(exported).toBeNull();
   });
 
-  it.each(COMPARABLE)("roc-validator finds no requirement broken by the export of %s alone", (name) => {
-    const validated = said[name]!.validated!;
-    const kinds = ({ errors }: { errors: string[] }) => errors.map((error) => error.split(":")[0]);
-    expect(kinds(validated.original)).toEqual(expect.arrayContaining(kinds(validated.export)));
-    expect(foundMore(validated, "REQUIRED")).toEqual([]);
-  });
+  it.each(COMPARABLE)(
+    "roc-validator finds no requirement broken by the export of %s alone",
+    (name) => {
+      const validated = said[name]!.validated!;
+      const kinds = ({ errors }: { errors: string[] }) =>
+        errors.map((error) => error.split(":")[0]);
+      expect(kinds(validated.original)).toEqual(expect.arrayContaining(kinds(validated.export)));
+      expect(foundMore(validated, "REQUIRED")).toEqual([]);
+    },
+  );
 
-  it.each(COMPARABLE)("roc-validator has no more advice on the export of %s than on the original", (name) => {
-    const more = foundMore(said[name]!.validated!, "RECOMMENDED");
-    expect(more.filter((found) => !Object.hasOwn(BY_DECISION, found.split(":")[0]!))).toEqual([]);
-  });
+  it.each(COMPARABLE)(
+    "roc-validator has no more advice on the export of %s than on the original",
+    (name) => {
+      const more = foundMore(said[name]!.validated!, "RECOMMENDED");
+      expect(more.filter((found) => !Object.hasOwn(BY_DECISION, found.split(":")[0]!))).toEqual([]);
+    },
+  );
 
-  it.each(NAMES)("fairscape_models reads of the document of %s what it reads of the original", (name) => {
-    const { original, export: document } = said[name]!.read;
-    if (original.entities === undefined) return;
-    expect(document.error).toBeUndefined();
-    for (const [id, entity] of Object.entries(original.entities)) {
-      expect(document.entities![id], id).toMatchObject(entity);
-    }
-  });
+  it.each(NAMES)(
+    "fairscape_models reads of the document of %s what it reads of the original",
+    (name) => {
+      const { original, export: document } = said[name]!.read;
+      if (original.entities === undefined) return;
+      expect(document.error).toBeUndefined();
+      for (const [id, entity] of Object.entries(original.entities)) {
+        expect(document.entities![id], id).toMatchObject(entity);
+      }
+    },
+  );
 
   it("each tool reads some of the originals", () => {
     const all = Object.values(said);
     expect(all.filter(({ opened }) => opened.original === null).length).toBeGreaterThan(10);
-    expect(all.filter(({ validated }) => validated?.original.errors.length === 0).length).toBeGreaterThan(10);
-    expect(all.filter(({ read }) => read.original.entities !== undefined).length).toBeGreaterThan(1);
+    expect(
+      all.filter(({ validated }) => validated?.original.errors.length === 0).length,
+    ).toBeGreaterThan(10);
+    expect(all.filter(({ read }) => read.original.entities !== undefined).length).toBeGreaterThan(
+      1,
+    );
   });
 });

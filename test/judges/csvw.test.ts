@@ -10,10 +10,14 @@ import { parseSchemaText } from "../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../src/tabular/validate.js";
 import { JUDGES, maySkip } from "../support/servers/judges.js";
 
-// The W3C's validation tests of CSV on the Web, by `schema import --from csvw` and the engine of `schema validate`.
+// The W3C's validation tests of CSV on the Web, by `schema import --from csvw` and the engine of
+// `schema validate`.
 const ARCHIVE = join(JUDGES, "csvw-tests.tar.xz");
 const there = existsSync(ARCHIVE);
-if (!there) process.stderr.write("\n!! SKIPPED: the W3C tests of CSV on the Web need ../shared/data/judges.\n\n");
+if (!there)
+  process.stderr.write(
+    "\n!! SKIPPED: the W3C tests of CSV on the Web need ../shared/data/judges.\n\n",
+  );
 
 interface Test {
   id: string;
@@ -23,12 +27,17 @@ interface Test {
   metadata: string | undefined;
 }
 
-/** The tests, each with the metadata that a user would import: those named, else those beside the data. */
+/**
+ * The tests, each with the metadata that a user would import: those named, else those beside the
+ * data.
+ */
 function testsIn(folder: string): Test[] {
   const base = "http://csvw.example/tests/";
   const said = new Map<string, Map<string, string[]>>();
   const text = readFileSync(join(folder, "manifest-validation.ttl"), "utf8");
-  for (const { subject, predicate, object } of new Parser({ baseIRI: `${base}manifest-validation` }).parse(text)) {
+  for (const { subject, predicate, object } of new Parser({
+    baseIRI: `${base}manifest-validation`,
+  }).parse(text)) {
     const names = said.get(subject.value) ?? new Map<string, string[]>();
     said.set(subject.value, names);
     const name = predicate.value.replace(/^.*[#/]/, "");
@@ -43,7 +52,9 @@ function testsIn(folder: string): Test[] {
     const found = beside.find((path) => implicit.includes(path) && existsSync(join(folder, path)));
     const [named] = said.get(names.get("option")?.[0] ?? "")?.get("metadata") ?? [];
     const metadata = action.endsWith(".json") ? action : (named ?? found);
-    return [{ id: iri.replace(/^.*#test/, ""), valid: !type.includes("Negative"), action, metadata }];
+    return [
+      { id: iri.replace(/^.*#test/, ""), valid: !type.includes("Negative"), action, metadata },
+    ];
   });
 }
 
@@ -55,7 +66,10 @@ function listed(heading: string): Map<string, string[]> {
   return new Map(rows.map(([, reason, tests]) => [reason!, tests!.split(" ")]));
 }
 
-interface Metadata { url?: string; tables?: Metadata[] }
+interface Metadata {
+  url?: string;
+  tables?: Metadata[];
+}
 /** The metadata as far as they are JSON: that they are not is for the import to find. */
 function readMetadata(path: string): Metadata {
   try {
@@ -76,7 +90,8 @@ describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web
     const path = join(folder, "tests", metadata!);
     const output = join(folder, "schema.json");
     const { url, tables } = readMetadata(path);
-    const file = action === metadata ? join(dirname(action), String(tables?.[0]?.url ?? url)) : action;
+    const file =
+      action === metadata ? join(dirname(action), String(tables?.[0]?.url ?? url)) : action;
     try {
       await importSchema(path, { from: "csvw", output, force: true });
       const schema = parseSchemaText(readFileSync(output, "utf8"));
@@ -94,7 +109,10 @@ describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web
     execFileSync("tar", ["-xJf", ARCHIVE, "-C", folder]);
     for (const test of testsIn(join(folder, "tests"))) {
       const { metadata } = test;
-      if (metadata === undefined || (readMetadata(join(folder, "tests", metadata)).tables?.length ?? 1) > 1) {
+      if (
+        metadata === undefined ||
+        (readMetadata(join(folder, "tests", metadata)).tables?.length ?? 1) > 1
+      ) {
         outOfScope.push(test.id);
         continue;
       }
@@ -107,7 +125,9 @@ describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("are out of scope where docs/csvw.md says so", () => {
-    expect(outOfScope.toSorted()).toEqual([...listed("Out of scope, not run:").values()].flat().toSorted());
+    expect(outOfScope.toSorted()).toEqual(
+      [...listed("Out of scope, not run:").values()].flat().toSorted(),
+    );
   });
 
   it("have another verdict where docs/csvw.md says so, and nowhere else", () => {
@@ -121,7 +141,11 @@ describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web
     const run = same.length + other.size;
     const page = readFileSync(join(packageRoot, "docs", "csvw.md"), "utf8");
     const all = outOfScope.length + run;
-    expect(page).toContain(`Of the ${all} validation tests of the W3C, ${outOfScope.length} are out of scope.`);
-    expect(page).toContain(`Of the ${run} that are run, ${same.length} have the verdict that the W3C expects`);
+    expect(page).toContain(
+      `Of the ${all} validation tests of the W3C, ${outOfScope.length} are out of scope.`,
+    );
+    expect(page).toContain(
+      `Of the ${run} that are run, ${same.length} have the verdict that the W3C expects`,
+    );
   });
 });

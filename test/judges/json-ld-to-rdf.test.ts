@@ -8,31 +8,46 @@ import { graphOf } from "../../src/rdf/graph.js";
 import { oneSpelling } from "../../src/rdf/predicates.js";
 import { JUDGES, maySkip } from "../support/servers/judges.js";
 
-// The W3C's tests of JSON-LD 1.1 "Deserialize JSON-LD to RDF", by the path that the entities of crates take.
+// The W3C's tests of JSON-LD 1.1 "Deserialize JSON-LD to RDF", by the path that the entities of
+// crates take.
 const FOLDER = join(JUDGES, "json-ld-toRdf");
 const there = existsSync(FOLDER);
-if (!there) process.stderr.write("\n!! SKIPPED: the W3C tests of JSON-LD need ../shared/data/judges.\n\n");
+if (!there)
+  process.stderr.write("\n!! SKIPPED: the W3C tests of JSON-LD need ../shared/data/judges.\n\n");
 
-interface Test { "@id": string; "@type": string[]; input: string; expect?: string }
+interface Test {
+  "@id": string;
+  "@type": string[];
+  input: string;
+  expect?: string;
+}
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(FOLDER, path), "utf8"));
 /** One test names a document of another suite, which is not here. */
-const listedTests = (): Test[] => (readJson("toRdf-manifest.jsonld") as { sequence: Test[] }).sequence;
+const listedTests = (): Test[] =>
+  (readJson("toRdf-manifest.jsonld") as { sequence: Test[] }).sequence;
 const TESTS = there ? listedTests().filter(({ input }) => existsSync(join(FOLDER, input))) : [];
 
-/** Why the statements of a test differ, or why its document is accepted or refused, and the tests. */
+/**
+ * Why the statements of a test differ, or why its document is accepted or refused, and the tests.
+ */
 const DEVIATIONS: Readonly<Record<string, string>> = {
   "Relative IRIs are paths of the crate: there is no other base, and `@base` moves nothing.":
-    "t0016 t0017 t0018 te005 te028 te029 te040 te048 te050 te051 te056 te057 te059 te060 te062 te066 te076 te078 te089 te090 te092 te110 tli13 tm005",
+    "t0016 t0017 t0018 te005 te028 te029 te040 te048 te050 te051 te056 te057 te059 te060 " +
+    "te062 te066 te076 te078 te089 te090 te092 te110 tli13 tm005",
   "No context is fetched; a test's own contexts are not among those that are bundled.":
     "tc031 tc034 te126 te127 te128 tso05 tso06 tso08 tso09 tso11",
   "What JSON-LD leaves out is stored as `urn:arkgraph:term:…`: terms without a meaning, or whose meaning is `null`, and unknown keywords.":
-    "tc014 tc018 tc032 tc033 te003 te016 te032 te065 te119 te122 ter20 ter23 tin06 tpr06 tpr19 tpr34 tpr35 tpr36 tpr38",
-  "What an IRI cannot hold is percent-encoded; JSON-LD leaves such statements out.": "twf01 twf02 twf03 twf04 twf05 twf07",
-  "A blank in a key is percent-encoded, also in a JSON literal that only the context calls so.": "tjs10 tjs11 tjs13",
+    "tc014 tc018 tc032 tc033 te003 te016 te032 te065 te119 te122 ter20 ter23 tin06 tpr06 " +
+    "tpr19 tpr34 tpr35 tpr36 tpr38",
+  "What an IRI cannot hold is percent-encoded; JSON-LD leaves such statements out.":
+    "twf01 twf02 twf03 twf04 twf05 twf07",
+  "A blank in a key is percent-encoded, also in a JSON literal that only the context calls so.":
+    "tjs10 tjs11 tjs13",
   "A blank node as a type or a property is a term without a meaning.": "te038 te068 tm003 tm004",
   "The test asks for an option of the API: expandContext, rdfDirection, produceGeneralizedRdf.":
     "t0118 tdi09 tdi10 tdi11 tdi12 te075 te077",
-  "The test is for processors of JSON-LD 1.0.": "tc029 te014 te026 te071 te115 te116 tep02 ter21 ter24 ter32 ter42 ttn01",
+  "The test is for processors of JSON-LD 1.0.":
+    "tc029 te014 te026 te071 te115 te116 tep02 ter21 ter24 ter32 ter42 ttn01",
   "jsonld.js 9.0.0 deviates.": "tc037 tc038 te111 te112 tli12 tli14",
 };
 const LISTED = Object.values(DEVIATIONS).flatMap((tests) => tests.split(" "));
@@ -47,27 +62,39 @@ async function statements(document: JsonValue): Promise<Quad[]> {
   const record = { "@graph": [document].flat() };
   const { quads } = await graphOf({ ark: ARK, kind: "entity", document: record, fromCrate: true });
   // What the record itself says, and what is inferred, no document says.
-  const ofRecord = ({ subject, object }: Quad): boolean => subject.value === ARK && object.value === TYPE_OF_RECORD;
+  const ofRecord = ({ subject, object }: Quad): boolean =>
+    subject.value === ARK && object.value === TYPE_OF_RECORD;
   return parse(quads).filter((statement) => statement.graph.value === ARK && !ofRecord(statement));
 }
 /** Nodes without a name are skolem IRIs in the graph, and vocabularies have one spelling. */
 function plain<T extends Term>(term: T): T {
   if (term.termType !== "NamedNode") return term;
   const isSkolem = term.value.startsWith(`${ARK}#genid-`);
-  const named: Term = isSkolem ? blankNode(term.value.slice(ARK.length + 1)) : namedNode(oneSpelling(term.value));
+  const named: Term = isSkolem
+    ? blankNode(term.value.slice(ARK.length + 1))
+    : namedNode(oneSpelling(term.value));
   return named as T;
 }
 /** A record is one graph: the statements of named graphs are among them. */
 async function canonical(quads: Quad[]): Promise<string> {
-  const one = ({ subject, predicate, object }: Quad): Quad => quad(plain(subject), plain(predicate), plain(object));
+  const one = ({ subject, predicate, object }: Quad): Quad =>
+    quad(plain(subject), plain(predicate), plain(object));
   const text = new Writer({ format: "N-Quads" }).quadsToString(quads.map(one));
   // Lists of like values look alike to the algorithm for longer than it tries of itself.
-  const options = { inputFormat: "application/n-quads", format: "application/n-quads", canonizeOptions: { maxWorkFactor: 2 } };
+  const options = {
+    inputFormat: "application/n-quads",
+    format: "application/n-quads",
+    canonizeOptions: { maxWorkFactor: 2 },
+  };
   return (await jsonld.canonize(text as never, options as never)) as unknown as string;
 }
 
 /** How the registry deviates from a test; undefined when it does not. */
-async function deviation({ "@type": types, input, expect: expected }: Test): Promise<string | undefined> {
+async function deviation({
+  "@type": types,
+  input,
+  expect: expected,
+}: Test): Promise<string | undefined> {
   const negative = types.includes("jld:NegativeEvaluationTest");
   let quads: Quad[];
   try {

@@ -5,15 +5,26 @@ import { oneSpelling } from "../../src/rdf/predicates.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 
-// The competency questions of Workflow Run RO-Crate: queries that others wrote in RO-Crate's own namespace, and the
-// numbers of distinct rows that rdflib finds for them in the crates themselves.
+// The competency questions of Workflow Run RO-Crate: queries that others wrote in RO-Crate's own
+// namespace, and the numbers of distinct rows that rdflib finds for them in the crates themselves.
 const FOLDER = join(JUDGES, "workflow-run-queries");
 const there = existsSync(FOLDER);
-if (!there) process.stderr.write("\n!! SKIPPED: the queries of Workflow Run RO-Crate need ../shared/data/judges.\n\n");
+if (!there)
+  process.stderr.write(
+    "\n!! SKIPPED: the queries of Workflow Run RO-Crate need ../shared/data/judges.\n\n",
+  );
 
 /** By script, the queries in it in their order: how many rows rdflib finds. */
 const ROWS: Readonly<Record<string, readonly number[]>> = {
-  cq2: [2], cq3: [1], cq4: [1, 2], cq5: [7], cq6: [3], cq7: [7], cq8: [12, 7], cq9: [15], cq10: [2],
+  cq2: [2],
+  cq3: [1],
+  cq4: [1, 2],
+  cq5: [7],
+  cq6: [3],
+  cq7: [7],
+  cq8: [12, 7],
+  cq9: [15],
+  cq10: [2],
 };
 
 const DCT = "PREFIX dct: <http://purl.org/dc/terms/>";
@@ -29,7 +40,10 @@ const metadataOf = (crate: string): string => join(FOLDER, crate, "ro-crate-meta
 type Row = Record<string, { type: string; value: string }>;
 async function rowsOf(server: TestServer, query: string): Promise<Row[]> {
   const headers = { "Content-Type": "application/sparql-query" };
-  const answer = await server.request<{ results: { bindings: Row[] } }>("POST", "/sparql", { body: query, headers });
+  const answer = await server.request<{ results: { bindings: Row[] } }>("POST", "/sparql", {
+    body: query,
+    headers,
+  });
   expect(answer.status, answer.text).toBe(200);
   return answer.body.results.bindings;
 }
@@ -50,48 +64,78 @@ function distinct(rows: readonly Row[]): Row[] {
   return [...found.values()].filter((row) => Object.keys(row).length > 0);
 }
 
-describe.skipIf(!there && maySkip)("the competency questions asked of a registry with the four crates", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await registryWith(["crate", "process_run_crate", "provenance_run_crate", "workflow_run_crate"]);
-  });
-  afterAll(() => server.stop());
+describe.skipIf(!there && maySkip)(
+  "the competency questions asked of a registry with the four crates",
+  () => {
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await registryWith([
+        "crate",
+        "process_run_crate",
+        "provenance_run_crate",
+        "workflow_run_crate",
+      ]);
+    });
+    afterAll(() => server.stop());
 
-  it.each(Object.entries(ROWS).flatMap(([name, rows]) => rows.map((expected, index) => [name, index, expected] as const)))("%s, query %i: %i rows", async (name, index, expected) => {
-    expect(distinct(await rowsOf(server, queriesOf(name)[index]!))).toHaveLength(expected);
-  });
-});
+    it.each(
+      Object.entries(ROWS).flatMap(([name, rows]) =>
+        rows.map((expected, index) => [name, index, expected] as const),
+      ),
+    )("%s, query %i: %i rows", async (name, index, expected) => {
+      expect(distinct(await rowsOf(server, queriesOf(name)[index]!))).toHaveLength(expected);
+    });
+  },
+);
 
 /** The crate that a script asks. */
 const crateOf = (script: string): string => /CRATE = Path\("([^"]+)"\)/.exec(textOf(script))![1]!;
 const SCRIPTS = Array.from({ length: 11 }, (_, index) => `cq${index + 1}`);
-/** A row as the registry and rdflib have it alike: they name the entities of a crate differently. */
-const alike = (row: Row): string[] => Object.entries(row).toSorted().map(([variable, { type, value }]) => {
-  const isEntity = type === "bnode" || value.startsWith("ark:") || value.startsWith("https://crate.example/");
-  return `${variable} ${type === "literal" ? value : isEntity ? "an entity of the crate" : oneSpelling(value)}`;
-});
-const alikeRows = (rows: readonly Row[]): string[] => distinct(rows).map((row) => alike(row).join(", ")).toSorted();
-
-describe.skipIf(!there && maySkip || toolsMissing())("the competency questions asked of a registry with the crate of each", () => {
-  let rows: Record<string, Row[]>;
-  const servers = new Map<string, TestServer>();
-  beforeAll(async () => {
-    for (const crate of new Set(SCRIPTS.map(crateOf))) servers.set(crate, await registryWith([crate]));
-    const asked = SCRIPTS.flatMap((script) => {
-      const crate = metadataOf(crateOf(script));
-      return queriesOf(script).map((query, index) => [`${script} ${index}`, { crate, query }]);
+/**
+ * A row as the registry and rdflib have it alike: they name the entities of a crate differently.
+ */
+const alike = (row: Row): string[] =>
+  Object.entries(row)
+    .toSorted()
+    .map(([variable, { type, value }]) => {
+      const isEntity =
+        type === "bnode" || value.startsWith("ark:") || value.startsWith("https://crate.example/");
+      return (
+        `${variable} ` +
+        `${type === "literal" ? value : isEntity ? "an entity of the crate" : oneSpelling(value)}`
+      );
     });
-    rows = await askTools<typeof rows>("ask-queries.py", { asked: Object.fromEntries(asked) });
-  }, 120_000);
-  afterAll(async () => {
-    for (const server of servers.values()) await server.stop();
-  });
+const alikeRows = (rows: readonly Row[]): string[] =>
+  distinct(rows)
+    .map((row) => alike(row).join(", "))
+    .toSorted();
 
-  it.each(SCRIPTS)("%s has the rows that rdflib finds", async (script) => {
-    for (const [index, query] of queriesOf(script).entries()) {
-      const expected = rows[`${script} ${index}`]!;
-      expect(expected).not.toEqual([]);
-      expect(alikeRows(await rowsOf(servers.get(crateOf(script))!, query))).toEqual(alikeRows(expected));
-    }
-  });
-});
+describe.skipIf((!there && maySkip) || toolsMissing())(
+  "the competency questions asked of a registry with the crate of each",
+  () => {
+    let rows: Record<string, Row[]>;
+    const servers = new Map<string, TestServer>();
+    beforeAll(async () => {
+      for (const crate of new Set(SCRIPTS.map(crateOf)))
+        servers.set(crate, await registryWith([crate]));
+      const asked = SCRIPTS.flatMap((script) => {
+        const crate = metadataOf(crateOf(script));
+        return queriesOf(script).map((query, index) => [`${script} ${index}`, { crate, query }]);
+      });
+      rows = await askTools<typeof rows>("ask-queries.py", { asked: Object.fromEntries(asked) });
+    }, 120_000);
+    afterAll(async () => {
+      for (const server of servers.values()) await server.stop();
+    });
+
+    it.each(SCRIPTS)("%s has the rows that rdflib finds", async (script) => {
+      for (const [index, query] of queriesOf(script).entries()) {
+        const expected = rows[`${script} ${index}`]!;
+        expect(expected).not.toEqual([]);
+        expect(alikeRows(await rowsOf(servers.get(crateOf(script))!, query))).toEqual(
+          alikeRows(expected),
+        );
+      }
+    });
+  },
+);

@@ -7,8 +7,14 @@ import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
 import { withDefaults } from "../../src/model/defaults.js";
 
-async function expanded(kind: KindName, changes: JsonObject = {}): Promise<Record<string, unknown>> {
-  const document = { ...withDefaults(KINDS[kind], { ...EXAMPLES[kind], ...changes }), ...jsonLdContext() };
+async function expanded(
+  kind: KindName,
+  changes: JsonObject = {},
+): Promise<Record<string, unknown>> {
+  const document = {
+    ...withDefaults(KINDS[kind], { ...EXAMPLES[kind], ...changes }),
+    ...jsonLdContext(),
+  };
   const [node] = await jsonld.expand(document as never, { base: "" });
   return node as Record<string, unknown>;
 }
@@ -18,9 +24,19 @@ describe("the JSON-LD context", () => {
     const node = await expanded(kind);
     for (const [name, field] of Object.entries(KINDS[kind].fields)) {
       const value = EXAMPLES[kind][name];
-      if (name.startsWith("@") || name === "metadataType" || field.secret || value === undefined || value === null) continue;
+      if (
+        name.startsWith("@") ||
+        name === "metadataType" ||
+        field.secret ||
+        value === undefined ||
+        value === null
+      )
+        continue;
       expect(node).toHaveProperty([expandCurie(field.term)]);
-      if (field.ark) expect(node[expandCurie(field.term)], name).toEqual([value].flat().map((id) => ({ "@id": id })));
+      if (field.ark)
+        expect(node[expandCurie(field.term)], name).toEqual(
+          [value].flat().map((id) => ({ "@id": id })),
+        );
     }
   });
 
@@ -35,6 +51,8 @@ describe("the JSON-LD context", () => {
 
   it("keeps the columns of a schema as one value", async () => {
     const node = await expanded("schema");
-    expect(node[expandCurie("evi:properties")]).toEqual([{ "@type": "@json", "@value": EXAMPLES.schema["properties"] }]);
+    expect(node[expandCurie("evi:properties")]).toEqual([
+      { "@type": "@json", "@value": EXAMPLES.schema["properties"] },
+    ]);
   });
 });

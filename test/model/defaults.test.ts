@@ -8,11 +8,27 @@ const HOSTILE = '{"__proto__":{"admin":true},"constructor":"x","name":"n","@id":
 
 describe("normalizeInput", () => {
   it("keeps an owner in the compact form as its identifier", () => {
-    const body = { name: "n", owner: { "@id": "ark:99999/user-ada", "@type": "Person", name: "Ada", email: "ada@example.org" } };
+    const body = {
+      name: "n",
+      owner: {
+        "@id": "ark:99999/user-ada",
+        "@type": "Person",
+        name: "Ada",
+        email: "ada@example.org",
+      },
+    };
     expect(normalizeInput(KINDS.dataset, body)).toEqual({ name: "n", owner: "ark:99999/user-ada" });
   });
 
-  it.each([[{ owner: { name: "Ada" } }], [{ owner: { "@id": 5 } }], [{ owner: ["ark:99999/a"] }], [[1]], ["x"], [null], [undefined]])("leaves %j to the rules", (body) => {
+  it.each([
+    [{ owner: { name: "Ada" } }],
+    [{ owner: { "@id": 5 } }],
+    [{ owner: ["ark:99999/a"] }],
+    [[1]],
+    ["x"],
+    [null],
+    [undefined],
+  ])("leaves %j to the rules", (body) => {
     expect(normalizeInput(KINDS.dataset, body)).toBe(body);
   });
 
@@ -24,13 +40,35 @@ describe("normalizeInput", () => {
 
 describe("withDefaults", () => {
   it("adds defaults after the client's keys, context and identifier before them", () => {
-    const record = withDefaults(KINDS.software, { owner: "ark:99999/a", name: "n", keywords: [] }, "ark:99999/s");
-    expect(Object.keys(record)).toEqual(["@context", "@id", "owner", "name", "keywords", "metadataType", "license", "distribution", "usedBy"]);
-    expect(record).toMatchObject({ metadataType: "evi:Software", license: " https://creativecommons.org/licenses/by/4.0/", distribution: [] });
+    const record = withDefaults(
+      KINDS.software,
+      { owner: "ark:99999/a", name: "n", keywords: [] },
+      "ark:99999/s",
+    );
+    expect(Object.keys(record)).toEqual([
+      "@context",
+      "@id",
+      "owner",
+      "name",
+      "keywords",
+      "metadataType",
+      "license",
+      "distribution",
+      "usedBy",
+    ]);
+    expect(record).toMatchObject({
+      metadataType: "evi:Software",
+      license: " https://creativecommons.org/licenses/by/4.0/",
+      distribution: [],
+    });
   });
 
   it("keeps what the client sent in its place, also null", () => {
-    const record = withDefaults(KINDS.dataset, { name: "n", "@id": "https://n2t.net/ark:/99999/d", license: null, "@context": { a: "b" } }, "ark:99999/d");
+    const record = withDefaults(
+      KINDS.dataset,
+      { name: "n", "@id": "https://n2t.net/ark:/99999/d", license: null, "@context": { a: "b" } },
+      "ark:99999/d",
+    );
     expect(Object.keys(record).slice(0, 4)).toEqual(["name", "@id", "license", "@context"]);
     expect(record).toMatchObject({ "@id": "ark:99999/d", license: null, "@context": { a: "b" } });
   });
@@ -42,13 +80,19 @@ describe("withDefaults", () => {
   it("gives every record defaults of its own", () => {
     (withDefaults(KINDS.dataset, {})["keywords"] as string[]).push("spoilt");
     (withDefaults(KINDS.dataset, {})["@context"] as JsonObject)["spoilt"] = 1;
-    expect(withDefaults(KINDS.dataset, {})).toMatchObject({ keywords: [], "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" } });
+    expect(withDefaults(KINDS.dataset, {})).toMatchObject({
+      keywords: [],
+      "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" },
+    });
   });
 });
 
 describe("keys that name parts of every object", () => {
   it("stay keys of the document", () => {
-    const record = withDefaults(KINDS.dataset, withoutSecrets(KINDS.dataset, JSON.parse(HOSTILE) as JsonObject));
+    const record = withDefaults(
+      KINDS.dataset,
+      withoutSecrets(KINDS.dataset, JSON.parse(HOSTILE) as JsonObject),
+    );
     expect(Object.hasOwn(record, "__proto__")).toBe(true);
     expect(Object.getPrototypeOf(record)).toBe(Object.prototype);
     expect((record as { admin?: unknown }).admin).toBeUndefined();
@@ -56,10 +100,15 @@ describe("keys that name parts of every object", () => {
   });
 
   it("are not shown of a user as if they were declared", () => {
-    expect(publicView(KINDS.user, JSON.parse(HOSTILE) as JsonObject)).toEqual({ name: "n", "@id": "ark:99999/a" });
+    expect(publicView(KINDS.user, JSON.parse(HOSTILE) as JsonObject)).toEqual({
+      name: "n",
+      "@id": "ark:99999/a",
+    });
   });
 });
 
 it("A password is no part of what is stored", () => {
-  expect(withoutSecrets(KINDS.user, { email: "a@b.c", password: "p", adminToken: "t", extra: 1 })).toEqual({ email: "a@b.c", extra: 1 });
+  expect(
+    withoutSecrets(KINDS.user, { email: "a@b.c", password: "p", adminToken: "t", extra: 1 }),
+  ).toEqual({ email: "a@b.c", extra: 1 });
 });

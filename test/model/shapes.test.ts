@@ -13,18 +13,41 @@ const turtle = shaclShapes();
 const validator = new Validator(new Store(new Parser().parse(turtle)), { factory: DataFactory });
 
 /** The record's stated triples; what was inferred stands in a graph of its own and is left out. */
-async function judge(kind: KindName, changes: JsonObject = {}, gone: string[] = [], use: ShapeUse = "sent"): Promise<Report> {
-  const said = Object.fromEntries(Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([name]) => !gone.includes(name))) as JsonObject;
+async function judge(
+  kind: KindName,
+  changes: JsonObject = {},
+  gone: string[] = [],
+  use: ShapeUse = "sent",
+): Promise<Report> {
+  const said = Object.fromEntries(
+    Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([name]) => !gone.includes(name)),
+  ) as JsonObject;
   const document = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], said));
   const ark = document["@id"] as string;
-  const { quads } = await graphOf({ ark, kind, document, ...(KINDS[kind].loose ? { fromCrate: true } : {}) });
-  const stated = new Parser({ format: "N-Quads" }).parse(quads).filter((quad) => quad.graph.value === ark);
-  const dataset = new Store(stated.map((quad) => DataFactory.quad(quad.subject, quad.predicate, quad.object)));
+  const { quads } = await graphOf({
+    ark,
+    kind,
+    document,
+    ...(KINDS[kind].loose ? { fromCrate: true } : {}),
+  });
+  const stated = new Parser({ format: "N-Quads" })
+    .parse(quads)
+    .filter((quad) => quad.graph.value === ark);
+  const dataset = new Store(
+    stated.map((quad) => DataFactory.quad(quad.subject, quad.predicate, quad.object)),
+  );
   // Stored records are found by their class.
   if (use === "stored") return validator.validate({ dataset });
-  return validator.validate({ dataset, terms: [DataFactory.namedNode(ark)] }, [{ terms: [DataFactory.namedNode(expandCurie(shapeOf(KINDS[kind], use)))] }]);
+  return validator.validate({ dataset, terms: [DataFactory.namedNode(ark)] }, [
+    { terms: [DataFactory.namedNode(expandCurie(shapeOf(KINDS[kind], use)))] },
+  ]);
 }
-const broken = (report: Report) => report.results.map((result) => `${result.path?.[0]?.predicates[0]?.value.replace(/.*[/#]/, "")} ${result.constraintComponent.value.replace(/.*#/, "")}`);
+const broken = (report: Report) =>
+  report.results.map(
+    (result) =>
+      `${result.path?.[0]?.predicates[0]?.value.replace(/.*[/#]/, "")} ` +
+      `${result.constraintComponent.value.replace(/.*#/, "")}`,
+  );
 
 describe("the SHACL shapes", () => {
   it("come out the same every time", () => {
@@ -39,32 +62,70 @@ describe("the SHACL shapes", () => {
     expect(broken(await judge(kind))).toEqual([]);
   });
 
-  it.each(KIND_NAMES.filter((kind) => KINDS[kind].fields["name"]?.required))("reject the graph of a %s without a name", async (kind) => {
-    expect(new Set(broken(await judge(kind, {}, ["name"])))).toEqual(new Set(["name MinCountConstraintComponent"]));
-  });
+  it.each(KIND_NAMES.filter((kind) => KINDS[kind].fields["name"]?.required))(
+    "reject the graph of a %s without a name",
+    async (kind) => {
+      expect(new Set(broken(await judge(kind, {}, ["name"])))).toEqual(
+        new Set(["name MinCountConstraintComponent"]),
+      );
+    },
+  );
 
   it.each<[string, JsonObject, string]>([
     ["a name of 201 characters", { name: "x".repeat(201) }, "name MaxLengthConstraintComponent"],
-    ["a description of four characters", { description: "four" }, "description MinLengthConstraintComponent"],
+    [
+      "a description of four characters",
+      { description: "four" },
+      "description MinLengthConstraintComponent",
+    ],
     ["an owner that is no reference", { owner: "ada" }, "owner NodeKindConstraintComponent"],
     ["a date in words", { dateCreated: "in May" }, "dateCreated PatternConstraintComponent"],
   ])("reject %s", async (_what, changes, expected) => {
     expect(broken(await judge("dataset", changes))).toEqual([expected]);
   });
 
-  it.each(KIND_NAMES)("accept the graph of a stored %s that a crate brought, without what requests must hold", async (kind) => {
-    const fields = KINDS[kind].fields;
-    const required = Object.keys(fields).filter((name) => fields[name]!.required && !name.startsWith("@"));
-    const brought = { ...("license" in fields && { license: { "@id": "https://creativecommons.org/licenses/by/4.0/" } }), ...("description" in fields && { description: "few" }) } as JsonObject;
-    expect(broken(await judge(kind, brought, required.filter((name) => name !== "description"), "stored"))).toEqual([]);
-  });
+  it.each(KIND_NAMES)(
+    "accept the graph of a stored %s that a crate brought, without what requests must hold",
+    async (kind) => {
+      const fields = KINDS[kind].fields;
+      const required = Object.keys(fields).filter(
+        (name) => fields[name]!.required && !name.startsWith("@"),
+      );
+      const brought = {
+        ...("license" in fields && {
+          license: { "@id": "https://creativecommons.org/licenses/by/4.0/" },
+        }),
+        ...("description" in fields && { description: "few" }),
+      } as JsonObject;
+      expect(
+        broken(
+          await judge(
+            kind,
+            brought,
+            required.filter((name) => name !== "description"),
+            "stored",
+          ),
+        ),
+      ).toEqual([]);
+    },
+  );
 
   it("reject a stored record with a date in words, and text where a reference belongs", async () => {
-    expect(broken(await judge("dataset", { dateCreated: "in May", owner: "ada" }, [], "stored")).toSorted()).toEqual(["dateCreated PatternConstraintComponent", "owner NodeKindConstraintComponent"]);
+    expect(
+      broken(
+        await judge("dataset", { dateCreated: "in May", owner: "ada" }, [], "stored"),
+      ).toSorted(),
+    ).toEqual(["dateCreated PatternConstraintComponent", "owner NodeKindConstraintComponent"]);
   });
 
   it("accept text in a language and an empty list of results", async () => {
     expect(broken(await judge("computation", { generated: [] }))).toEqual([]);
-    expect(broken(await judge("dataset", { "@context": { "@vocab": "https://schema.org/", name: "https://schema.org/name" } }))).toEqual([]);
+    expect(
+      broken(
+        await judge("dataset", {
+          "@context": { "@vocab": "https://schema.org/", name: "https://schema.org/name" },
+        }),
+      ),
+    ).toEqual([]);
   });
 });

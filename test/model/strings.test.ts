@@ -4,14 +4,21 @@ import { findBadString } from "../../src/model/strings.js";
 
 describe("findBadString", () => {
   it.each<[unknown, unknown]>([
-    ["a\0b", []], ["\ud800", []], [{ a: [1, { b: "x\udc00" }] }, ["a", 1, "b"]], [{ a: { "k\0": 1 } }, ["a", "k\0"]], [["ok", "\0"], [1]],
+    ["a\0b", []],
+    ["\ud800", []],
+    [{ a: [1, { b: "x\udc00" }] }, ["a", 1, "b"]],
+    [{ a: { "k\0": 1 } }, ["a", "k\0"]],
+    [["ok", "\0"], [1]],
   ])("finds the place in %j", (value, loc) => {
     expect(findBadString(value)).toEqual(loc);
   });
 
-  it.each([["𝄞"], [""], [{}], [[]], [null], [1], [undefined], [{ a: ["b", { c: "d" }] }]])("finds nothing in %j", (value) => {
-    expect(findBadString(value)).toBeUndefined();
-  });
+  it.each([["𝄞"], [""], [{}], [[]], [null], [1], [undefined], [{ a: ["b", { c: "d" }] }]])(
+    "finds nothing in %j",
+    (value) => {
+      expect(findBadString(value)).toBeUndefined();
+    },
+  );
 
   it("walks a value that nests a hundred thousand deep", () => {
     let value: unknown = "\0";
@@ -20,11 +27,17 @@ describe("findBadString", () => {
   });
 
   it("agrees with a look at every string of the value", () => {
-    fc.assert(fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.boolean(), (value, spoil) => {
-      const whole = spoil ? { value, last: "\0" } : value;
-      const bad = (part: unknown): boolean => typeof part === "string" ? part.includes("\0") || !part.isWellFormed()
-        : typeof part === "object" && part !== null && Object.entries(part).some(([key, member]) => bad(key) || bad(member));
-      expect(findBadString(whole) !== undefined).toBe(bad(whole));
-    }));
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.boolean(), (value, spoil) => {
+        const whole = spoil ? { value, last: "\0" } : value;
+        const bad = (part: unknown): boolean =>
+          typeof part === "string"
+            ? part.includes("\0") || !part.isWellFormed()
+            : typeof part === "object" &&
+              part !== null &&
+              Object.entries(part).some(([key, member]) => bad(key) || bad(member));
+        expect(findBadString(whole) !== undefined).toBe(bad(whole));
+      }),
+    );
   });
 });

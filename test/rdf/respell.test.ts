@@ -8,26 +8,41 @@ const spelling = new Map([["ark:1/ab", "ark:1/a-b"]]);
 
 describe("respelling quads", () => {
   test("changes subjects and objects and keeps lines sorted", () => {
-    expect(respell(text(line("<ark:1/ab>", "<ark:1/s>"), line("<ark:1/s>", "<ark:1/ab>")), spelling)).toBe(text(line("<ark:1/a-b>", "<ark:1/s>"), line("<ark:1/s>", "<ark:1/a-b>")));
+    expect(
+      respell(text(line("<ark:1/ab>", "<ark:1/s>"), line("<ark:1/s>", "<ark:1/ab>")), spelling),
+    ).toBe(text(line("<ark:1/a-b>", "<ark:1/s>"), line("<ark:1/s>", "<ark:1/a-b>")));
   });
 
   test("makes two lines that become equal one", () => {
-    expect(respell(text(line("<ark:1/s>", "<ark:1/ab>"), line("<ark:1/s>", "<ark:1/a-b>")), spelling)).toBe(text(line("<ark:1/s>", "<ark:1/a-b>")));
+    expect(
+      respell(text(line("<ark:1/s>", "<ark:1/ab>"), line("<ark:1/s>", "<ark:1/a-b>")), spelling),
+    ).toBe(text(line("<ark:1/s>", "<ark:1/a-b>")));
   });
 
   test("leaves literals, longer IRIs, blank nodes and graph names alone", () => {
-    const quads = text(line("<ark:1/s>", '"<ark:1/ab> said \\" <ark:1/ab> ."'), line("<ark:1/s>", '"x"^^<ark:1/ab>'), line("<ark:1/s>", "<ark:1/ab/c>"), line("_:b", "_:b"), "<ark:1/s> <ark:1/ab> _:c <ark:1/ab> .");
+    const quads = text(
+      line("<ark:1/s>", '"<ark:1/ab> said \\" <ark:1/ab> ."'),
+      line("<ark:1/s>", '"x"^^<ark:1/ab>'),
+      line("<ark:1/s>", "<ark:1/ab/c>"),
+      line("_:b", "_:b"),
+      "<ark:1/s> <ark:1/ab> _:c <ark:1/ab> .",
+    );
     expect(respell(quads, spelling)).toBe(quads);
   });
 
   test("does nothing without a spelling, and is done after once", () => {
     const iri = fc.constantFrom("<ark:1/ab>", "<ark:1/a-b>", "<ark:1/s>", "<ark:1/abc>");
-    fc.assert(fc.property(fc.array(fc.tuple(iri, fc.oneof(iri, fc.constant('"<ark:1/ab> <ark:1/ab>"')))), (pairs) => {
-      const quads = pairs.length === 0 ? "" : text(...pairs.map(([s, o]) => line(s, o)));
-      expect(respell(quads, new Map())).toBe(quads);
-      const once = respell(quads, spelling);
-      expect(respell(once, spelling)).toBe(once);
-      expect(once).toBe(once === "" ? "" : text(...once.trimEnd().split("\n")));
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(iri, fc.oneof(iri, fc.constant('"<ark:1/ab> <ark:1/ab>"')))),
+        (pairs) => {
+          const quads = pairs.length === 0 ? "" : text(...pairs.map(([s, o]) => line(s, o)));
+          expect(respell(quads, new Map())).toBe(quads);
+          const once = respell(quads, spelling);
+          expect(respell(once, spelling)).toBe(once);
+          expect(once).toBe(once === "" ? "" : text(...once.trimEnd().split("\n")));
+        },
+      ),
+    );
   });
 });

@@ -14,19 +14,42 @@ afterAll(() => server.stop());
 async function upload(archive: Buffer): Promise<string> {
   const form = new FormData();
   form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
-  const { status, text, body } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", { token: ada.token, body: form });
+  const { status, text, body } = await server.request<{ "@id": string }>(
+    "POST",
+    "/rocrate/upload",
+    { token: ada.token, body: form },
+  );
   expect(status, text).toBe(200);
   return body["@id"];
 }
 
 it("the list of crates has their root entities, without the graph that a crate holds", async () => {
-  const flat = await upload(await crate([{ "@id": "a.csv", "@type": "File", name: "a.csv" }], { "a.csv": "a" }, { hasPart: [{ "@id": "a.csv" }] }));
-  const older = await upload(await zip({
-    "ro-crate-metadata.json": {
-      "@id": "ark:99999/older-crate", "@context": { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" }, "@type": "EVI:ROCrate", name: "Older layout", description: "One object with its graph.",
-      "@graph": [{ "@id": "ark:99999/older-dataset", "@type": "EVI:Dataset", name: "A dataset", description: "Some data." }],
-    },
-  }));
+  const flat = await upload(
+    await crate(
+      [{ "@id": "a.csv", "@type": "File", name: "a.csv" }],
+      { "a.csv": "a" },
+      { hasPart: [{ "@id": "a.csv" }] },
+    ),
+  );
+  const older = await upload(
+    await zip({
+      "ro-crate-metadata.json": {
+        "@id": "ark:99999/older-crate",
+        "@context": { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" },
+        "@type": "EVI:ROCrate",
+        name: "Older layout",
+        description: "One object with its graph.",
+        "@graph": [
+          {
+            "@id": "ark:99999/older-dataset",
+            "@type": "EVI:Dataset",
+            name: "A dataset",
+            description: "Some data.",
+          },
+        ],
+      },
+    }),
+  );
   const { status, body } = await server.request<JsonObject[]>("GET", "/rocrate");
   expect(status).toBe(200);
   expect(body.map((root) => root["@id"])).toEqual([flat, older]);

@@ -7,56 +7,104 @@ let owner: Person, member: Person, stranger: Person, admin: Person;
 let group: string;
 beforeAll(async () => {
   server = await startServer();
-  [owner, member, stranger, admin] = [await server.person("owner"), await server.person("member"), await server.person("stranger"), await server.person("admin", { admin: true })];
+  [owner, member, stranger, admin] = [
+    await server.person("owner"),
+    await server.person("member"),
+    await server.person("stranger"),
+    await server.person("admin", { admin: true }),
+  ];
 }, 60_000);
 beforeEach(async () => {
-  group = (await server.request<{ "@id": string }>("POST", "/group", { token: owner.token, json: bodyOf("group", owner.id, { members: [] }) })).body["@id"];
+  group = (
+    await server.request<{ "@id": string }>("POST", "/group", {
+      token: owner.token,
+      json: bodyOf("group", owner.id, { members: [] }),
+    })
+  ).body["@id"];
 });
 afterAll(() => server.stop());
 
-const add = (user: string, token: string | undefined = owner.token, of = group) => server.request("PUT", `/group/${of}/addUser/?userID=${encodeURIComponent(user)}`, token === undefined ? {} : { token });
-const remove = (user: string, token = owner.token, of = group) => server.request("PUT", `/group/${of}/rmUser/?userId=${encodeURIComponent(user)}`, { token });
+const add = (user: string, token: string | undefined = owner.token, of = group) =>
+  server.request(
+    "PUT",
+    `/group/${of}/addUser/?userID=${encodeURIComponent(user)}`,
+    token === undefined ? {} : { token },
+  );
+const remove = (user: string, token = owner.token, of = group) =>
+  server.request("PUT", `/group/${of}/rmUser/?userId=${encodeURIComponent(user)}`, { token });
 const revision = (answer: { headers: Headers }) => /^"(\d+)-/.exec(answer.headers.get("etag")!)![1];
 
 describe("adding a user to a group", () => {
   it("answers the whole group with the user among its members, as a new revision", async () => {
     const answer = await add(member.id);
-    expect(answer).toMatchObject({ status: 200, body: { "@id": group, name: "Microscopy", members: [member.id] } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { "@id": group, name: "Microscopy", members: [member.id] },
+    });
     expect(revision(answer)).toBe("2");
     expect((await server.request("GET", `/group/${group}`)).body).toEqual(answer.body);
-    expect((await server.request("GET", `/user/${member.id}`)).body["organizations"]).toContain(group);
+    expect((await server.request("GET", `/user/${member.id}`)).body["organizations"]).toContain(
+      group,
+    );
   });
   it("gives the user the right to act for the group, and removing takes it away", async () => {
     await add(member.id);
-    const create = () => server.request("POST", "/dataset", { token: member.token, json: bodyOf("dataset", group) });
+    const create = () =>
+      server.request("POST", "/dataset", { token: member.token, json: bodyOf("dataset", group) });
     expect((await create()).status).toBe(200);
     await remove(member.id);
     expect((await create()).status).toBe(403);
   });
   it("makes members of all that are added at once", async () => {
-    const users = await Promise.all(Array.from({ length: 20 }, async (_, n) => (await server.person(`at-once-${n}`)).id));
+    const users = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => (await server.person(`at-once-${n}`)).id),
+    );
     const answers = await Promise.all(users.map((user) => add(user)));
     expect(answers.map(({ status }) => status)).toEqual(users.map(() => 200));
-    expect(((await server.request("GET", `/group/${group}`)).body["members"] as string[]).toSorted()).toEqual(users.toSorted());
+    expect(
+      ((await server.request("GET", `/group/${group}`)).body["members"] as string[]).toSorted(),
+    ).toEqual(users.toSorted());
   });
   it("leaves a member unchanged, in whatever spelling, and the owner, who is one by owning", async () => {
     await add(member.id);
-    for (const user of [member.id, "https://n2t.net/ark:/99999/user-member", "ark:99999/usermember", owner.id]) {
+    for (const user of [
+      member.id,
+      "https://n2t.net/ark:/99999/user-member",
+      "ark:99999/usermember",
+      owner.id,
+    ]) {
       const answer = await add(user);
       expect(answer).toMatchObject({ status: 200, body: { members: [member.id] } });
       expect(revision(answer)).toBe("2");
     }
   });
   it("also answers without the slash at the end, and to the other spelling of the parameter", async () => {
-    expect((await server.request("PUT", `/group/${group}/addUser?userId=${member.id}`, { token: owner.token })).body["members"]).toEqual([member.id]);
+    expect(
+      (
+        await server.request("PUT", `/group/${group}/addUser?userId=${member.id}`, {
+          token: owner.token,
+        })
+      ).body["members"],
+    ).toEqual([member.id]);
   });
   it("refuses a user that is missing or no ARK with 422, at query.userID", async () => {
-    expect((await server.request("PUT", `/group/${group}/addUser/`, { token: owner.token })).body).toEqual({ detail: [{ loc: ["query", "userID"], msg: "Field required", type: "missing" }] });
-    expect(await add("member@example.org")).toMatchObject({ status: 422, body: { detail: [{ loc: ["query", "userID"], type: "value_error" }] } });
+    expect(
+      (await server.request("PUT", `/group/${group}/addUser/`, { token: owner.token })).body,
+    ).toEqual({ detail: [{ loc: ["query", "userID"], msg: "Field required", type: "missing" }] });
+    expect(await add("member@example.org")).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["query", "userID"], type: "value_error" }] },
+    });
   });
   it("refuses an unknown user and what is not a user with 404", async () => {
-    const dataset = (await server.request<{ "@id": string }>("POST", "/dataset", { token: owner.token, json: bodyOf("dataset", owner.id) })).body["@id"];
-    for (const user of ["ark:99999/nobody", dataset, group]) expect(await add(user), user).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    const dataset = (
+      await server.request<{ "@id": string }>("POST", "/dataset", {
+        token: owner.token,
+        json: bodyOf("dataset", owner.id),
+      })
+    ).body["@id"];
+    for (const user of ["ark:99999/nobody", dataset, group])
+      expect(await add(user), user).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   });
   it("refuses a group that is unknown, deleted, or something else", async () => {
     expect((await add(member.id, owner.token, "ark:99999/no-group")).status).toBe(404);
@@ -66,26 +114,50 @@ describe("adding a user to a group", () => {
   });
   it("is for the owner and administrators: 401 without a token, 403 for members and strangers", async () => {
     await add(member.id);
-    expect((await server.request("PUT", `/group/${group}/addUser/?userID=${stranger.id}`)).status).toBe(401);
-    for (const who of [member, stranger]) expect(await add(stranger.id, who.token)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    expect(
+      (await server.request("PUT", `/group/${group}/addUser/?userID=${stranger.id}`)).status,
+    ).toBe(401);
+    for (const who of [member, stranger])
+      expect(await add(stranger.id, who.token)).toMatchObject({
+        status: 403,
+        body: { code: "FORBIDDEN" },
+      });
     expect((await add(stranger.id, admin.token)).body["members"]).toEqual([member.id, stranger.id]);
   });
   it("compares the revision that If-Match names", async () => {
-    const put = (etag: string) => server.request("PUT", `/group/${group}/addUser/?userID=${member.id}`, { token: owner.token, headers: { "If-Match": etag } });
+    const put = (etag: string) =>
+      server.request("PUT", `/group/${group}/addUser/?userID=${member.id}`, {
+        token: owner.token,
+        headers: { "If-Match": etag },
+      });
     expect(await put('"7-0"')).toMatchObject({ status: 412, body: { code: "REVISION_MISMATCH" } });
     expect((await put('"1-0"')).status).toBe(200);
   });
   it("loses nobody when many are added at once", async () => {
     const people = [member, stranger, admin];
     await Promise.all(people.map((person) => add(person.id)));
-    expect(((await server.request<{ members: string[] }>("GET", `/group/${group}`)).body.members).toSorted()).toEqual(people.map(({ id }) => id).toSorted());
+    expect(
+      (
+        await server.request<{ members: string[] }>("GET", `/group/${group}`)
+      ).body.members.toSorted(),
+    ).toEqual(people.map(({ id }) => id).toSorted());
   });
 });
 
 describe("removing a user from a group", () => {
   it("answers the group without the user, however it was spelled", async () => {
-    const spelled = (await server.request<{ "@id": string }>("POST", "/group", { token: owner.token, json: bodyOf("group", owner.id, { members: ["https://n2t.net/ark:/99999/user-member", stranger.id] }) })).body["@id"];
-    expect(await remove(member.id, owner.token, spelled)).toMatchObject({ status: 200, body: { members: [stranger.id] } });
+    const spelled = (
+      await server.request<{ "@id": string }>("POST", "/group", {
+        token: owner.token,
+        json: bodyOf("group", owner.id, {
+          members: ["https://n2t.net/ark:/99999/user-member", stranger.id],
+        }),
+      })
+    ).body["@id"];
+    expect(await remove(member.id, owner.token, spelled)).toMatchObject({
+      status: 200,
+      body: { members: [stranger.id] },
+    });
   });
   it("leaves the group unchanged for who never was a member", async () => {
     const answer = await remove(stranger.id);
@@ -94,10 +166,16 @@ describe("removing a user from a group", () => {
   });
   it("refuses to remove the owner with 409, listed or not", async () => {
     expect(await remove(owner.id)).toMatchObject({ status: 409, body: { code: "OWNER_STAYS" } });
-    expect(await remove(owner.id, admin.token)).toMatchObject({ status: 409, body: { code: "OWNER_STAYS" } });
+    expect(await remove(owner.id, admin.token)).toMatchObject({
+      status: 409,
+      body: { code: "OWNER_STAYS" },
+    });
   });
   it("refuses no ARK with 422, at query.userId, and who is unknown or no user with 404", async () => {
-    expect(await remove("nobody")).toMatchObject({ status: 422, body: { detail: [{ loc: ["query", "userId"] }] } });
+    expect(await remove("nobody")).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["query", "userId"] }] },
+    });
     for (const user of ["ark:99999/nobody", group]) expect((await remove(user)).status).toBe(404);
   });
   it("takes out what stands among the members although it is no user any more", async () => {

@@ -15,8 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => registry?.stop());
 
-const scrape = async ({ running } = registry): Promise<string> => (await fetch(`${running.metricsUrl}/metrics`)).text();
-const value = (text: string, series: string): number => Number(text.split("\n").find((line) => line.startsWith(`${series} `))?.split(" ")[1]);
+const scrape = async ({ running } = registry): Promise<string> =>
+  (await fetch(`${running.metricsUrl}/metrics`)).text();
+const value = (text: string, series: string): number =>
+  Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(" ")[1],
+  );
 
 describe("GET /metrics, on a port of its own", () => {
   it("counts requests by operation and status, at all doors", async () => {
@@ -24,7 +31,11 @@ describe("GET /metrics, on a port of its own", () => {
     await registry.ask("/ark:99999/nothing-is-here");
     await registry.ask("/no/such/path");
     await registry.graphql("{ __typename }");
-    await expect.poll(async () => value(await scrape(), 'arkgraph_requests_total{operation="graphql",status="200"}')).toBe(1);
+    await expect
+      .poll(async () =>
+        value(await scrape(), 'arkgraph_requests_total{operation="graphql",status="200"}'),
+      )
+      .toBe(1);
     const text = await scrape();
     expect(value(text, 'arkgraph_requests_total{operation="health",status="200"}')).toBe(1);
     expect(value(text, 'arkgraph_requests_total{operation="resolve_ark",status="404"}')).toBe(1);
@@ -50,13 +61,16 @@ describe("GET /metrics, on a port of its own", () => {
     await registry.ask(`/${ada.ark}?secret=hunter2`, { token: ada.token });
     await registry.ask("/dataset/hunter2/../../hunter2");
     const text = await scrape();
-    for (const hidden of [ada.ark, ada.email, ada.token, "hunter2", "127.0.0.1"]) expect(text).not.toContain(hidden);
+    for (const hidden of [ada.ark, ada.email, ada.token, "hunter2", "127.0.0.1"])
+      expect(text).not.toContain(hidden);
   });
 
   it("leaves out what a store that is away would say, and tells the rest", async () => {
     const { sequence } = registry.deps.records;
     registry.deps.records.sequence = () => Promise.reject(new Error("away"));
-    const text = await scrape().finally(() => { registry.deps.records.sequence = sequence; });
+    const text = await scrape().finally(() => {
+      registry.deps.records.sequence = sequence;
+    });
     expect(value(text, "arkgraph_commits")).toBeNaN();
     expect(value(text, "arkgraph_index_ready")).toBe(1);
     expect(value(text, "arkgraph_objects_damaged")).toBe(0);
@@ -66,7 +80,9 @@ describe("GET /metrics, on a port of its own", () => {
 
   it("answers nothing else, and is not at the doors", async () => {
     expect((await fetch(`${registry.running.metricsUrl}/healthz`)).status).toBe(404);
-    expect((await fetch(`${registry.running.metricsUrl}/metrics`, { method: "POST" })).status).toBe(404);
+    expect((await fetch(`${registry.running.metricsUrl}/metrics`, { method: "POST" })).status).toBe(
+      404,
+    );
     expect((await registry.ask("/metrics")).status).toBe(404);
     const quiet = await LiveRegistry.start();
     expect(quiet.running.metricsUrl).toBeUndefined();
@@ -77,8 +93,15 @@ describe("GET /metrics, on a port of its own", () => {
 describe.skipIf(embeddingsMissing())("figures of a registry with an embeddings server", () => {
   it("tell whether records wait for their vectors", async () => {
     const server = await EmbeddingsServer.start();
-    const node = await LiveRegistry.start({ ...server.settings, METRICS_PORT: "0", VECTORS_INTERVAL: "100ms", JOB_BACKOFF: "50ms", JOB_BACKOFF_MAX: "100ms" });
-    const behind = async (): Promise<number> => value(await scrape(node), "arkgraph_vectors_behind");
+    const node = await LiveRegistry.start({
+      ...server.settings,
+      METRICS_PORT: "0",
+      VECTORS_INTERVAL: "100ms",
+      JOB_BACKOFF: "50ms",
+      JOB_BACKOFF_MAX: "100ms",
+    });
+    const behind = async (): Promise<number> =>
+      value(await scrape(node), "arkgraph_vectors_behind");
     try {
       await server.kill();
       await node.user("Ada");
@@ -94,36 +117,67 @@ describe.skipIf(embeddingsMissing())("figures of a registry with an embeddings s
 });
 
 const endpoint = sparqlServer(OXIGRAPH);
-describe.skipIf(!hasPostgres || !endpoint.installed)("GET /metrics of a node with stores elsewhere", () => {
-  let postgres: PostgresServer;
-  let node: LiveRegistry;
-  beforeAll(async () => {
-    [postgres] = await Promise.all([PostgresServer.start(["fsync=off"]), endpoint.start()]);
-    // The least pool there is: one connection for reads.
-    node = await LiveRegistry.start({ METRICS_PORT: "0", DATABASE_URL: await postgres.database(), DATABASE_POOL: "5", HEALTH_TIMEOUT: "300ms", DATABASE_CONNECT_TIMEOUT: "20s", SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl });
-  });
-  afterAll(async () => {
-    await node?.stop();
-    await postgres?.stop();
-  });
+describe.skipIf(!hasPostgres || !endpoint.installed)(
+  "GET /metrics of a node with stores elsewhere",
+  () => {
+    let postgres: PostgresServer;
+    let node: LiveRegistry;
+    beforeAll(async () => {
+      [postgres] = await Promise.all([PostgresServer.start(["fsync=off"]), endpoint.start()]);
+      // The least pool there is: one connection for reads.
+      node = await LiveRegistry.start({
+        METRICS_PORT: "0",
+        DATABASE_URL: await postgres.database(),
+        DATABASE_POOL: "5",
+        HEALTH_TIMEOUT: "300ms",
+        DATABASE_CONNECT_TIMEOUT: "20s",
+        SPARQL_QUERY_URL: endpoint.queryUrl,
+        SPARQL_UPDATE_URL: endpoint.updateUrl,
+      });
+    });
+    afterAll(async () => {
+      await node?.stop();
+      await postgres?.stop();
+    });
 
-  it("tells how the pools of connections are used, and who waits for one", async () => {
-    expect((await node.ask("/dataset")).status).toBe(200);
-    const quiet = await scrape(node);
-    expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="total"}')).toBe(1);
-    expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="idle"}')).toBe(1);
-    expect(value(quiet, 'arkgraph_pool_waiting{pool="database_reads"}')).toBe(0);
-    for (const pool of ["database_writes", "sparql"]) expect(value(quiet, `arkgraph_pool_connections{pool="${pool}",state="total"}`), pool).toBeGreaterThan(0);
-    expect(value(quiet, 'arkgraph_pool_waiting{pool="sparql_open"}')).toBe(0);
-    const held = postgres.sql("BEGIN; LOCK TABLE record; SELECT pg_sleep(8); COMMIT", postgres.url("test_1"));
-    await expect.poll(() => postgres.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted")).not.toBe("0");
-    const answers = Promise.all([1, 2, 3].map(() => node.ask("/dataset")));
-    await expect.poll(async () => value(await scrape(node), 'arkgraph_pool_waiting{pool="database_reads"}'), { timeout: 8_000 }).toBeGreaterThan(1);
-    await held;
-    expect((await answers).map(({ status }) => status)).toEqual([200, 200, 200]);
-  });
+    it("tells how the pools of connections are used, and who waits for one", async () => {
+      expect((await node.ask("/dataset")).status).toBe(200);
+      const quiet = await scrape(node);
+      expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="total"}')).toBe(
+        1,
+      );
+      expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="idle"}')).toBe(1);
+      expect(value(quiet, 'arkgraph_pool_waiting{pool="database_reads"}')).toBe(0);
+      for (const pool of ["database_writes", "sparql"])
+        expect(
+          value(quiet, `arkgraph_pool_connections{pool="${pool}",state="total"}`),
+          pool,
+        ).toBeGreaterThan(0);
+      expect(value(quiet, 'arkgraph_pool_waiting{pool="sparql_open"}')).toBe(0);
+      const held = postgres.sql(
+        "BEGIN; LOCK TABLE record; SELECT pg_sleep(8); COMMIT",
+        postgres.url("test_1"),
+      );
+      await expect
+        .poll(() =>
+          postgres.sql(
+            "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted",
+          ),
+        )
+        .not.toBe("0");
+      const answers = Promise.all([1, 2, 3].map(() => node.ask("/dataset")));
+      await expect
+        .poll(
+          async () => value(await scrape(node), 'arkgraph_pool_waiting{pool="database_reads"}'),
+          { timeout: 8_000 },
+        )
+        .toBeGreaterThan(1);
+      await held;
+      expect((await answers).map(({ status }) => status)).toEqual([200, 200, 200]);
+    });
 
-  it("says nothing of pools where there are none", async () => {
-    expect(await scrape()).not.toMatch(/^arkgraph_pool_\w+\{/m);
-  });
-});
+    it("says nothing of pools where there are none", async () => {
+      expect(await scrape()).not.toMatch(/^arkgraph_pool_\w+\{/m);
+    });
+  },
+);

@@ -22,15 +22,26 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Files below the folder of objects, staged ones included. Something may go while the folders are read: then they are read again. */
+/**
+ * Files below the folder of objects, staged ones included. Something may go while the folders are
+ * read: then they are read again.
+ */
 async function files(): Promise<string[]> {
-  const found = await readdir(join(server.deps.config.DATA_DIR, "objects"), { recursive: true, withFileTypes: true })
-    .catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? undefined : Promise.reject(error)));
+  const found = await readdir(join(server.deps.config.DATA_DIR, "objects"), {
+    recursive: true,
+    withFileTypes: true,
+  }).catch((error: NodeJS.ErrnoException) =>
+    error.code === "ENOENT" ? undefined : Promise.reject(error),
+  );
   if (!found) return files();
-  return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
 async function settled(before: string[]): Promise<void> {
-  // The server may not have read yet what was sent last: the folder has to stay as it was for a while.
+  // The server may not have read yet what was sent last: the folder has to stay as it was for a
+  // while.
   for (let turn = 0, calm = 0; turn < 250 && calm < 8; turn++) {
     calm = isDeepStrictEqual(await files(), before) ? calm + 1 : 0;
     await sleep(20);
@@ -40,17 +51,39 @@ async function settled(before: string[]): Promise<void> {
   expect(rejections).toEqual([]);
 }
 
-const part = (name: string, content: string, filename?: string) => `--b\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? "" : `; filename="${filename}"\r\nContent-Type: application/zip`}\r\n\r\n${content}\r\n`;
+const part = (name: string, content: string, filename?: string) =>
+  `--b\r\nContent-Disposition: form-data; ` +
+  `name="${name}"${filename === undefined ? "" : `; filename="${filename}"\r\nContent-Type: application/zip`}\r\n` +
+  `\r\n${content}\r\n`;
 const CLOSE = "--b--\r\n";
 const FORM = { "Content-Type": "multipart/form-data; boundary=b" };
-const upload = (body: string | Buffer, path = "/rocrate/upload-async") => server.request<{ code?: string; detail?: { loc: string[]; type: string }[] | string; submissionUUID?: string }>("POST", path, { token: ada.token, headers: FORM, body });
+const upload = (body: string | Buffer, path = "/rocrate/upload-async") =>
+  server.request<{
+    code?: string;
+    detail?: { loc: string[]; type: string }[] | string;
+    submissionUUID?: string;
+  }>("POST", path, { token: ada.token, headers: FORM, body });
 
 /** A request that is begun and not ended. */
-function begin(path: string, length: number | "chunked", first: string, headers: string[] = []): Promise<{ socket: Socket; answer(): string }> {
+function begin(
+  path: string,
+  length: number | "chunked",
+  first: string,
+  headers: string[] = [],
+): Promise<{ socket: Socket; answer(): string }> {
   return new Promise((resolve, reject) => {
     let answer = "";
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1", () => {
-      const head = [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${ada.token}`, "Content-Type: multipart/form-data; boundary=b", length === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`, ...headers, "", ""].join("\r\n");
+      const head = [
+        `POST ${path} HTTP/1.1`,
+        "Host: x",
+        `Authorization: Bearer ${ada.token}`,
+        "Content-Type: multipart/form-data; boundary=b",
+        length === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`,
+        ...headers,
+        "",
+        "",
+      ].join("\r\n");
       socket.write(head + first, () => resolve({ socket, answer: () => answer }));
     });
     socket.on("data", (chunk) => (answer += chunk.toString("latin1"))).on("error", reject);
@@ -61,20 +94,46 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
   it("without the file is a 422 that names the field, and keeps nothing", async () => {
     const before = await files();
     const missing = { msg: "Field required", type: "missing" };
-    const text = { msg: "Value error, Expected UploadFile, received: <class 'str'>", type: "value_error" };
-    for (const [body, item] of [[CLOSE, missing], [part("other", "x") + CLOSE, missing], [part("file", "as text, not as a file") + CLOSE, text], [part("wrong", "PK", "a.zip") + CLOSE, missing]] as const) {
+    const text = {
+      msg: "Value error, Expected UploadFile, received: <class 'str'>",
+      type: "value_error",
+    };
+    for (const [body, item] of [
+      [CLOSE, missing],
+      [part("other", "x") + CLOSE, missing],
+      [part("file", "as text, not as a file") + CLOSE, text],
+      [part("wrong", "PK", "a.zip") + CLOSE, missing],
+    ] as const) {
       const answer = await upload(body, path);
-      expect([answer.status, answer.body.detail]).toEqual([422, [{ loc: ["body", "file"], ...item }]]);
+      expect([answer.status, answer.body.detail]).toEqual([
+        422,
+        [{ loc: ["body", "file"], ...item }],
+      ]);
     }
     expect((await server.request("POST", path, { token: ada.token })).status).toBe(422);
     await settled(before);
   });
   it("that is no form is a 400 or 415, and needs a token", async () => {
     const before = await files();
-    expect((await server.request("POST", path, { token: ada.token, headers: { "Content-Type": "multipart/form-data" }, body: "x" })).status).toBe(400);
+    expect(
+      (
+        await server.request("POST", path, {
+          token: ada.token,
+          headers: { "Content-Type": "multipart/form-data" },
+          body: "x",
+        })
+      ).status,
+    ).toBe(400);
     expect((await upload("no boundary here", path)).status).toBe(400);
     expect((await upload(part("file", "PK", "a.zip"), path)).status).toBe(400);
-    expect((await server.request("POST", path, { headers: FORM, body: part("file", "PK", "a.zip") + CLOSE })).status).toBe(401);
+    expect(
+      (
+        await server.request("POST", path, {
+          headers: FORM,
+          body: part("file", "PK", "a.zip") + CLOSE,
+        })
+      ).status,
+    ).toBe(401);
     await settled(before);
   });
   it("of a file that is too large is answered with 413 while it is being sent", async () => {
@@ -82,10 +141,13 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
     for (const length of [100 << 20, "chunked"] as const) {
       const head = part("file", "", "a.zip").slice(0, -2);
       const chunk = "x".repeat(64 << 10);
-      const framed = (text: string) => (length === "chunked" ? `${text.length.toString(16)}\r\n${text}\r\n` : text);
+      const framed = (text: string) =>
+        length === "chunked" ? `${text.length.toString(16)}\r\n${text}\r\n` : text;
       const { socket, answer } = await begin(path, length, framed(head));
-      for (let sent = 0; sent <= LIMIT && answer() === ""; sent += chunk.length) socket.write(framed(chunk));
-      for (let turn = 0; turn < 150 && !answer().includes("MAX_UPLOAD_BYTES"); turn++) await sleep(20);
+      for (let sent = 0; sent <= LIMIT && answer() === ""; sent += chunk.length)
+        socket.write(framed(chunk));
+      for (let turn = 0; turn < 150 && !answer().includes("MAX_UPLOAD_BYTES"); turn++)
+        await sleep(20);
       expect(answer()).toMatch(/^HTTP\/1\.1 413 /);
       expect(answer()).toContain("MAX_UPLOAD_BYTES");
       socket.destroy();
@@ -95,7 +157,15 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
   it("that the client breaks off leaves nothing behind, wherever it was", async () => {
     const before = await files();
     const whole = part("note", "text") + part("file", "x".repeat(20_000), "a.zip");
-    for (const cut of [1, 30, 60, part("note", "text").length + 20, part("note", "text").length + 150, 5_000, whole.length]) {
+    for (const cut of [
+      1,
+      30,
+      60,
+      part("note", "text").length + 20,
+      part("note", "text").length + 150,
+      5_000,
+      whole.length,
+    ]) {
       for (const how of ["destroy", "reset"] as const) {
         const { socket } = await begin(path, 100_000, whole.slice(0, cut));
         await sleep(10);
@@ -106,70 +176,162 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
     await settled(before);
   });
   it("takes the file, whatever unknown parts come with it", async () => {
-    const answer = await upload(part("note", "x") + part("other", "not this", "o.bin") + part("crate", "no zip at all", "a.zip") + part("note", "again") + part("after", "y", "b.bin") + CLOSE, path);
-    if (path.endsWith("async")) expect([answer.status, typeof answer.body.submissionUUID]).toEqual([200, "string"]);
-    else expect([answer.status, answer.body.detail![0]]).toMatchObject([422, { loc: ["body", "file", expect.anything(), expect.anything()] }]);
+    const answer = await upload(
+      part("note", "x") +
+        part("other", "not this", "o.bin") +
+        part("crate", "no zip at all", "a.zip") +
+        part("note", "again") +
+        part("after", "y", "b.bin") +
+        CLOSE,
+      path,
+    );
+    if (path.endsWith("async"))
+      expect([answer.status, typeof answer.body.submissionUUID]).toEqual([200, "string"]);
+    else
+      expect([answer.status, answer.body.detail![0]]).toMatchObject([
+        422,
+        { loc: ["body", "file", expect.anything(), expect.anything()] },
+      ]);
     expect(server.faults).toEqual([]);
   });
 });
 
-const SECOND = "Value error, A second file came, and one is taken: send each file in a request of its own";
+const SECOND =
+  "Value error, A second file came, and one is taken: send each file in a request of its own";
 const TWICE = "Value error, The field came twice: send it once";
 /** Enough that the first file is stored, or waits to be, before the second one comes. */
 const LONG = "x".repeat(100_000);
 
 describe("a part that may come once", () => {
-  const submissions = async () => (await server.request<unknown[]>("GET", "/rocrate/upload/status", { token: ada.token })).body.length;
-  it.each(["/rocrate/upload-async", "/rocrate/upload", "/rocrate/validate"])("is refused when it comes twice to %s, by its name, with nothing kept", async (path) => {
-    const before = [await files(), await submissions()] as const;
-    for (const [first, second] of [["file", "file"], ["crate", "crate"], ["file", "crate"]] as const) {
-      for (const between of ["", part("note", LONG)]) {
-        const answer = await upload(part(first, `${LONG}${path}`, "a.zip") + between + part(second, "another", "b.zip") + CLOSE, path);
-        expect([answer.status, answer.body.detail]).toEqual([422, [{ loc: ["body", second], msg: SECOND, type: "value_error" }]]);
+  const submissions = async () =>
+    (await server.request<unknown[]>("GET", "/rocrate/upload/status", { token: ada.token })).body
+      .length;
+  it.each(["/rocrate/upload-async", "/rocrate/upload", "/rocrate/validate"])(
+    "is refused when it comes twice to %s, by its name, with nothing kept",
+    async (path) => {
+      const before = [await files(), await submissions()] as const;
+      for (const [first, second] of [
+        ["file", "file"],
+        ["crate", "crate"],
+        ["file", "crate"],
+      ] as const) {
+        for (const between of ["", part("note", LONG)]) {
+          const answer = await upload(
+            part(first, `${LONG}${path}`, "a.zip") +
+              between +
+              part(second, "another", "b.zip") +
+              CLOSE,
+            path,
+          );
+          expect([answer.status, answer.body.detail]).toEqual([
+            422,
+            [{ loc: ["body", second], msg: SECOND, type: "value_error" }],
+          ]);
+        }
       }
-    }
-    const text = await upload(part("file", LONG, "a.zip") + part("file", "as text") + CLOSE, path);
-    expect([text.status, text.body.detail]).toMatchObject([422, [{ loc: ["body", "file"] }]]);
-    expect(await submissions()).toBe(before[1]);
-    await settled(before[0]);
-  });
-  it("is refused where a record is registered, uploaded or checked with it, and the record stays", async () => {
-    const document = bodyOf("datadownload", ada.id);
-    const record = part("download", JSON.stringify(document));
-    const ark = (await server.request<{ "@id": string }>("POST", "/download", { token: ada.token, json: document })).body["@id"];
-    const before = await files();
-    for (const [path, body, item] of [
-      ["/register", record + part("file", LONG, "a") + part("file", "b", "b"), { loc: ["body", "file"], msg: SECOND }],
-      ["/register", record + part("file", LONG, "a") + record, { loc: ["body", "download"], msg: TWICE }],
-      ["/register", record + record + part("file", LONG, "a"), { loc: ["body", "download"], msg: TWICE }],
-      [`/datadownload/${ark}/upload`, part("file", LONG, "a") + part("file", "b", "b"), { loc: ["body", "file"], msg: SECOND }],
-    ] as const) {
-      const answer = await upload(body + CLOSE, path);
-      expect([path, answer.status, answer.body.detail]).toEqual([path, 422, [{ ...item, type: "value_error" }]]);
-    }
-    expect((await server.request<{ contentUrl?: string }>("GET", `/datadownload/${ark}`)).body.contentUrl ?? null).toBe(null);
-    await settled(before);
-  });
+      const text = await upload(
+        part("file", LONG, "a.zip") + part("file", "as text") + CLOSE,
+        path,
+      );
+      expect([text.status, text.body.detail]).toMatchObject([422, [{ loc: ["body", "file"] }]]);
+      expect(await submissions()).toBe(before[1]);
+      await settled(before[0]);
+    },
+  );
+  it(
+    "is refused where a record is registered, uploaded or checked with it, and the record " +
+      "stays",
+    async () => {
+      const document = bodyOf("datadownload", ada.id);
+      const record = part("download", JSON.stringify(document));
+      const ark = (
+        await server.request<{ "@id": string }>("POST", "/download", {
+          token: ada.token,
+          json: document,
+        })
+      ).body["@id"];
+      const before = await files();
+      for (const [path, body, item] of [
+        [
+          "/register",
+          record + part("file", LONG, "a") + part("file", "b", "b"),
+          { loc: ["body", "file"], msg: SECOND },
+        ],
+        [
+          "/register",
+          record + part("file", LONG, "a") + record,
+          { loc: ["body", "download"], msg: TWICE },
+        ],
+        [
+          "/register",
+          record + record + part("file", LONG, "a"),
+          { loc: ["body", "download"], msg: TWICE },
+        ],
+        [
+          `/datadownload/${ark}/upload`,
+          part("file", LONG, "a") + part("file", "b", "b"),
+          { loc: ["body", "file"], msg: SECOND },
+        ],
+      ] as const) {
+        const answer = await upload(body + CLOSE, path);
+        expect([path, answer.status, answer.body.detail]).toEqual([
+          path,
+          422,
+          [{ ...item, type: "value_error" }],
+        ]);
+      }
+      expect(
+        (await server.request<{ contentUrl?: string }>("GET", `/datadownload/${ark}`)).body
+          .contentUrl ?? null,
+      ).toBe(null);
+      await settled(before);
+    },
+  );
   it("has a file that is stored only when the whole form has come", async () => {
     const before = await files();
-    const { socket } = await begin("/rocrate/upload-async", 1_000_000, part("file", LONG, "a.zip") + part("note", LONG));
+    const { socket } = await begin(
+      "/rocrate/upload-async",
+      1_000_000,
+      part("file", LONG, "a.zip") + part("note", LONG),
+    );
     await sleep(100);
     socket.destroy();
     await settled(before);
   });
   it("is not hidden behind more parts than are read", async () => {
     const before = await files();
-    for (const [turn, many] of [part("note", "x", "x").repeat(21), part("note", "x").repeat(101)].entries()) {
+    for (const [turn, many] of [
+      part("note", "x", "x").repeat(21),
+      part("note", "x").repeat(101),
+    ].entries()) {
       const answer = await upload(part("file", `no zip ${turn}`, "a.zip") + many + CLOSE);
-      expect([answer.status, answer.body]).toMatchObject([400, { code: "BAD_REQUEST", detail: expect.stringContaining("too many parts") }]);
+      expect([answer.status, answer.body]).toMatchObject([
+        400,
+        { code: "BAD_REQUEST", detail: expect.stringContaining("too many parts") },
+      ]);
     }
     await settled(before);
   });
 });
 
 describe("a crate over GraphQL", () => {
-  const operations = part("operations", JSON.stringify({ query: "mutation ($f: Upload!) { uploadCrate(file: $f) { submissionUUID status } }", variables: { f: null } })) + part("map", JSON.stringify({ 0: ["variables.f"] }));
-  const send = (body: string | Buffer, token: string | undefined = ada.token) => server.request<{ data?: { uploadCrate: { submissionUUID: string } }; errors?: { extensions: { code: string }; message: string }[] }>("POST", "/graphql", { ...(token === "" ? {} : { token }), headers: { ...FORM, "apollo-require-preflight": "1" }, body });
+  const operations =
+    part(
+      "operations",
+      JSON.stringify({
+        query: "mutation ($f: Upload!) { uploadCrate(file: $f) { submissionUUID status } }",
+        variables: { f: null },
+      }),
+    ) + part("map", JSON.stringify({ 0: ["variables.f"] }));
+  const send = (body: string | Buffer, token: string | undefined = ada.token) =>
+    server.request<{
+      data?: { uploadCrate: { submissionUUID: string } };
+      errors?: { extensions: { code: string }; message: string }[];
+    }>("POST", "/graphql", {
+      ...(token === "" ? {} : { token }),
+      headers: { ...FORM, "apollo-require-preflight": "1" },
+      body,
+    });
   it("is taken in, is refused past the limit by name, and not begun without a token", async () => {
     const done = await send(operations + part("0", "again no zip", "a.zip") + CLOSE);
     expect(typeof done.body.data!.uploadCrate.submissionUUID).toBe("string");
@@ -193,16 +355,34 @@ describe("a crate over GraphQL", () => {
       [operations.replace(map, two) + file + part("1", "b", "b.zip"), ["body", "map"], undefined],
     ] as const) {
       const { body: answer } = await send(body + CLOSE);
-      expect([answer.data?.uploadCrate, answer.errors]).toMatchObject([undefined, [{ extensions: { code: "VALIDATION", detail: [{ loc, type: "value_error", ...(msg ? { msg } : {}) }] } }]]);
+      expect([answer.data?.uploadCrate, answer.errors]).toMatchObject([
+        undefined,
+        [
+          {
+            extensions: {
+              code: "VALIDATION",
+              detail: [{ loc, type: "value_error", ...(msg ? { msg } : {}) }],
+            },
+          },
+        ],
+      ]);
     }
     await settled(before);
   });
   it("that is broken off leaves nothing behind", async () => {
     const before = await files();
     const whole = operations + part("0", "x".repeat(20_000), "a.zip");
-    const cuts = [10, 100, operations.length - 5, operations.length + 100, operations.length + 15_000];
+    const cuts = [
+      10,
+      100,
+      operations.length - 5,
+      operations.length + 100,
+      operations.length + 15_000,
+    ];
     for (const [turn, cut] of [...cuts, ...cuts, ...cuts, ...cuts].entries()) {
-      const { socket } = await begin("/graphql", 100_000, whole.slice(0, cut), ["apollo-require-preflight: 1"]);
+      const { socket } = await begin("/graphql", 100_000, whole.slice(0, cut), [
+        "apollo-require-preflight: 1",
+      ]);
       // Also in the moments before anyone reads the file.
       await sleep(turn % 7);
       socket.destroy();

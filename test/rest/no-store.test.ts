@@ -9,30 +9,81 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const account = (name: string) => ({ "@id": `ark:99999/user-${name}`, name, email: `${name}@example.org`, password: PASSWORD });
+const account = (name: string) => ({
+  "@id": `ark:99999/user-${name}`,
+  name,
+  email: `${name}@example.org`,
+  password: PASSWORD,
+});
 type Ask = () => Promise<{ status: number; headers: Headers; text: string }>;
 /** Answers with account data or what only its owner may see. */
 const ANSWERS: [string, Ask][] = [
   ["POST /user", () => server.request("POST", "/user", { json: account("bob") })],
-  ["PUT /user", () => server.request("PUT", "/user", { token: ada.token, json: { ...account("ada"), name: "Ada" } })],
-  ["PUT /ark:…", () => server.request("PUT", `/${ada.id}`, { token: ada.token, json: { ...account("ada"), name: "Ada L." } })],
+  [
+    "PUT /user",
+    () =>
+      server.request("PUT", "/user", {
+        token: ada.token,
+        json: { ...account("ada"), name: "Ada" },
+      }),
+  ],
+  [
+    "PUT /ark:…",
+    () =>
+      server.request("PUT", `/${ada.id}`, {
+        token: ada.token,
+        json: { ...account("ada"), name: "Ada L." },
+      }),
+  ],
   ["GET /user", () => server.request("GET", "/user", { token: ada.token })],
   ["GET /user by page", () => server.request("GET", "/user?limit=1", { token: ada.token })],
   ["GET /user/ark:…", () => server.request("GET", `/user/${ada.id}`, { token: ada.token })],
   ["GET /ark:…", () => server.request("GET", `/${ada.id}`, { token: ada.token })],
-  ["GET /ark:… as Turtle", () => server.request("GET", `/${ada.id}?format=turtle`, { token: ada.token })],
-  ["an earlier revision", () => server.request("GET", `/${ada.id}?revision=1`, { token: ada.token })],
-  ["the history of a user", () => server.request("GET", `/${ada.id}/history`, { token: ada.token })],
-  ["POST /token", () => server.request("POST", "/token", { json: { username: ada.email, password: PASSWORD } })],
-  ["POST /login", () => server.request("POST", "/login", { json: { username: ada.email, password: PASSWORD } })],
-  ["the list of uploads", () => server.request("GET", "/rocrate/upload/status", { token: ada.token })],
-  ["a build of an evidence graph", () => server.request("POST", `/evidencegraph/build/${ada.id}`, { token: ada.token })],
+  [
+    "GET /ark:… as Turtle",
+    () => server.request("GET", `/${ada.id}?format=turtle`, { token: ada.token }),
+  ],
+  [
+    "an earlier revision",
+    () => server.request("GET", `/${ada.id}?revision=1`, { token: ada.token }),
+  ],
+  [
+    "the history of a user",
+    () => server.request("GET", `/${ada.id}/history`, { token: ada.token }),
+  ],
+  [
+    "POST /token",
+    () => server.request("POST", "/token", { json: { username: ada.email, password: PASSWORD } }),
+  ],
+  [
+    "POST /login",
+    () => server.request("POST", "/login", { json: { username: ada.email, password: PASSWORD } }),
+  ],
+  [
+    "the list of uploads",
+    () => server.request("GET", "/rocrate/upload/status", { token: ada.token }),
+  ],
+  [
+    "a build of an evidence graph",
+    () => server.request("POST", `/evidencegraph/build/${ada.id}`, { token: ada.token }),
+  ],
   ["GraphQL's me", () => server.graphql("{ me { document } }", {}, ada.token)],
-  ["GraphQL over server-sent events", () => server.request("POST", "/graphql/stream", { token: ada.token, json: { query: "{ me { document } }" }, headers: { Accept: "text/event-stream" } })],
-  ["DELETE /user/ark:…", async () => {
-    const gone = await server.person("gone");
-    return server.request("DELETE", `/user/${gone.id}`, { token: gone.token });
-  }],
+  [
+    "GraphQL over server-sent events",
+    () =>
+      server.request("POST", "/graphql/stream", {
+        token: ada.token,
+        json: { query: "{ me { document } }" },
+        headers: { Accept: "text/event-stream" },
+      }),
+  ],
+  [
+    "DELETE /user/ark:…",
+    async () => {
+      const gone = await server.person("gone");
+      return server.request("DELETE", `/user/${gone.id}`, { token: gone.token });
+    },
+  ],
 ];
 
 describe("no cache stores", () => {
@@ -43,7 +94,10 @@ describe("no cache stores", () => {
   });
   it("a 304 for a user's own view", async () => {
     const own = await server.request("GET", `/${ada.id}`, { token: ada.token });
-    const again = await server.request("GET", `/${ada.id}`, { token: ada.token, headers: { "If-None-Match": own.headers.get("etag")! } });
+    const again = await server.request("GET", `/${ada.id}`, {
+      token: ada.token,
+      headers: { "If-None-Match": own.headers.get("etag")! },
+    });
     expect([again.status, again.headers.get("cache-control")]).toEqual([304, "no-store"]);
   });
 });

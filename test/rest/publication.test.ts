@@ -9,33 +9,64 @@ let server: TestServer;
 let ada: Person, other: Person, admin: Person;
 beforeAll(async () => {
   server = await startServer();
-  [ada, other, admin] = [await server.person("ada"), await server.person("other"), await server.person("admin", { admin: true })];
+  [ada, other, admin] = [
+    await server.person("ada"),
+    await server.person("other"),
+    await server.person("admin", { admin: true }),
+  ];
 }, 60_000);
 afterAll(() => server.stop());
 
-const publish = (id: unknown, publicationStatus: unknown, more: JsonObject = {}, token = ada.token, headers: Record<string, string> = {}) =>
-  server.request("PUT", "/publish", { token, headers, json: { "@id": id, publicationStatus, ...more } });
+const publish = (
+  id: unknown,
+  publicationStatus: unknown,
+  more: JsonObject = {},
+  token = ada.token,
+  headers: Record<string, string> = {},
+) =>
+  server.request("PUT", "/publish", {
+    token,
+    headers,
+    json: { "@id": id, publicationStatus, ...more },
+  });
 const status = async (id: string) => (await server.request("GET", `/publish/${id}`)).body;
-const dataset = async () => (await server.request<{ "@id": string }>("POST", "/dataset", { token: ada.token, json: bodyOf("dataset", ada.id) })).body["@id"];
+const dataset = async () =>
+  (
+    await server.request<{ "@id": string }>("POST", "/dataset", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id),
+    })
+  ).body["@id"];
 
 /** A file record with content, owned by Ada. */
 async function file(text: string): Promise<string> {
   const form = new FormData();
   form.set("download", JSON.stringify(bodyOf("datadownload", ada.id)));
   form.set("file", new Blob([text]), "bytes.txt");
-  return (await server.request<{ "@id": string }>("POST", "/register", { token: ada.token, body: form })).body["@id"];
+  return (
+    await server.request<{ "@id": string }>("POST", "/register", { token: ada.token, body: form })
+  ).body["@id"];
 }
 const readable = async (id: string) => (await server.request("GET", `/download/${id}`)).status;
 
 describe("the publication status", () => {
   it("is DRAFT at first, is told by a read and by the header, and may become any other", async () => {
     const id = await dataset();
-    expect(await status(id)).toEqual({ "@id": id, publicationStatus: "DRAFT", embargoedUntil: null });
+    expect(await status(id)).toEqual({
+      "@id": id,
+      publicationStatus: "DRAFT",
+      embargoedUntil: null,
+    });
     for (const next of ["PUBLISHED", "ARCHIVED", "EMBARGOED", "DRAFT", "PUBLISHED"]) {
       const answer = await publish(id, next);
-      expect(answer).toMatchObject({ status: 200, body: { "@id": id, publicationStatus: next, embargoedUntil: null } });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { "@id": id, publicationStatus: next, embargoedUntil: null },
+      });
       expect(await status(id)).toEqual(answer.body);
-      expect((await server.request("GET", `/dataset/${id}`)).headers.get("x-publication-status")).toBe(next);
+      expect(
+        (await server.request("GET", `/dataset/${id}`)).headers.get("x-publication-status"),
+      ).toBe(next);
     }
   });
   it("is no part of the document, and each change of it is a revision that the history shows", async () => {
@@ -45,8 +76,14 @@ describe("the publication status", () => {
     const again = await publish(id, "EMBARGOED", { embargoedUntil: "2999-01-01" });
     expect(again.headers.get("etag")).toBe('"2-0"');
     expect((await server.request("GET", `/dataset/${id}`)).body).toEqual(before);
-    const { body } = await server.request<{ revisions: JsonObject[] }>("GET", `/dataset/${id}/history`);
-    expect(body.revisions).toMatchObject([{ revision: 2, action: "publish", by: ada.id, changed: [] }, { revision: 1, action: "create" }]);
+    const { body } = await server.request<{ revisions: JsonObject[] }>(
+      "GET",
+      `/dataset/${id}/history`,
+    );
+    expect(body.revisions).toMatchObject([
+      { revision: 2, action: "publish", by: ada.id, changed: [] },
+      { revision: 1, action: "create" },
+    ]);
   });
   it("opens and closes the content", async () => {
     const id = await file("to be published");
@@ -55,7 +92,9 @@ describe("the publication status", () => {
     expect(await readable(id)).toBe(200);
     await publish(id, "ARCHIVED");
     expect(await readable(id)).toBe(401);
-    expect((await server.request("GET", `/download/${id}`, { token: other.token })).status).toBe(403);
+    expect((await server.request("GET", `/download/${id}`, { token: other.token })).status).toBe(
+      403,
+    );
     expect((await server.request("GET", `/download/${id}`, { token: ada.token })).status).toBe(200);
   });
   it("EMBARGOED opens the content when its end has passed, in any form of a date", async () => {
@@ -63,7 +102,9 @@ describe("the publication status", () => {
     await publish(id, "EMBARGOED");
     expect(await readable(id)).toBe(401);
     for (const until of ["2999-12-31", "2999-12-31T00:00:00Z"]) {
-      expect((await publish(id, "EMBARGOED", { embargoedUntil: until })).body["embargoedUntil"]).toBe(until);
+      expect(
+        (await publish(id, "EMBARGOED", { embargoedUntil: until })).body["embargoedUntil"],
+      ).toBe(until);
       expect(await readable(id)).toBe(401);
     }
     for (const until of ["2020-01-01", "20200101", "20200101T101500,5+0130"]) {
@@ -74,10 +115,24 @@ describe("the publication status", () => {
   });
   it("is set by those who may change the record, on what exists, as of the revision they know", async () => {
     const id = await dataset();
-    expect((await server.request("PUT", "/publish", { json: { "@id": id, publicationStatus: "PUBLISHED" } })).status).toBe(401);
+    expect(
+      (
+        await server.request("PUT", "/publish", {
+          json: { "@id": id, publicationStatus: "PUBLISHED" },
+        })
+      ).status,
+    ).toBe(401);
     expect((await publish(id, "PUBLISHED", {}, other.token)).status).toBe(403);
-    expect((await publish(id, "PUBLISHED", {}, ada.token, { "If-Match": '"3-0"' })).status).toBe(412);
-    expect((await publish(id.replace("ark:", "https://n2t.net/ark:/"), "PUBLISHED", {}, admin.token, { "If-Match": '"1-0"' })).body["@id"]).toBe(id);
+    expect((await publish(id, "PUBLISHED", {}, ada.token, { "If-Match": '"3-0"' })).status).toBe(
+      412,
+    );
+    expect(
+      (
+        await publish(id.replace("ark:", "https://n2t.net/ark:/"), "PUBLISHED", {}, admin.token, {
+          "If-Match": '"1-0"',
+        })
+      ).body["@id"],
+    ).toBe(id);
     expect((await publish("ark:99999/nothing", "PUBLISHED")).status).toBe(404);
     expect((await server.request("GET", "/publish/ark:99999/nothing")).status).toBe(404);
     await server.request("DELETE", `/dataset/${id}`, { token: ada.token });
@@ -87,12 +142,46 @@ describe("the publication status", () => {
   it.each<[string, unknown, unknown]>([
     ["no body", undefined, [{ loc: ["body"], type: "missing" }]],
     ["a list", [], [{ loc: ["body"], type: "model_attributes_type" }]],
-    ["nothing in it", {}, [{ loc: ["body", "@id"], type: "missing" }, { loc: ["body", "publicationStatus"], type: "missing" }]],
-    ["wrong types", { "@id": 1, publicationStatus: 2, embargoedUntil: 3 }, [{ loc: ["body", "@id"], type: "string_type" }, { loc: ["body", "publicationStatus"], type: "literal_error", ctx: { expected: "'DRAFT', 'PUBLISHED', 'EMBARGOED' or 'ARCHIVED'" } }, { loc: ["body", "embargoedUntil"], type: "datetime_type" }]],
-    ["no ARK, another case, no date", { "@id": "dataset", publicationStatus: "published", embargoedUntil: "soon" }, [{ loc: ["body", "@id"], type: "value_error" }, { loc: ["body", "publicationStatus"], type: "literal_error" }, { loc: ["body", "embargoedUntil"], type: "datetime_from_date_parsing" }]],
-    ["the end of an embargo that is none", { "@id": "ark:99999/x", publicationStatus: "PUBLISHED", embargoedUntil: "2030-01-01" }, [{ loc: ["body", "embargoedUntil"], type: "value_error" }]],
+    [
+      "nothing in it",
+      {},
+      [
+        { loc: ["body", "@id"], type: "missing" },
+        { loc: ["body", "publicationStatus"], type: "missing" },
+      ],
+    ],
+    [
+      "wrong types",
+      { "@id": 1, publicationStatus: 2, embargoedUntil: 3 },
+      [
+        { loc: ["body", "@id"], type: "string_type" },
+        {
+          loc: ["body", "publicationStatus"],
+          type: "literal_error",
+          ctx: { expected: "'DRAFT', 'PUBLISHED', 'EMBARGOED' or 'ARCHIVED'" },
+        },
+        { loc: ["body", "embargoedUntil"], type: "datetime_type" },
+      ],
+    ],
+    [
+      "no ARK, another case, no date",
+      { "@id": "dataset", publicationStatus: "published", embargoedUntil: "soon" },
+      [
+        { loc: ["body", "@id"], type: "value_error" },
+        { loc: ["body", "publicationStatus"], type: "literal_error" },
+        { loc: ["body", "embargoedUntil"], type: "datetime_from_date_parsing" },
+      ],
+    ],
+    [
+      "the end of an embargo that is none",
+      { "@id": "ark:99999/x", publicationStatus: "PUBLISHED", embargoedUntil: "2030-01-01" },
+      [{ loc: ["body", "embargoedUntil"], type: "value_error" }],
+    ],
   ])("refuses a body with %s", async (_, json, detail) => {
-    const answer = await server.request("PUT", "/publish", { token: ada.token, ...(json === undefined ? {} : { json }) });
+    const answer = await server.request("PUT", "/publish", {
+      token: ada.token,
+      ...(json === undefined ? {} : { json }),
+    });
     expect(answer, answer.text).toMatchObject({ status: 422, body: { detail } });
   });
 });
@@ -100,11 +189,30 @@ describe("the publication status", () => {
 describe("publishing a crate", () => {
   const DRAFT = ["raw.csv", "table.csv"];
   async function uploaded(): Promise<string> {
-    const entities = [...DRAFT, "secret.csv", "old.csv"].map((name) => ({ "@id": name, "@type": "File", name }));
+    const entities = [...DRAFT, "secret.csv", "old.csv"].map((name) => ({
+      "@id": name,
+      "@type": "File",
+      name,
+    }));
     const marker = String(Math.random());
     const form = new FormData();
-    form.set("file", new Blob([new Uint8Array(await crate(entities, Object.fromEntries(entities.map(({ name }) => [name, `${name} ${marker}`])), { hasPart: entities.map(({ name }) => ({ "@id": name })) }))]), "crate.zip");
-    const { body } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", { token: ada.token, body: form });
+    form.set(
+      "file",
+      new Blob([
+        new Uint8Array(
+          await crate(
+            entities,
+            Object.fromEntries(entities.map(({ name }) => [name, `${name} ${marker}`])),
+            { hasPart: entities.map(({ name }) => ({ "@id": name })) },
+          ),
+        ),
+      ]),
+      "crate.zip",
+    );
+    const { body } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", {
+      token: ada.token,
+      body: form,
+    });
     return body["@id"];
   }
   it("publishes the members that are DRAFT in the same commit, and leaves all others alone", async () => {
@@ -114,7 +222,10 @@ describe("publishing a crate", () => {
     // An embargo that is over publishes a member only when its crate is published.
     expect(await readable(`${root}/secret.csv`)).toBe(401);
     const before = await server.deps.records.sequence();
-    expect(await publish(root, "PUBLISHED")).toMatchObject({ status: 200, body: { "@id": root, publicationStatus: "PUBLISHED" } });
+    expect(await publish(root, "PUBLISHED")).toMatchObject({
+      status: 200,
+      body: { "@id": root, publicationStatus: "PUBLISHED" },
+    });
     expect(await server.deps.records.sequence()).toBe(before + 1);
     for (const name of DRAFT) {
       expect(await status(`${root}/${name}`)).toMatchObject({ publicationStatus: "PUBLISHED" });
@@ -122,7 +233,10 @@ describe("publishing a crate", () => {
     }
     // Its archive holds a member that is not for everybody.
     expect(await readable(root)).toBe(403);
-    expect(await status(`${root}/secret.csv`)).toMatchObject({ publicationStatus: "EMBARGOED", embargoedUntil: "2020-01-01" });
+    expect(await status(`${root}/secret.csv`)).toMatchObject({
+      publicationStatus: "EMBARGOED",
+      embargoedUntil: "2020-01-01",
+    });
     expect(await readable(`${root}/secret.csv`)).toBe(200);
     expect(await status(`${root}/old.csv`)).toMatchObject({ publicationStatus: "ARCHIVED" });
     expect(await readable(`${root}/old.csv`)).toBe(401);
@@ -138,7 +252,18 @@ describe("publishing a crate", () => {
     const root = await uploaded();
     const member = `${root}/raw.csv`;
     const { body } = await server.request("GET", `/datadownload/${member}`);
-    const given = await server.request("PUT", `/ark:${member.slice(4)}`, { token: admin.token, json: { ...body, "@type": "evi:DataDownload", "@context": { "@vocab": "https://schema.org/" }, description: "A raw table.", owner: other.id, encodingFormat: "text/csv", encodesCreativeWork: root } });
+    const given = await server.request("PUT", `/ark:${member.slice(4)}`, {
+      token: admin.token,
+      json: {
+        ...body,
+        "@type": "evi:DataDownload",
+        "@context": { "@vocab": "https://schema.org/" },
+        description: "A raw table.",
+        owner: other.id,
+        encodingFormat: "text/csv",
+        encodesCreativeWork: root,
+      },
+    });
     expect(given.status, given.text).toBe(200);
     await publish(root, "PUBLISHED");
     expect(await status(member)).toMatchObject({ publicationStatus: "DRAFT" });
@@ -148,11 +273,25 @@ describe("publishing a crate", () => {
 
 describe("the moment a date names", () => {
   it.each([
-    ["2024-05-01", "2024-05-01T00:00:00.000Z"], ["20240501", "2024-05-01T00:00:00.000Z"], ["2024-05-01T10:30", "2024-05-01T10:30:00.000Z"],
-    ["2024-05-01 10:30:15.25", "2024-05-01T10:30:15.250Z"], ["2024-05-01T10:30:00+02:00", "2024-05-01T08:30:00.000Z"], ["20240501T103000-0230", "2024-05-01T13:00:00.000Z"],
-    ["2024-05-01T24:00:00Z", "2024-05-02T00:00:00.000Z"], ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"], ["0050-01-01", "0050-01-01T00:00:00.000Z"],
-  ])("%s is %s, wherever the service runs", (text, instant) => expect(new Date(instantOf(text)!).toISOString()).toBe(instant));
-  it("is none for what is no date", () => expect(["", "soon", "2024-02-30", "2024-05-01T25:00"].map(instantOf)).toEqual([undefined, undefined, undefined, undefined]));
+    ["2024-05-01", "2024-05-01T00:00:00.000Z"],
+    ["20240501", "2024-05-01T00:00:00.000Z"],
+    ["2024-05-01T10:30", "2024-05-01T10:30:00.000Z"],
+    ["2024-05-01 10:30:15.25", "2024-05-01T10:30:15.250Z"],
+    ["2024-05-01T10:30:00+02:00", "2024-05-01T08:30:00.000Z"],
+    ["20240501T103000-0230", "2024-05-01T13:00:00.000Z"],
+    ["2024-05-01T24:00:00Z", "2024-05-02T00:00:00.000Z"],
+    ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
+    ["0050-01-01", "0050-01-01T00:00:00.000Z"],
+  ])("%s is %s, wherever the service runs", (text, instant) =>
+    expect(new Date(instantOf(text)!).toISOString()).toBe(instant),
+  );
+  it("is none for what is no date", () =>
+    expect(["", "soon", "2024-02-30", "2024-05-01T25:00"].map(instantOf)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]));
 });
 
 it("no request ended in a fault", () => expect(server.faults).toEqual([]));

@@ -16,8 +16,14 @@ let client: RegistryClient;
 let ada: User;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "arkgraph-ids-"));
-  const write = (level: string) => (fields: object, message: string) => void lines.push({ level, message, ...fields });
-  running = await serve(readConfig({ PORT: "0", DATA_DIR: folder, LOGIN_RATE: "off" }), { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") });
+  const write = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, message, ...fields });
+  running = await serve(readConfig({ PORT: "0", DATA_DIR: folder, LOGIN_RATE: "off" }), {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+  });
   client = new RegistryClient(running.url);
   ada = await client.user("Ada");
 });
@@ -25,11 +31,20 @@ afterAll(async () => {
   await running?.stop();
   await rm(folder, { recursive: true, force: true });
 });
-const idOf = async (path: string, sent?: string) => (await client.ask(path, sent === undefined ? {} : { headers: { "X-Request-Id": sent } })).headers.get("x-request-id");
+const idOf = async (path: string, sent?: string) =>
+  (
+    await client.ask(path, sent === undefined ? {} : { headers: { "X-Request-Id": sent } })
+  ).headers.get("x-request-id");
 
 describe("a request's name", () => {
   it("is the one that came with it, or a new one, at every door", async () => {
-    for (const path of ["/healthz", "/ark:99999/nothing", "/no/such/path", "/graphql?query=%7B__typename%7D", "/assets/none.js"]) {
+    for (const path of [
+      "/healthz",
+      "/ark:99999/nothing",
+      "/no/such/path",
+      "/graphql?query=%7B__typename%7D",
+      "/assets/none.js",
+    ]) {
       expect(await idOf(path, "proxy-0001.a"), path).toBe("proxy-0001.a");
       expect(await idOf(path), path).toMatch(/^[0-9a-f-]{36}$/);
     }
@@ -37,26 +52,49 @@ describe("a request's name", () => {
   });
 
   it("is a new one where what came is no name", async () => {
-    for (const sent of ["a b", "x".repeat(129), '{"level":60}', "\u00e9", ""]) expect(await idOf("/healthz", sent), sent).toMatch(/^[0-9a-f-]{36}$/);
+    for (const sent of ["a b", "x".repeat(129), '{"level":60}', "\u00e9", ""])
+      expect(await idOf("/healthz", sent), sent).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("stands in the log of the work that it asked for", async () => {
     const form = new FormData();
-    form.set("file", new Blob([(await crate([])) as Uint8Array<ArrayBuffer>], { type: "application/zip" }), "crate.zip");
-    const { body } = await client.ask("/rocrate/upload-async", { token: ada.token, body: form, headers: { "X-Request-Id": "upload-17" } });
+    form.set(
+      "file",
+      new Blob([(await crate([])) as Uint8Array<ArrayBuffer>], { type: "application/zip" }),
+      "crate.zip",
+    );
+    const { body } = await client.ask("/rocrate/upload-async", {
+      token: ada.token,
+      body: form,
+      headers: { "X-Request-Id": "upload-17" },
+    });
     const id = body["submissionUUID"] as string;
     expect(await client.settled(id, ada.token)).toMatchObject({ status: "finished" });
-    await expect.poll(() => lines.filter((line) => line["submission"] === id).map(({ message, request, type, attempt }) => [message, request, type, attempt])).toEqual([
-      ["work on a submission begins", "upload-17", "crate", 1], ["work on a submission ended", "upload-17", "crate", 1],
-    ]);
+    await expect
+      .poll(() =>
+        lines
+          .filter((line) => line["submission"] === id)
+          .map(({ message, request, type, attempt }) => [message, request, type, attempt]),
+      )
+      .toEqual([
+        ["work on a submission begins", "upload-17", "crate", 1],
+        ["work on a submission ended", "upload-17", "crate", 1],
+      ]);
   });
 
   it("stands beside a fault", async () => {
     const { list } = running.registry.deps.records;
     running.registry.deps.records.list = () => Promise.reject(new Error("not foreseen"));
-    const answer = await client.ask("/dataset", { headers: { "X-Request-Id": "fault-1" } }).finally(() => { running.registry.deps.records.list = list; });
+    const answer = await client
+      .ask("/dataset", { headers: { "X-Request-Id": "fault-1" } })
+      .finally(() => {
+        running.registry.deps.records.list = list;
+      });
     expect(answer.status).toBe(500);
-    expect(lines.find((line) => line["request"] === "fault-1")).toMatchObject({ level: "error", message: "a request ended in a fault" });
+    expect(lines.find((line) => line["request"] === "fault-1")).toMatchObject({
+      level: "error",
+      message: "a request ended in a fault",
+    });
   });
 
   describe("of GraphQL", () => {
@@ -64,16 +102,31 @@ describe("a request's name", () => {
     async function whileListsFail<T>(work: () => Promise<T>): Promise<T> {
       const { list } = running.registry.deps.records;
       running.registry.deps.records.list = () => Promise.reject(new Error("not foreseen"));
-      return work().finally(() => { running.registry.deps.records.list = list; });
+      return work().finally(() => {
+        running.registry.deps.records.list = list;
+      });
     }
-    const faultsOf = (request: unknown) => lines.filter((line) => line["request"] === request || (request instanceof RegExp && request.test(String(line["request"])))).map(({ level, message }) => ({ level, message }));
+    const faultsOf = (request: unknown) =>
+      lines
+        .filter(
+          (line) =>
+            line["request"] === request ||
+            (request instanceof RegExp && request.test(String(line["request"]))),
+        )
+        .map(({ level, message }) => ({ level, message }));
     const FAULT = [{ level: "error", message: "a GraphQL request ended in a fault" }];
     const QUERY = "{ datasets { nodes { id } } }";
 
     it("stands beside a fault, over HTTP and in a stream of events", async () => {
       await whileListsFail(async () => {
-        await client.ask("/graphql", { body: { query: QUERY }, headers: { "X-Request-Id": "graphql-1" } });
-        await client.ask("/graphql/stream", { body: { query: QUERY }, headers: { "X-Request-Id": "graphql-2", Accept: "text/event-stream" } });
+        await client.ask("/graphql", {
+          body: { query: QUERY },
+          headers: { "X-Request-Id": "graphql-1" },
+        });
+        await client.ask("/graphql/stream", {
+          body: { query: QUERY },
+          headers: { "X-Request-Id": "graphql-2", Accept: "text/event-stream" },
+        });
       });
       expect(faultsOf("graphql-1")).toEqual(FAULT);
       expect(faultsOf("graphql-2")).toEqual(FAULT);
@@ -88,13 +141,22 @@ describe("a request's name", () => {
         }
       }
       const ids = ["first", "second", "no name: {\n}"];
-      const socket = createClient({ url: `${running.url.replace("http", "ws")}/graphql`, webSocketImpl: Named, retryAttempts: 0, lazy: false, generateID: () => ids.shift()! });
+      const socket = createClient({
+        url: `${running.url.replace("http", "ws")}/graphql`,
+        webSocketImpl: Named,
+        retryAttempts: 0,
+        lazy: false,
+        generateID: () => ids.shift()!,
+      });
       await whileListsFail(async () => {
-        for (let count = ids.length; count > 0; count--) for await (const { errors } of socket.iterate({ query: QUERY })) expect(errors).toHaveLength(1);
+        for (let count = ids.length; count > 0; count--)
+          for await (const { errors } of socket.iterate({ query: QUERY }))
+            expect(errors).toHaveLength(1);
       });
       await socket.dispose();
       expect(answered).toBe("socket-1");
-      for (const name of ["socket-1/first", "socket-1/second", "socket-1"]) expect(faultsOf(name), name).toEqual(FAULT);
+      for (const name of ["socket-1/first", "socket-1/second", "socket-1"])
+        expect(faultsOf(name), name).toEqual(FAULT);
     });
   });
 });

@@ -5,13 +5,21 @@ import { startServer, type Person, type TestServer } from "../support/server.js"
 let server: TestServer;
 let ada: Person;
 const make = (kind: string, type: object, name: string, description: string, more: object = {}) =>
-  server.request("POST", `/${kind}`, { token: ada.token, json: { ...type, name, description, owner: ada.id, ...more } });
+  server.request("POST", `/${kind}`, {
+    token: ada.token,
+    json: { ...type, name, description, owner: ada.id, ...more },
+  });
 const dataset = { "@type": "evi:Dataset" };
 beforeAll(async () => {
   server = await startServer();
   ada = await server.person("ada");
-  await make("dataset", dataset, "Nuclear <b>images</b>", "Microscope images of the nucleus.", { keywords: ["imaging", "nucleus"], "@id": "ark:99999/images" });
-  await make("dataset", dataset, "Counts", "Cells counted in the images.", { "@id": "ark:99999/counts" });
+  await make("dataset", dataset, "Nuclear <b>images</b>", "Microscope images of the nucleus.", {
+    keywords: ["imaging", "nucleus"],
+    "@id": "ark:99999/images",
+  });
+  await make("dataset", dataset, "Counts", "Cells counted in the images.", {
+    "@id": "ark:99999/counts",
+  });
   await make("software", {}, "Counter", "Counts cells in images.", { "@id": "ark:99999/counter" });
   await make("dataset", dataset, "Old images", "To be deleted.", { "@id": "ark:99999/old" });
   await server.request("DELETE", "/ark:99999/old", { token: ada.token });
@@ -19,42 +27,75 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const ask = (path: string) => server.request<SearchAnswer>("GET", path);
-const ids = (answer: { body: SearchAnswer }) => answer.body.results.map((result) => result["@id"].slice("ark:99999/".length));
+const ids = (answer: { body: SearchAnswer }) =>
+  answer.body.results.map((result) => result["@id"].slice("ark:99999/".length));
 
 describe("GET /search/basic", () => {
   it("answers records that hold every word, with totals, scores and what was found", async () => {
     const { status, body } = await ask("/search/basic?query=nucleus+image");
     expect(status).toBe(200);
     expect(body).toEqual({
-      query: "nucleus image", total_results: 1, time_taken_ms: expect.any(Number),
-      results: [{
-        "@id": "ark:99999/images", "@type": "evi:Dataset", name: "Nuclear <b>images</b>", description: "Microscope images of the nucleus.", keywords: ["imaging", "nucleus"], score: expect.any(Number),
-        highlight: { name: "Nuclear &lt;b&gt;<em>images</em>&lt;/b&gt;", keywords: "<em>imaging</em> <em>nucleus</em>", description: "Microscope <em>images</em> of the <em>nucleus</em>." },
-      }],
+      query: "nucleus image",
+      total_results: 1,
+      time_taken_ms: expect.any(Number),
+      results: [
+        {
+          "@id": "ark:99999/images",
+          "@type": "evi:Dataset",
+          name: "Nuclear <b>images</b>",
+          description: "Microscope images of the nucleus.",
+          keywords: ["imaging", "nucleus"],
+          score: expect.any(Number),
+          highlight: {
+            name: "Nuclear &lt;b&gt;<em>images</em>&lt;/b&gt;",
+            keywords: "<em>imaging</em> <em>nucleus</em>",
+            description: "Microscope <em>images</em> of the <em>nucleus</em>.",
+          },
+        },
+      ],
     });
   });
 
   it("leaves out what was deleted, and what of a user nobody may see", async () => {
-    expect(ids(await ask("/search/basic?query=images")).toSorted()).toEqual(["counter", "counts", "images"]);
+    expect(ids(await ask("/search/basic?query=images")).toSorted()).toEqual([
+      "counter",
+      "counts",
+      "images",
+    ]);
     expect((await ask("/search/basic?query=example.org")).body.total_results).toBe(0);
     expect(ids(await ask("/search/basic?query=ada"))).toContain("user-ada");
   });
 
   it("keeps to a kind, by any of its names, and gives pages", async () => {
-    for (const type of ["software", "Software", "evi:Software", "https%3A%2F%2Fw3id.org%2FEVI%23Software"]) expect(ids(await ask(`/search/basic?query=images&type=${type}`))).toEqual(["counter"]);
+    for (const type of [
+      "software",
+      "Software",
+      "evi:Software",
+      "https%3A%2F%2Fw3id.org%2FEVI%23Software",
+    ])
+      expect(ids(await ask(`/search/basic?query=images&type=${type}`))).toEqual(["counter"]);
     const { body } = await ask("/search/basic?query=images&limit=2&offset=2");
     expect([body.total_results, body.results.length]).toEqual([3, 1]);
   });
 
   it("forgives a typo only when nothing holds the words as they are", async () => {
     expect(ids(await ask("/search/basic?query=nuclues"))).toEqual(["images"]);
-    expect((await ask("/search/basic?query=xylophone")).body).toMatchObject({ total_results: 0, results: [] });
+    expect((await ask("/search/basic?query=xylophone")).body).toMatchObject({
+      total_results: 0,
+      results: [],
+    });
   });
 
   it.each([
-    ["", ["query", "query"], "missing"], ["?query=", ["query", "query"], "string_too_short"], ["?query=%20", ["query", "query"], "string_too_short"], [`?query=${"x".repeat(8193)}`, ["query", "query"], "value_error"],
-    ["?query=a&limit=0", ["query", "limit"], "greater_than_equal"], ["?query=a&limit=101", ["query", "limit"], "less_than_equal"], ["?query=a&offset=10001", ["query", "offset"], "less_than_equal"],
-    ["?query=a&limit=x", ["query", "limit"], "int_parsing"], ["?query=a&type=Thing", ["query", "type"], "literal_error"],
+    ["", ["query", "query"], "missing"],
+    ["?query=", ["query", "query"], "string_too_short"],
+    ["?query=%20", ["query", "query"], "string_too_short"],
+    [`?query=${"x".repeat(8193)}`, ["query", "query"], "value_error"],
+    ["?query=a&limit=0", ["query", "limit"], "greater_than_equal"],
+    ["?query=a&limit=101", ["query", "limit"], "less_than_equal"],
+    ["?query=a&offset=10001", ["query", "offset"], "less_than_equal"],
+    ["?query=a&limit=x", ["query", "limit"], "int_parsing"],
+    ["?query=a&type=Thing", ["query", "type"], "literal_error"],
   ])("refuses %s", async (search, loc, type) => {
     const answer = await server.request("GET", `/search/basic${search}`);
     expect(answer.status).toBe(422);
@@ -70,38 +111,106 @@ describe("GET /search/semantic", () => {
 });
 
 describe("an identifier in the search box", () => {
-  it.each(["/search/basic", "/search/semantic"])("finds the record of %s, or those below it, never by words in it", async (path) => {
-    const whole = await ask(`${path}?query=${encodeURIComponent("ark:/99999/counter")}`);
-    expect(whole.body.results.map((hit) => hit["@id"])).toEqual(["ark:99999/counter"]);
-    expect((await ask(`${path}?query=${encodeURIComponent("ark:99999/coun")}`)).body.results.map((hit) => hit["@id"])).toContain("ark:99999/counter");
-    expect((await ask(`/search/basic?query=99999`)).body.total_results).toBe(0);
-  });
+  it.each(["/search/basic", "/search/semantic"])(
+    "finds the record of %s, or those below it, never by words in it",
+    async (path) => {
+      const whole = await ask(`${path}?query=${encodeURIComponent("ark:/99999/counter")}`);
+      expect(whole.body.results.map((hit) => hit["@id"])).toEqual(["ark:99999/counter"]);
+      expect(
+        (await ask(`${path}?query=${encodeURIComponent("ark:99999/coun")}`)).body.results.map(
+          (hit) => hit["@id"],
+        ),
+      ).toContain("ark:99999/counter");
+      expect((await ask(`/search/basic?query=99999`)).body.total_results).toBe(0);
+    },
+  );
 
   it("is no text of a crate's entities, wherever it stands in them", async () => {
-    const python = { "@id": "ark:59852/software-clusters-Xyz", "@type": "SoftwareSourceCode", "name": "Python", "author": "ark:59852/person-clusters", "identifier": ["ark:/59852/software-clusters-Xyz", "https://n2t.net/ark:59852/clusters", "GSE4711"] };
-    const crate = { "@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [
-      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", "conformsTo": { "@id": "https://w3id.org/ro/crate/1.1" }, "about": { "@id": "./" } },
-      { "@id": "./", "@type": "Dataset", "name": "Tools", "description": "Programs.", "license": "https://creativecommons.org/licenses/by/4.0/", "datePublished": "2024-01-01", "mentions": { "@id": python["@id"] } }, python] };
-    const made = await server.request("POST", "/rocrate/metadata", { token: ada.token, json: crate });
+    const python = {
+      "@id": "ark:59852/software-clusters-Xyz",
+      "@type": "SoftwareSourceCode",
+      name: "Python",
+      author: "ark:59852/person-clusters",
+      identifier: [
+        "ark:/59852/software-clusters-Xyz",
+        "https://n2t.net/ark:59852/clusters",
+        "GSE4711",
+      ],
+    };
+    const crate = {
+      "@context": "https://w3id.org/ro/crate/1.1/context",
+      "@graph": [
+        {
+          "@id": "ro-crate-metadata.json",
+          "@type": "CreativeWork",
+          conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+          about: { "@id": "./" },
+        },
+        {
+          "@id": "./",
+          "@type": "Dataset",
+          name: "Tools",
+          description: "Programs.",
+          license: "https://creativecommons.org/licenses/by/4.0/",
+          datePublished: "2024-01-01",
+          mentions: { "@id": python["@id"] },
+        },
+        python,
+      ],
+    };
+    const made = await server.request("POST", "/rocrate/metadata", {
+      token: ada.token,
+      json: crate,
+    });
     expect(made.status, made.text).toBe(200);
-    await make("dataset", { ...dataset, author: "ark:59852/person-clusters" }, "Table", "Of nothing much.");
+    await make(
+      "dataset",
+      { ...dataset, author: "ark:59852/person-clusters" },
+      "Table",
+      "Of nothing much.",
+    );
     for (const path of ["/search/basic", "/search/semantic"]) {
       expect((await ask(`${path}?query=clusters`)).body.total_results).toBe(0);
-      expect((await ask(`${path}?query=gse4711`)).body.results.map(({ name }) => name)).toEqual(["Python"]);
-      expect((await ask(`${path}?query=${encodeURIComponent("ark:59852/software-clusters")}`)).body.results.map(({ name }) => name)).toEqual(["Python"]);
+      expect((await ask(`${path}?query=gse4711`)).body.results.map(({ name }) => name)).toEqual([
+        "Python",
+      ]);
+      expect(
+        (
+          await ask(`${path}?query=${encodeURIComponent("ark:59852/software-clusters")}`)
+        ).body.results.map(({ name }) => name),
+      ).toEqual(["Python"]);
     }
   });
 });
 
 describe("search in GraphQL", () => {
   it("finds the same, as records", async () => {
-    const { body } = await server.graphql<{ search: { totalResults: number; results: { record: { id: string; __typename: string }; score: number; highlight: object }[] } }>(
-      `query ($q: String!, $type: String) { search(query: $q, type: $type, first: 5) { totalResults results { score highlight record { id __typename ... on Software { name } } } } }`, { q: "images", type: "Software" });
+    const { body } = await server.graphql<{
+      search: {
+        totalResults: number;
+        results: { record: { id: string; __typename: string }; score: number; highlight: object }[];
+      };
+    }>(
+      "query ($q: String!, $type: String) { search(query: $q, type: $type, first: 5) { " +
+        "totalResults results { score highlight record { id __typename ... on Software { name " +
+        "} } } } }",
+      { q: "images", type: "Software" },
+    );
     expect(body.errors).toBeUndefined();
-    expect(body.data.search).toMatchObject({ totalResults: 1, results: [{ record: { id: "ark:99999/counter", __typename: "Software", name: "Counter" }, highlight: { description: "Counts cells in <em>images</em>." } }] });
-    const both = await server.graphql<{ search: { totalResults: number } }>("{ search(query: \"nucleus proteome\", mode: SEMANTIC) { totalResults } }");
+    expect(body.data.search).toMatchObject({
+      totalResults: 1,
+      results: [
+        {
+          record: { id: "ark:99999/counter", __typename: "Software", name: "Counter" },
+          highlight: { description: "Counts cells in <em>images</em>." },
+        },
+      ],
+    });
+    const both = await server.graphql<{ search: { totalResults: number } }>(
+      '{ search(query: "nucleus proteome", mode: SEMANTIC) { totalResults } }',
+    );
     expect(both.body.data.search.totalResults).toBeGreaterThan(0);
-    const refused = await server.graphql("{ search(query: \" \") { totalResults } }");
+    const refused = await server.graphql('{ search(query: " ") { totalResults } }');
     expect(refused.body.errors![0]!.extensions.code).toBe("VALIDATION");
   });
 });

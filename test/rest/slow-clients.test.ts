@@ -12,7 +12,9 @@ class SlowClient {
 
   constructor(url: string) {
     this.socket = connect(Number(new URL(url).port), "127.0.0.1");
-    this.socket.on("data", (chunk) => (this.#answer += chunk.toString("latin1"))).on("error", () => undefined);
+    this.socket
+      .on("data", (chunk) => (this.#answer += chunk.toString("latin1")))
+      .on("error", () => undefined);
     this.ended = new Promise((resolve) => this.socket.once("close", () => resolve(this.#answer)));
   }
 
@@ -30,31 +32,64 @@ class SlowClient {
 
   static async connected(url: string): Promise<SlowClient> {
     const client = new SlowClient(url);
-    await new Promise((resolve, reject) => client.socket.once("connect", resolve).once("error", reject));
+    await new Promise((resolve, reject) =>
+      client.socket.once("connect", resolve).once("error", reject),
+    );
     return client;
   }
 }
 
 const within = <T>(ms: number, promise: Promise<T>): Promise<T | "still open"> =>
-  Promise.race([promise, new Promise<"still open">((resolve) => setTimeout(resolve, ms, "still open").unref())]);
+  Promise.race([
+    promise,
+    new Promise<"still open">((resolve) => setTimeout(resolve, ms, "still open").unref()),
+  ]);
 
 describe("slow bodies", () => {
   let server: TestServer;
   let ada: Person;
   beforeAll(async () => {
-    server = await startServer({ BODY_TIMEOUT: "500ms", BODY_MIN_RATE: "64K", HEADERS_TIMEOUT: "500ms" });
+    server = await startServer({
+      BODY_TIMEOUT: "500ms",
+      BODY_MIN_RATE: "64K",
+      HEADERS_TIMEOUT: "500ms",
+    });
     ada = await server.person("ada");
   });
   afterAll(() => server.stop());
 
-  const head = (method: string, path: string, type: string, more = "") => `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n${more}`;
+  const head = (method: string, path: string, type: string, more = "") =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n${more}`;
   const withToken = () => `Authorization: Bearer ${ada.token}\r\n`;
   it.each([
-    ["a login form", () => `${head("POST", "/token", "application/x-www-form-urlencoded")}Content-Length: 1000\r\n\r\n`],
-    ["a JSON body", () => `${head("POST", "/dataset", "application/json", withToken())}Content-Length: 9000\r\n\r\n{`],
-    ["a chunked JSON body", () => `${head("POST", "/dataset", "application/json", withToken())}Transfer-Encoding: chunked\r\n\r\n2328\r\n{`],
-    ["a GraphQL body", () => `${head("POST", "/graphql", "application/json")}Content-Length: 9000\r\n\r\n{`],
-    ["an upload", () => `${head("POST", "/rocrate/upload-async", "multipart/form-data; boundary=b", withToken())}Content-Length: 900000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\nPK`],
+    [
+      "a login form",
+      () =>
+        `${head("POST", "/token", "application/x-www-form-urlencoded")}Content-Length: ` +
+        `1000\r\n\r\n`,
+    ],
+    [
+      "a JSON body",
+      () =>
+        `${head("POST", "/dataset", "application/json", withToken())}Content-Length: 9000\r\n\r\n{`,
+    ],
+    [
+      "a chunked JSON body",
+      () =>
+        `${head("POST", "/dataset", "application/json", withToken())}Transfer-Encoding: ` +
+        `chunked\r\n\r\n2328\r\n{`,
+    ],
+    [
+      "a GraphQL body",
+      () => `${head("POST", "/graphql", "application/json")}Content-Length: 9000\r\n\r\n{`,
+    ],
+    [
+      "an upload",
+      () =>
+        `${head("POST", "/rocrate/upload-async", "multipart/form-data; boundary=b", withToken())}Content-Length: ` +
+        `900000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; ` +
+        `filename="a.zip"\r\n\r\nPK`,
+    ],
   ])("ends %s that drips with 408, which names the settings", async (_name, request) => {
     const answer = await within(5_000, new SlowClient(server.url).drip(request()).ended);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
@@ -63,22 +98,36 @@ describe("slow bodies", () => {
   });
 
   it("ends a body that was refused already and goes on dripping", async () => {
-    const client = new SlowClient(server.url).drip(`${head("POST", "/dataset", "application/json")}Content-Length: 9000\r\n\r\n{`);
+    const client = new SlowClient(server.url).drip(
+      `${head("POST", "/dataset", "application/json")}Content-Length: 9000\r\n\r\n{`,
+    );
     expect(await within(5_000, client.ended)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   it("ends a connection that sends no headers, or none to their end", async () => {
     expect(await within(5_000, new SlowClient(server.url).ended)).not.toBe("still open");
-    expect(await within(5_000, new SlowClient(server.url).drip("GET / HTTP/1.1\r\nHost: x\r\nX-Pad: ").ended)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(
+      await within(
+        5_000,
+        new SlowClient(server.url).drip("GET / HTTP/1.1\r\nHost: x\r\nX-Pad: ").ended,
+      ),
+    ).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it("accepts an upload that lasts many periods at the least rate", async () => {
-    const form = Buffer.from(`--b\r\nContent-Disposition: form-data; name="download"\r\n\r\n${JSON.stringify(bodyOf("datadownload", ada.id))}\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n`);
+    const form = Buffer.from(
+      `--b\r\nContent-Disposition: form-data; name="download"\r\n\r\n` +
+        `${JSON.stringify(bodyOf("datadownload", ada.id))}\r\n--b\r\nContent-Disposition: ` +
+        `form-data; name="file"; filename="a.bin"\r\n\r\n`,
+    );
     const end = Buffer.from("\r\n--b--\r\n");
     const chunk = Buffer.alloc(16 * 2 ** 10, 7);
     const chunks = 16;
     const client = await SlowClient.connected(server.url);
-    client.socket.write(`${head("POST", "/register", "multipart/form-data; boundary=b", withToken())}Connection: close\r\nContent-Length: ${form.length + chunks * chunk.length + end.length}\r\n\r\n`);
+    client.socket.write(
+      `${head("POST", "/register", "multipart/form-data; boundary=b", withToken())}Connection: ` +
+        `close\r\nContent-Length: ${form.length + chunks * chunk.length + end.length}\r\n\r\n`,
+    );
     client.socket.write(form);
     for (let sent = 0; sent < chunks; sent++) {
       client.socket.write(chunk);
@@ -98,27 +147,50 @@ describe("connections", () => {
   let server: TestServer | undefined;
   afterAll(() => server?.stop());
 
-  it("are limited by address and in all, with a 503 that names the setting, and are free again once closed", async () => {
-    server = await startServer({ MAX_CONNECTIONS: "12", MAX_CONNECTIONS_PER_ADDRESS: "10" });
-    const clients = await Promise.all(Array.from({ length: 10 }, () => SlowClient.connected(server!.url)));
-    const refused = await new SlowClient(server.url).ended;
-    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
-    expect(refused).toContain("MAX_CONNECTIONS_PER_ADDRESS");
-    expect(refused).toContain("TOO_MANY_CONNECTIONS");
-    for (const { socket } of clients) socket.destroy();
-    await expect.poll(async () => fetch(`${server!.url}/healthz`).then(({ status }) => status, () => 0), { timeout: 5_000 }).toBe(200);
-    await server.stop();
+  it(
+    "are limited by address and in all, with a 503 that names the setting, and are free again " +
+      "once closed",
+    async () => {
+      server = await startServer({ MAX_CONNECTIONS: "12", MAX_CONNECTIONS_PER_ADDRESS: "10" });
+      const clients = await Promise.all(
+        Array.from({ length: 10 }, () => SlowClient.connected(server!.url)),
+      );
+      const refused = await new SlowClient(server.url).ended;
+      expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+      expect(refused).toContain("MAX_CONNECTIONS_PER_ADDRESS");
+      expect(refused).toContain("TOO_MANY_CONNECTIONS");
+      for (const { socket } of clients) socket.destroy();
+      await expect
+        .poll(
+          async () =>
+            fetch(`${server!.url}/healthz`).then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          { timeout: 5_000 },
+        )
+        .toBe(200);
+      await server.stop();
 
-    server = await startServer({ MAX_CONNECTIONS: "10", MAX_CONNECTIONS_PER_ADDRESS: "100" });
-    const others = await Promise.all(Array.from({ length: 10 }, () => SlowClient.connected(server!.url)));
-    expect(await new SlowClient(server.url).ended).toContain("(MAX_CONNECTIONS)");
-    for (const { socket } of others) socket.destroy();
-  });
+      server = await startServer({ MAX_CONNECTIONS: "10", MAX_CONNECTIONS_PER_ADDRESS: "100" });
+      const others = await Promise.all(
+        Array.from({ length: 10 }, () => SlowClient.connected(server!.url)),
+      );
+      expect(await new SlowClient(server.url).ended).toContain("(MAX_CONNECTIONS)");
+      for (const { socket } of others) socket.destroy();
+    },
+  );
 
   it("of a trusted proxy count for the service only", async () => {
     await server?.stop();
-    server = await startServer({ MAX_CONNECTIONS: "100", MAX_CONNECTIONS_PER_ADDRESS: "3", TRUSTED_PROXIES: "127.0.0.0/8" });
-    const clients = await Promise.all(Array.from({ length: 10 }, () => SlowClient.connected(server!.url)));
+    server = await startServer({
+      MAX_CONNECTIONS: "100",
+      MAX_CONNECTIONS_PER_ADDRESS: "3",
+      TRUSTED_PROXIES: "127.0.0.0/8",
+    });
+    const clients = await Promise.all(
+      Array.from({ length: 10 }, () => SlowClient.connected(server!.url)),
+    );
     expect((await server.request("GET", "/healthz")).status).toBe(200);
     expect(clients.map(({ answer }) => answer)).toEqual(clients.map(() => ""));
     for (const { socket } of clients) socket.destroy();

@@ -10,33 +10,68 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const lists = OPERATIONS.filter(({ method, operationId }) => method === "get" && /^(?:list|search)_/.test(operationId)).map(({ path }) => path);
+const lists = OPERATIONS.filter(
+  ({ method, operationId }) => method === "get" && /^(?:list|search)_/.test(operationId),
+).map(({ path }) => path);
 
 describe("a query parameter that a list or a search does not know", () => {
   it.each(lists)("of GET %s is a 422 that lists the known ones", async (path) => {
-    const { status, body } = await server.request<{ detail: { loc: string[]; msg: string; type: string }[] }>("GET", `${path}?query=cells&keywrod=cells&Limit=5`, { token: ada.token });
+    const { status, body } = await server.request<{
+      detail: { loc: string[]; msg: string; type: string }[];
+    }>("GET", `${path}?query=cells&keywrod=cells&Limit=5`, { token: ada.token });
     expect(status).toBe(422);
-    const unknown = body.detail.filter(({ type }) => type === "extra_forbidden").map(({ loc }) => loc.join("."));
+    const unknown = body.detail
+      .filter(({ type }) => type === "extra_forbidden")
+      .map(({ loc }) => loc.join("."));
     expect(unknown).toEqual(expect.arrayContaining(["query.keywrod", "query.Limit"]));
     expect(body.detail[0]!.msg).toContain("limit");
   });
 
   it("is ignored elsewhere, and known ones are accepted", async () => {
     expect((await server.request("GET", "/healthz?x=1")).status).toBe(200);
-    expect((await server.request("GET", "/dataset?limit=5&order=-created&name=x&keyword=y")).status).toBe(200);
-    expect((await server.request("GET", "/search/basic?query=cells&type=dataset&limit=1&offset=0")).status).toBe(200);
+    expect(
+      (await server.request("GET", "/dataset?limit=5&order=-created&name=x&keyword=y")).status,
+    ).toBe(200);
+    expect(
+      (await server.request("GET", "/search/basic?query=cells&type=dataset&limit=1&offset=0"))
+        .status,
+    ).toBe(200);
   });
 });
 
 describe("GraphQL", () => {
-  it.each([["keywords", ["b"]], ["@id", "ark:99999/by-the-side"], ["@type", "evi:Dataset"], ["@context", {}], ["name", "Twice"]])("refuses %s in additionalProperties, because the input has a field for it", async (name, value) => {
-    const input = { name: "A dataset", description: "Of some kind.", owner: ada.id, additionalProperties: { [name]: value, other: 1 } };
-    const { body } = await server.graphql("mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }", { input }, ada.token);
-    expect(body.errors![0]!.extensions).toMatchObject({ code: "VALIDATION", detail: [{ loc: ["body", "additionalProperties", name] }] });
-  });
+  it.each([
+    ["keywords", ["b"]],
+    ["@id", "ark:99999/by-the-side"],
+    ["@type", "evi:Dataset"],
+    ["@context", {}],
+    ["name", "Twice"],
+  ])(
+    "refuses %s in additionalProperties, because the input has a field for it",
+    async (name, value) => {
+      const input = {
+        name: "A dataset",
+        description: "Of some kind.",
+        owner: ada.id,
+        additionalProperties: { [name]: value, other: 1 },
+      };
+      const { body } = await server.graphql(
+        "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }",
+        { input },
+        ada.token,
+      );
+      expect(body.errors![0]!.extensions).toMatchObject({
+        code: "VALIDATION",
+        detail: [{ loc: ["body", "additionalProperties", name] }],
+      });
+    },
+  );
 
   it("answers a subscription over HTTP with an error that names its two transports", async () => {
-    const { status, body } = await server.graphql("subscription ($id: ID!) { submissionProgress(id: $id) { status } }", { id: "x" });
+    const { status, body } = await server.graphql(
+      "subscription ($id: ID!) { submissionProgress(id: $id) { status } }",
+      { id: "x" },
+    );
     expect(status).toBe(400);
     expect(body.errors).toHaveLength(1);
     expect(body.errors![0]!.message).toMatch(/graphql-transport-ws.*\/graphql\/stream/);
@@ -45,7 +80,17 @@ describe("GraphQL", () => {
   });
 
   it("refuses additionalProperties that repeat a field of the input", async () => {
-    const { body } = await server.graphql(`mutation ($owner: ID!) { createDataset(input: { name: "A", description: "long enough", owner: $owner, additionalProperties: { name: "B", extra: 1 } }) { id } }`.replace("$owner: ID!", "$owner: String!"), { owner: ada.id }, ada.token);
-    expect(body.errors?.[0]?.extensions).toMatchObject({ code: "VALIDATION", detail: [{ loc: ["body", "additionalProperties", "name"] }] });
+    const { body } = await server.graphql(
+      (
+        `mutation ($owner: ID!) { createDataset(input: { name: "A", description: "long ` +
+        `enough", owner: $owner, additionalProperties: { name: "B", extra: 1 } }) { id } }`
+      ).replace("$owner: ID!", "$owner: String!"),
+      { owner: ada.id },
+      ada.token,
+    );
+    expect(body.errors?.[0]?.extensions).toMatchObject({
+      code: "VALIDATION",
+      detail: [{ loc: ["body", "additionalProperties", "name"] }],
+    });
   });
 });

@@ -15,53 +15,117 @@ afterAll(() => server.stop());
 
 const made = async (kind: (typeof WRITABLE)[number]) => {
   const body = bodyOf(kind, ada.id);
-  return { body, id: (await server.request<{ "@id": string }>("POST", `/${KINDS[kind].path}`, { token: ada.token, json: body })).body["@id"] };
+  return {
+    body,
+    id: (
+      await server.request<{ "@id": string }>("POST", `/${KINDS[kind].path}`, {
+        token: ada.token,
+        json: body,
+      })
+    ).body["@id"],
+  };
 };
-const put = (id: string, json: unknown, token = ada.token, headers: Record<string, string> = {}) => server.request("PUT", `/${id}`, { token, json, headers });
+const put = (id: string, json: unknown, token = ada.token, headers: Record<string, string> = {}) =>
+  server.request("PUT", `/${id}`, { token, json, headers });
 
 describe("PUT /ark:…", () => {
   it.each(WRITABLE)("takes the body of the record's own kind: %s", async (kind) => {
     const { id, body } = await made(kind);
     const { "@id": _id, ...unnamed }: JsonObject = { ...body, name: "renamed" };
     expect(await put(id, unnamed)).toMatchObject({ status: 200, body: { ...unnamed, "@id": id } });
-    expect((await put(id, { ...unnamed, description: "x" })).body).toMatchObject({ detail: [{ loc: ["body", "description"], type: "string_too_short" }] });
+    expect((await put(id, { ...unnamed, description: "x" })).body).toMatchObject({
+      detail: [{ loc: ["body", "description"], type: "string_too_short" }],
+    });
   });
   it("takes a user's body, with its required fields", async () => {
-    expect((await put(ada.id, { name: "Ada" })).body).toMatchObject({ detail: [{ loc: ["body", "email"] }, { loc: ["body", "password"] }] });
-    expect((await put(ada.id, { name: "Ada", email: ada.email, password: PASSWORD })).body).toMatchObject({ "@id": ada.id, name: "Ada" });
-    expect((await put(ada.id, { name: "Eve", email: ada.email, password: PASSWORD }, other.token)).status).toBe(403);
+    expect((await put(ada.id, { name: "Ada" })).body).toMatchObject({
+      detail: [{ loc: ["body", "email"] }, { loc: ["body", "password"] }],
+    });
+    expect(
+      (await put(ada.id, { name: "Ada", email: ada.email, password: PASSWORD })).body,
+    ).toMatchObject({ "@id": ada.id, name: "Ada" });
+    expect(
+      (await put(ada.id, { name: "Eve", email: ada.email, password: PASSWORD }, other.token))
+        .status,
+    ).toBe(403);
   });
-  it("refuses another identifier in the body than in the path, along with all else that is wrong", async () => {
-    const { id, body } = await made("dataset");
-    expect((await put(id, { ...body, "@id": id.replace("ark:", "ark:/") })).status).toBe(200);
-    expect((await put(id.replaceAll("-", ""), body)).status).toBe(200);
-    expect(await put(id, { ...body, "@id": "ark:99999/another", name: 1 })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "name"] }, { loc: ["body", "@id"], type: "value_error" }] } });
-    expect((await put(id, { ...body, "@id": "no ark" })).body).toMatchObject({ detail: [{ loc: ["body", "@id"], type: "value_error" }] });
-  });
-  it("refuses without a token, without a body, for strangers, for another revision, and on what is not there", async () => {
-    const { id, body } = await made("dataset");
-    expect((await server.request("PUT", `/${id}`, { json: body })).status).toBe(401);
-    expect((await server.request("PUT", `/${id}`, { token: ada.token })).body).toMatchObject({ detail: [{ loc: ["body"], type: "missing" }] });
-    expect((await put(id, body, other.token)).status).toBe(403);
-    expect((await put(id, body, ada.token, { "If-Match": '"2-0"' })).status).toBe(412);
-    expect((await put("ark:99999/nothing", body)).status).toBe(404);
-    await server.request("DELETE", `/${id}`, { token: ada.token });
-    expect((await put(id, body)).status).toBe(410);
-  });
+  it(
+    "refuses another identifier in the body than in the path, along with all else that is " +
+      "wrong",
+    async () => {
+      const { id, body } = await made("dataset");
+      expect((await put(id, { ...body, "@id": id.replace("ark:", "ark:/") })).status).toBe(200);
+      expect((await put(id.replaceAll("-", ""), body)).status).toBe(200);
+      expect(await put(id, { ...body, "@id": "ark:99999/another", name: 1 })).toMatchObject({
+        status: 422,
+        body: {
+          detail: [{ loc: ["body", "name"] }, { loc: ["body", "@id"], type: "value_error" }],
+        },
+      });
+      expect((await put(id, { ...body, "@id": "no ark" })).body).toMatchObject({
+        detail: [{ loc: ["body", "@id"], type: "value_error" }],
+      });
+    },
+  );
+  it(
+    "refuses without a token, without a body, for strangers, for another revision, and on " +
+      "what is not there",
+    async () => {
+      const { id, body } = await made("dataset");
+      expect((await server.request("PUT", `/${id}`, { json: body })).status).toBe(401);
+      expect((await server.request("PUT", `/${id}`, { token: ada.token })).body).toMatchObject({
+        detail: [{ loc: ["body"], type: "missing" }],
+      });
+      expect((await put(id, body, other.token)).status).toBe(403);
+      expect((await put(id, body, ada.token, { "If-Match": '"2-0"' })).status).toBe(412);
+      expect((await put("ark:99999/nothing", body)).status).toBe(404);
+      await server.request("DELETE", `/${id}`, { token: ada.token });
+      expect((await put(id, body)).status).toBe(410);
+    },
+  );
   it("leaves what a crate brought with its uploader, whoever the body names or does not name", async () => {
     const form = new FormData();
-    form.set("file", new Blob([new Uint8Array(await crate([{ "@id": "#scope", "@type": "Product", name: "Microscope" }], {}, { mentions: { "@id": "#scope" } }))]), "crate.zip");
-    const root = (await server.request<{ "@id": string; mentions: { "@id": string } }>("POST", "/rocrate/upload", { token: ada.token, body: form })).body;
+    form.set(
+      "file",
+      new Blob([
+        new Uint8Array(
+          await crate(
+            [{ "@id": "#scope", "@type": "Product", name: "Microscope" }],
+            {},
+            { mentions: { "@id": "#scope" } },
+          ),
+        ),
+      ]),
+      "crate.zip",
+    );
+    const root = (
+      await server.request<{ "@id": string; mentions: { "@id": string } }>(
+        "POST",
+        "/rocrate/upload",
+        { token: ada.token, body: form },
+      )
+    ).body;
     const entity = root.mentions["@id"];
     const { body } = await server.request("GET", `/${entity}`);
-    expect((await put(entity, { ...body, name: "Confocal microscope" }, other.token)).status).toBe(403);
-    for (const name of ["Confocal microscope", "Light-sheet microscope"]) expect((await put(entity, { ...body, name })).body).toMatchObject({ "@id": entity, name });
-    expect((await server.graphql<{ record: { owner: { id: string } } }>("query ($id: ID!) { record(id: $id) { owner { id } } }", { id: entity })).body.data.record.owner.id).toBe(ada.id);
+    expect((await put(entity, { ...body, name: "Confocal microscope" }, other.token)).status).toBe(
+      403,
+    );
+    for (const name of ["Confocal microscope", "Light-sheet microscope"])
+      expect((await put(entity, { ...body, name })).body).toMatchObject({ "@id": entity, name });
+    expect(
+      (
+        await server.graphql<{ record: { owner: { id: string } } }>(
+          "query ($id: ID!) { record(id: $id) { owner { id } } }",
+          { id: entity },
+        )
+      ).body.data.record.owner.id,
+    ).toBe(ada.id);
   });
 });
 
 describe("PUT /computation/execute/ark:…", () => {
-  const execute = (id: string, token?: string) => server.request("PUT", `/computation/execute/${id}`, token === undefined ? {} : { token });
+  const execute = (id: string, token?: string) =>
+    server.request("PUT", `/computation/execute/${id}`, token === undefined ? {} : { token });
   it("refuses with 503 while there is no container engine, and changes nothing", async () => {
     const { id } = await made("computation");
     const answer = await execute(id, ada.token);
@@ -82,39 +146,82 @@ describe("PUT /computation/execute/ark:…", () => {
 
 describe("WRITE_RATE", () => {
   let limited: TestServer;
-  beforeAll(async () => { limited = await startServer({ WRITE_RATE: "4" }); }, 60_000);
+  beforeAll(async () => {
+    limited = await startServer({ WRITE_RATE: "4" });
+  }, 60_000);
   afterAll(() => limited.stop());
 
-  it("ends the writes of an account for the rest of the minute, at all doors together, and no one else's", async () => {
-    const [busy, calm] = [await limited.person("busy"), await limited.person("calm")];
-    const create = (token: string) => limited.request("POST", "/dataset", { token, json: bodyOf("dataset", busy.id) });
-    const { "@id": id } = (await create(busy.token)).body as { "@id": string };
-    expect((await limited.request("PUT", "/publish", { token: busy.token, json: { "@id": id, publicationStatus: "PUBLISHED" } })).status).toBe(200);
-    const mutation = "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }";
-    const input = { type: "evi:Dataset", name: "By GraphQL", description: "A dataset.", owner: busy.id };
-    const graphql = () => limited.graphql(mutation, { input }, busy.token);
-    expect((await graphql()).body.errors).toBeUndefined();
-    expect((await limited.request("DELETE", `/${id}`, { token: busy.token })).status).toBe(200);
-    const refused = await create(busy.token);
-    expect(refused).toMatchObject({ status: 429, body: { code: "TOO_MANY_REQUESTS" } });
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await graphql()).body.errors![0]!.extensions.code).toBe("TOO_MANY_REQUESTS");
-    const form = new FormData();
-    form.set("file", new Blob(["x"]), "x");
-    for (const [method, path, body] of [["POST", "/rocrate/upload-async", form], ["POST", "/register", form], ["POST", `/datadownload/${id}/upload`, form]] as const) {
-      expect((await limited.request(method, path, { token: busy.token, body })).status, path).toBe(429);
-    }
-    for (const path of [`/group/${id}/addUser?userID=${calm.id}`, `/computation/execute/${id}`]) expect((await limited.request("PUT", path, { token: busy.token })).status, path).toBe(429);
-    expect((await limited.request("GET", `/dataset`, { token: busy.token })).status).toBe(200);
-    expect((await limited.request("POST", "/dataset", { token: calm.token, json: bodyOf("dataset", calm.id) })).status).toBe(200);
-  });
-  it("counts new accounts by the address they come from, and does not hide that a token is missing", async () => {
-    const register = (name: string) => limited.request("POST", "/user", { json: { name, email: `${name}@example.org`, password: PASSWORD } });
-    const statuses: number[] = [];
-    for (const name of ["a", "b", "c", "d", "e"]) statuses.push((await register(name)).status);
-    expect(statuses).toContain(429);
-    expect((await limited.request("POST", "/dataset", { json: {} as JsonObject })).status).toBe(401);
-  });
+  it(
+    "ends the writes of an account for the rest of the minute, at all doors together, and no " +
+      "one else's",
+    async () => {
+      const [busy, calm] = [await limited.person("busy"), await limited.person("calm")];
+      const create = (token: string) =>
+        limited.request("POST", "/dataset", { token, json: bodyOf("dataset", busy.id) });
+      const { "@id": id } = (await create(busy.token)).body as { "@id": string };
+      expect(
+        (
+          await limited.request("PUT", "/publish", {
+            token: busy.token,
+            json: { "@id": id, publicationStatus: "PUBLISHED" },
+          })
+        ).status,
+      ).toBe(200);
+      const mutation = "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }";
+      const input = {
+        type: "evi:Dataset",
+        name: "By GraphQL",
+        description: "A dataset.",
+        owner: busy.id,
+      };
+      const graphql = () => limited.graphql(mutation, { input }, busy.token);
+      expect((await graphql()).body.errors).toBeUndefined();
+      expect((await limited.request("DELETE", `/${id}`, { token: busy.token })).status).toBe(200);
+      const refused = await create(busy.token);
+      expect(refused).toMatchObject({ status: 429, body: { code: "TOO_MANY_REQUESTS" } });
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect((await graphql()).body.errors![0]!.extensions.code).toBe("TOO_MANY_REQUESTS");
+      const form = new FormData();
+      form.set("file", new Blob(["x"]), "x");
+      for (const [method, path, body] of [
+        ["POST", "/rocrate/upload-async", form],
+        ["POST", "/register", form],
+        ["POST", `/datadownload/${id}/upload`, form],
+      ] as const) {
+        expect(
+          (await limited.request(method, path, { token: busy.token, body })).status,
+          path,
+        ).toBe(429);
+      }
+      for (const path of [`/group/${id}/addUser?userID=${calm.id}`, `/computation/execute/${id}`])
+        expect((await limited.request("PUT", path, { token: busy.token })).status, path).toBe(429);
+      expect((await limited.request("GET", `/dataset`, { token: busy.token })).status).toBe(200);
+      expect(
+        (
+          await limited.request("POST", "/dataset", {
+            token: calm.token,
+            json: bodyOf("dataset", calm.id),
+          })
+        ).status,
+      ).toBe(200);
+    },
+  );
+  it(
+    "counts new accounts by the address they come from, and does not hide that a token is " +
+      "missing",
+    async () => {
+      const register = (name: string) =>
+        limited.request("POST", "/user", {
+          json: { name, email: `${name}@example.org`, password: PASSWORD },
+        });
+      const statuses: number[] = [];
+      for (const name of ["a", "b", "c", "d", "e"]) statuses.push((await register(name)).status);
+      expect(statuses).toContain(429);
+      expect((await limited.request("POST", "/dataset", { json: {} as JsonObject })).status).toBe(
+        401,
+      );
+    },
+  );
 });
 
 it("no request ended in a fault", () => expect(server.faults).toEqual([]));

@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -36,13 +44,28 @@ describe("the data folder", () => {
     await write(records, create("ark:99999/one"));
     await (await objects.stage([Buffer.from("bytes")] as never)).publish();
     await objects.health();
-    expect(readdirSync(folder)).toEqual(expect.arrayContaining(["records.db", "records.db-wal", "records.db-shm", "records.db.lock", "records.db.pid"]));
+    expect(readdirSync(folder)).toEqual(
+      expect.arrayContaining([
+        "records.db",
+        "records.db-wal",
+        "records.db-shm",
+        "records.db.lock",
+        "records.db.pid",
+      ]),
+    );
     expect(open(folder)).toEqual([]);
     await records.close();
   });
 
   test("is closed to others at the start with what an earlier version left open in it", async () => {
-    for (const name of ["records.db", "records.db-wal", "records.db-shm", "records.db.lock", "jwt-secret"]) writeFileSync(join(folder, name), "", { mode: 0o644 });
+    for (const name of [
+      "records.db",
+      "records.db-wal",
+      "records.db-shm",
+      "records.db.lock",
+      "jwt-secret",
+    ])
+      writeFileSync(join(folder, name), "", { mode: 0o644 });
     mkdirSync(join(folder, "objects", "staging"), { recursive: true, mode: 0o755 });
     chmodSync(folder, 0o755);
     await makePrivate(folder, () => {});

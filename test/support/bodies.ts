@@ -2,8 +2,19 @@ import { EXAMPLES } from "../../src/model/examples.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
 
-/** Kinds that clients create, replace and delete over one path each; users have rules of their own. */
-export const WRITABLE = ["group", "organization", "project", "software", "dataset", "computation", "evidencegraph", "schema"] as const satisfies readonly KindName[];
+/**
+ * Kinds that clients create, replace and delete over one path each; users have rules of their own.
+ */
+export const WRITABLE = [
+  "group",
+  "organization",
+  "project",
+  "software",
+  "dataset",
+  "computation",
+  "evidencegraph",
+  "schema",
+] as const satisfies readonly KindName[];
 
 let counter = 0;
 /** A body of the kind that the service accepts, under an identifier that no other test uses. */

@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../src/package-root.js";
 
-/** Threads run what was built; a test run begins with a fresh build, and a folder for what its processes prepare once. */
+/**
+ * Threads run what was built; a test run begins with a fresh build, and a folder for what its
+ * processes prepare once.
+ */
 export default async function build(): Promise<() => Promise<void>> {
   execFileSync("npm", ["run", "-s", "build"], { cwd: packageRoot, stdio: "inherit" });
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-run-"));

@@ -5,9 +5,15 @@ import { join } from "node:path";
 
 /** False, and said so, where openssl is not installed. */
 export const opensslInstalled = spawnSync("openssl", ["version"]).status === 0;
-if (!opensslInstalled) process.stderr.write("\n!! SKIPPED: certificates are made with openssl; install it to run these tests.\n\n");
+if (!opensslInstalled)
+  process.stderr.write(
+    "\n!! SKIPPED: certificates are made with openssl; install it to run these tests.\n\n",
+  );
 
-/** A certificate of a test's own for 127.0.0.1, which vouches for itself, and its key: files that any user here may read. */
+/**
+ * A certificate of a test's own for 127.0.0.1, which vouches for itself, and its key: files that
+ * any user here may read.
+ */
 export class Certificate {
   readonly folder = mkdtempSync(join(tmpdir(), "arkgraph-tls-"));
   readonly key = join(this.folder, "key.pem");
@@ -15,7 +21,29 @@ export class Certificate {
 
   constructor() {
     chmodSync(this.folder, 0o755);
-    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", this.key, "-out", this.file, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], { stdio: "ignore" });
+    execFileSync(
+      "openssl",
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-keyout",
+        this.key,
+        "-out",
+        this.file,
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+      ],
+      { stdio: "ignore" },
+    );
     chmodSync(this.key, 0o644);
   }
 

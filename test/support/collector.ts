@@ -1,13 +1,32 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-type Value = { stringValue?: string; intValue?: number | string; boolValue?: boolean; doubleValue?: number };
-interface Attribute { key: string; value: Value }
-interface OtlpSpan {
-  traceId: string; spanId: string; parentSpanId?: string; name: string; kind: number; startTimeUnixNano: string; endTimeUnixNano: string; traceState?: string;
-  attributes?: Attribute[]; events?: { name: string; attributes?: Attribute[] }[]; status?: { code?: number; message?: string };
+type Value = {
+  stringValue?: string;
+  intValue?: number | string;
+  boolValue?: boolean;
+  doubleValue?: number;
+};
+interface Attribute {
+  key: string;
+  value: Value;
 }
-interface OtlpRequest { resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[] }
+interface OtlpSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  traceState?: string;
+  attributes?: Attribute[];
+  events?: { name: string; attributes?: Attribute[] }[];
+  status?: { code?: number; message?: string };
+}
+interface OtlpRequest {
+  resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
+}
 
 /** `SpanKind` of OTLP. */
 export const KIND = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
@@ -25,22 +44,38 @@ export class Collector {
   readonly bodies: string[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
 
-  private constructor(private readonly server: Server, readonly url: string) {}
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
 
   /** @param silent takes what is sent and never answers */
   static async start({ silent = false } = {}): Promise<Collector> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const collector = new Collector(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const collector = new Collector(
+      server,
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    );
     server.on("request", async (req, res) => {
       let text = "";
       for await (const chunk of req.setEncoding("utf8")) text += chunk;
-      if (req.method !== "POST" || req.url !== "/v1/traces" || req.headers["content-type"] !== "application/json") return void res.writeHead(404).end();
+      if (
+        req.method !== "POST" ||
+        req.url !== "/v1/traces" ||
+        req.headers["content-type"] !== "application/json"
+      )
+        return void res.writeHead(404).end();
       collector.headers.push(req.headers);
       collector.bodies.push(text);
       for (const { resource, scopeSpans } of (JSON.parse(text) as OtlpRequest).resourceSpans)
         for (const span of scopeSpans.flatMap(({ spans }) => spans))
-          collector.spans.push({ ...span, attributes: plain(span.attributes), events: (span.events ?? []).map(({ name }) => name), resource: plain(resource.attributes) });
+          collector.spans.push({
+            ...span,
+            attributes: plain(span.attributes),
+            events: (span.events ?? []).map(({ name }) => name),
+            resource: plain(resource.attributes),
+          });
       if (!silent) res.writeHead(200, { "Content-Type": "application/json" }).end("{}");
     });
     return collector;
@@ -56,4 +91,13 @@ export class Collector {
   }
 }
 
-const plain = (attributes: readonly Attribute[] = []) => Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.boolValue ?? value.doubleValue ?? (value.intValue === undefined ? undefined : Number(value.intValue))]));
+const plain = (attributes: readonly Attribute[] = []) =>
+  Object.fromEntries(
+    attributes.map(({ key, value }) => [
+      key,
+      value.stringValue ??
+        value.boolValue ??
+        value.doubleValue ??
+        (value.intValue === undefined ? undefined : Number(value.intValue)),
+    ]),
+  );

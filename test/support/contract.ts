@@ -6,26 +6,44 @@ import type { ContractRow } from "../../src/rest/contract/rows.js";
 
 const document = openApiDocument();
 const components = document["components"] as Record<string, Record<string, JsonObject>>;
-const paths = document["paths"] as Record<string, Record<string, { responses: Record<string, JsonObject> }>>;
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, allErrors: true });
+const paths = document["paths"] as Record<
+  string,
+  Record<string, { responses: Record<string, JsonObject> }>
+>;
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  allErrors: true,
+});
 (addFormats as unknown as { default: (target: Ajv2020) => void }).default(ajv);
 ajv.addKeyword("components");
 const checks = new Map<JsonObject, ValidateFunction>();
 
 /** What a `$ref` of the document stands for; anything else is itself. */
-export const followed = (node: JsonObject): JsonObject => (typeof node["$ref"] === "string" ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]! : node);
+export const followed = (node: JsonObject): JsonObject =>
+  typeof node["$ref"] === "string"
+    ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]!
+    : node;
 
 /** What stands in the way of an answer being a documented one. */
-export function misfit(operation: ContractRow, answer: { status: number; headers: Headers; text: string }): string | undefined {
-  const declaredResponse = paths[operation.path]![operation.method]!.responses[String(answer.status)];
+export function misfit(
+  operation: ContractRow,
+  answer: { status: number; headers: Headers; text: string },
+): string | undefined {
+  const declaredResponse =
+    paths[operation.path]![operation.method]!.responses[String(answer.status)];
   if (!declaredResponse) return `status ${answer.status} is not documented`;
-  const content = followed(declaredResponse)["content"] as Record<string, { schema: JsonObject }> | undefined;
+  const content = followed(declaredResponse)["content"] as
+    Record<string, { schema: JsonObject }> | undefined;
   if (!content) return answer.text === "" ? undefined : "a body is not documented";
   const type = (answer.headers.get("content-type") ?? "").split(";")[0]!;
   const declared = content[type] ?? content["*/*"];
   if (!declared) return `${type} is none of ${Object.keys(content).join(", ")}`;
   if (!type.includes("json")) return undefined;
   let check = checks.get(declared.schema);
-  if (!check) checks.set(declared.schema, (check = ajv.compile({ ...declared.schema, components })));
+  if (!check)
+    checks.set(declared.schema, (check = ajv.compile({ ...declared.schema, components })));
   return check(JSON.parse(answer.text)) ? undefined : JSON.stringify(check.errors);
 }

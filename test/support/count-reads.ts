@@ -1,9 +1,24 @@
 import type { RecordStore } from "../../src/storage/records/port.js";
 
-const READS = ["find", "findMany", "list", "count", "atRevision", "history", "linksFrom", "linksTo", "quads", "accountOf", "objectsOf"] as const satisfies readonly (keyof RecordStore)[];
+const READS = [
+  "find",
+  "findMany",
+  "list",
+  "count",
+  "atRevision",
+  "history",
+  "linksFrom",
+  "linksTo",
+  "quads",
+  "accountOf",
+  "objectsOf",
+] as const satisfies readonly (keyof RecordStore)[];
 
 /** Runs something and says how often each read of the store was called meanwhile. */
-export async function countReads<T>(records: RecordStore, run: () => Promise<T>): Promise<{ answer: T; reads: Record<string, number>; total: number }> {
+export async function countReads<T>(
+  records: RecordStore,
+  run: () => Promise<T>,
+): Promise<{ answer: T; reads: Record<string, number>; total: number }> {
   const store = records as unknown as Record<string, (...args: unknown[]) => unknown>;
   const originals = READS.map((name) => [name, store[name]!] as const);
   const reads: Record<string, number> = {};

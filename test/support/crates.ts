@@ -14,28 +14,71 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 export type Entity = { [key: string]: Json };
 
 export const LIMITS: CrateLimits = {
-  MAX_CRATE_ENTRIES: 1000, MAX_CRATE_INFLATED_BYTES: 100 * 2 ** 20, MAX_CRATE_RATIO: 200, MAX_MEMBER_NAME_BYTES: 1024,
-  MAX_METADATA_BYTES: 20 * 2 ** 20, MAX_ENTITY_BYTES: 2 ** 20, MAX_JSON_DEPTH: 200, MAX_CRATE_ENTITIES: 100_000,
-  MAX_CRATE_CONTEXTS: 100, MAX_CRATE_TERMS: 10_000, MAX_CRATE_REFERENCES: 100_000, MAX_CRATE_NESTING: 20, MAX_CRATE_RECORD_BYTES: 2 ** 30,
+  MAX_CRATE_ENTRIES: 1000,
+  MAX_CRATE_INFLATED_BYTES: 100 * 2 ** 20,
+  MAX_CRATE_RATIO: 200,
+  MAX_MEMBER_NAME_BYTES: 1024,
+  MAX_METADATA_BYTES: 20 * 2 ** 20,
+  MAX_ENTITY_BYTES: 2 ** 20,
+  MAX_JSON_DEPTH: 200,
+  MAX_CRATE_ENTITIES: 100_000,
+  MAX_CRATE_CONTEXTS: 100,
+  MAX_CRATE_TERMS: 10_000,
+  MAX_CRATE_REFERENCES: 100_000,
+  MAX_CRATE_NESTING: 20,
+  MAX_CRATE_RECORD_BYTES: 2 ** 30,
 };
 
 /** Metadata of RO-Crate 1.1 with a root `./` and further entities. */
-export function metadata(entities: Entity[] = [], root: Entity = {}, context: Json = RO_CRATE): Entity {
+export function metadata(
+  entities: Entity[] = [],
+  root: Entity = {},
+  context: Json = RO_CRATE,
+): Entity {
   return {
     "@context": context,
     "@graph": [
-      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": (root["@id"] as string | undefined) ?? "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
-      { "@id": "./", "@type": "Dataset", name: "A crate", description: "For tests", license: { "@id": "https://spdx.org/licenses/CC-BY-4.0" }, datePublished: "2024-05-03", ...root },
+      {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        about: { "@id": (root["@id"] as string | undefined) ?? "./" },
+        conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+      },
+      {
+        "@id": "./",
+        "@type": "Dataset",
+        name: "A crate",
+        description: "For tests",
+        license: { "@id": "https://spdx.org/licenses/CC-BY-4.0" },
+        datePublished: "2024-05-03",
+        ...root,
+      },
       ...entities,
     ],
   };
 }
 
 /** Records or entities of a crate, but for what its metadata descriptors say. */
-export const withoutDescriptors = <T extends { ark: string }>(records: readonly T[]): T[] => records.filter(({ ark }) => !ark.endsWith("/ro-crate-metadata.json"));
+export const withoutDescriptors = <T extends { ark: string }>(records: readonly T[]): T[] =>
+  records.filter(({ ark }) => !ark.endsWith("/ro-crate-metadata.json"));
 
 /** What RO-Crate asks for and small examples leave out; told apart from what a test is about. */
-export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set(["ABOUT_NOWHERE", "CONFORMS_TO_INVALID", "CONTEXT_MISSING", "CONTEXT_VERSION", "DESCRIPTOR_INCOMPLETE", "ID_NOT_URI", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "OLDER_LAYOUT", "ROOT_ID", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE", "TYPE_MISSING"]);
+export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set([
+  "ABOUT_NOWHERE",
+  "CONFORMS_TO_INVALID",
+  "CONTEXT_MISSING",
+  "CONTEXT_VERSION",
+  "DESCRIPTOR_INCOMPLETE",
+  "ID_NOT_URI",
+  "NESTED_WITHOUT_ID",
+  "NOT_FLATTENED",
+  "NOT_PART",
+  "OLDER_LAYOUT",
+  "ROOT_ID",
+  "ROOT_INCOMPLETE",
+  "TEXT_AS_REFERENCE",
+  "TYPE_MISSING",
+]);
 
 export type Members = { [name: string]: string | Uint8Array | Entity | null };
 
@@ -44,14 +87,27 @@ export async function zip(members: Members, options: { compress?: boolean } = {}
   const archive = new yazl.ZipFile();
   for (const [name, content] of Object.entries(members)) {
     if (content === null) archive.addEmptyDirectory(name);
-    else archive.addBuffer(Buffer.from(typeof content === "string" || content instanceof Uint8Array ? content : JSON.stringify(content)), name, { mtime: new Date(1e12), compress: options.compress ?? true });
+    else
+      archive.addBuffer(
+        Buffer.from(
+          typeof content === "string" || content instanceof Uint8Array
+            ? content
+            : JSON.stringify(content),
+        ),
+        name,
+        { mtime: new Date(1e12), compress: options.compress ?? true },
+      );
   }
   archive.end();
   return buffer(archive.outputStream);
 }
 
 /** A crate's archive with its metadata at the top. */
-export const crate = (entities: Entity[], files: Members = {}, root: Entity = {}): Promise<Buffer> => zip({ "ro-crate-metadata.json": metadata(entities, root), ...files });
+export const crate = (
+  entities: Entity[],
+  files: Members = {},
+  root: Entity = {},
+): Promise<Buffer> => zip({ "ro-crate-metadata.json": metadata(entities, root), ...files });
 
 /** A folder packed as it is. */
 export function zipFolder(folder: string): Promise<Buffer> {
@@ -93,7 +149,11 @@ export function directoryHeaders(archive: Buffer): number[] {
   let at = archive.readUInt32LE(end + 16);
   for (let count = archive.readUInt16LE(end + 10); count > 0; count--) {
     offsets.push(at);
-    at += 46 + archive.readUInt16LE(at + 28) + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+    at +=
+      46 +
+      archive.readUInt16LE(at + 28) +
+      archive.readUInt16LE(at + 30) +
+      archive.readUInt16LE(at + 32);
   }
   return offsets;
 }
@@ -107,8 +167,10 @@ export function forge(archive: Buffer, member: number, change: (header: Buffer) 
 
 /** Replaces a member's name everywhere by one of the same length, past what packers refuse. */
 export function rename(archive: Buffer, from: string, to: string): Buffer {
-  if (Buffer.byteLength(from) !== Buffer.byteLength(to)) throw new Error("names must have one length");
+  if (Buffer.byteLength(from) !== Buffer.byteLength(to))
+    throw new Error("names must have one length");
   const renamed = Buffer.from(archive);
-  for (let at = renamed.indexOf(from); at >= 0; at = renamed.indexOf(from, at + 1)) renamed.write(to, at);
+  for (let at = renamed.indexOf(from); at >= 0; at = renamed.indexOf(from, at + 1))
+    renamed.write(to, at);
   return renamed;
 }

@@ -8,7 +8,12 @@ import { MemoryFeed } from "./memory-feed.js";
 import { ark, quadsOf, type Sketch } from "./quads.js";
 
 /** `more`: what the document says besides. */
-export interface Planned extends Sketch { kind?: KindName; crate?: string; owner?: string; more?: object }
+export interface Planned extends Sketch {
+  kind?: KindName;
+  crate?: string;
+  owner?: string;
+  more?: object;
+}
 
 /** Records in memory with an index on them: what evidence graphs are asked of. */
 export class EvidenceWorld {
@@ -17,15 +22,29 @@ export class EvidenceWorld {
   readonly #quads = new Map<string, string>();
   engine!: OxigraphEngine;
 
-  readonly records: Pick<RecordStore, "find" | "findMany" | "holders" | "list" | "sequence" | "quads"> = {
+  readonly records: Pick<
+    RecordStore,
+    "find" | "findMany" | "holders" | "list" | "sequence" | "quads"
+  > = {
     find: async (asked) => {
       const record = this.#stored.get(asked);
       return record && { record };
     },
     findMany: async (arks) => arks.map((asked) => this.#stored.get(asked)),
-    holders: async (keys) => [...this.#stored.values()].filter(({ key }) => keys.includes(key)).map(({ ark, key, kind, owner, tombstone }) => ({ ark, key, kind, owner, deleted: tombstone !== null })),
+    holders: async (keys) =>
+      [...this.#stored.values()]
+        .filter(({ key }) => keys.includes(key))
+        .map(({ ark, key, kind, owner, tombstone }) => ({
+          ark,
+          key,
+          kind,
+          owner,
+          deleted: tombstone !== null,
+        })),
     list: async ({ crate }) => {
-      const items = [...this.#stored.values()].filter((record) => record.crate === crate && record.tombstone === null);
+      const items = [...this.#stored.values()].filter(
+        (record) => record.crate === crate && record.tombstone === null,
+      );
       return { items, positions: items.map((_, index) => String(index)) };
     },
     sequence: async () => this.feed.sequence,
@@ -39,8 +58,20 @@ export class EvidenceWorld {
       graphs[ark(name)] = quadsOf(name, planned);
       this.#quads.set(ark(name), graphs[ark(name)]!);
       this.#stored.set(ark(name), {
-        ark: ark(name), key: arkKey(ark(name)), kind: planned.kind ?? "dataset", name: planned.name ?? name, owner: planned.owner === undefined ? null : ark(planned.owner), revision: 1, createdAt: 0, modifiedAt: 0,
-        publicationStatus: "DRAFT", embargoedUntil: null, crate: planned.crate ?? null, tombstone: null, newestBacklink: 0, document: documentOf(name, planned),
+        ark: ark(name),
+        key: arkKey(ark(name)),
+        kind: planned.kind ?? "dataset",
+        name: planned.name ?? name,
+        owner: planned.owner === undefined ? null : ark(planned.owner),
+        revision: 1,
+        createdAt: 0,
+        modifiedAt: 0,
+        publicationStatus: "DRAFT",
+        embargoedUntil: null,
+        crate: planned.crate ?? null,
+        tombstone: null,
+        newestBacklink: 0,
+        document: documentOf(name, planned),
       });
     }
     this.feed.commit(graphs);
@@ -53,22 +84,54 @@ export class EvidenceWorld {
 
   async open(): Promise<this> {
     this.engine = await openOxigraphEngine({ openFeed: this.feed.open });
-    while (this.engine.state().state === "loading") await new Promise((resolve) => setTimeout(resolve, 5));
+    while (this.engine.state().state === "loading")
+      await new Promise((resolve) => setTimeout(resolve, 5));
     return this;
   }
 
   ask(name: string, request: Partial<EvidenceRequest> = {}): Promise<EvidenceGraph> {
-    return evidenceGraph({ ark: ark(name), direction: "upstream", limit: 10_000, ...request }, { records: this.records, queries: this.engine });
+    return evidenceGraph(
+      { ark: ark(name), direction: "upstream", limit: 10_000, ...request },
+      { records: this.records, queries: this.engine },
+    );
   }
 }
 
 /** The document that says what the sketch says, field by field. */
 const documentOf = (name: string, { edges = {}, more = {} }: Planned): Uint8Array =>
-  Buffer.from(JSON.stringify({ "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" }, "@id": ark(name), ...more, ...Object.fromEntries(Object.entries(edges).map(([field, targets]) => [field, targets.map(ark)])) }));
+  Buffer.from(
+    JSON.stringify({
+      "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" },
+      "@id": ark(name),
+      ...more,
+      ...Object.fromEntries(
+        Object.entries(edges).map(([field, targets]) => [field, targets.map(ark)]),
+      ),
+    }),
+  );
 
 /** Short names of the nodes, in order. */
-export const nodesIn = (graph: EvidenceGraph): string[] => graph["@graph"].map((node) => node["@id"].replace("ark:99999/", ""));
-/** Edges as they were stated, `subject property object`, short and sorted; derived ones are left out. */
+export const nodesIn = (graph: EvidenceGraph): string[] =>
+  graph["@graph"].map((node) => node["@id"].replace("ark:99999/", ""));
+/**
+ * Edges as they were stated, `subject property object`, short and sorted; derived ones are left
+ * out.
+ */
 export const edgesIn = (graph: EvidenceGraph): string[] =>
-  graph["@graph"].flatMap((node) => Object.entries(node).flatMap(([name, values]) =>
-    Array.isArray(values) && name !== "@type" && name !== "statements" ? (values as { "@id": string }[]).filter((value) => !node.statements?.some(({ derived, property, object }) => derived && property === name && object === value["@id"])).map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", "")) : [])).sort();
+  graph["@graph"]
+    .flatMap((node) =>
+      Object.entries(node).flatMap(([name, values]) =>
+        Array.isArray(values) && name !== "@type" && name !== "statements"
+          ? (values as { "@id": string }[])
+              .filter(
+                (value) =>
+                  !node.statements?.some(
+                    ({ derived, property, object }) =>
+                      derived && property === name && object === value["@id"],
+                  ),
+              )
+              .map((value) => `${node["@id"]} ${name} ${value["@id"]}`.replaceAll("ark:99999/", ""))
+          : [],
+      ),
+    )
+    .sort();

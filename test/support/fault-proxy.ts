@@ -1,8 +1,18 @@
 import { once } from "node:events";
-import { Agent, createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  Agent,
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What goes wrong with one exchange, one of these; the real server sees the request unless it is answered here. */
+/**
+ * What goes wrong with one exchange, one of these; the real server sees the request unless it is
+ * answered here.
+ */
 export interface Fault {
   /** Answered here, in place of the server. */
   readonly status?: number;
@@ -20,9 +30,16 @@ export interface Fault {
   readonly loseAnswer?: true;
 }
 
-export interface Seen { method: string; path: string; range: string | undefined }
+export interface Seen {
+  method: string;
+  path: string;
+  range: string | undefined;
+}
 
-/** Stands before a real HTTP server on loopback and hands everything on, but for the faults it is told to make. */
+/**
+ * Stands before a real HTTP server on loopback and hands everything on, but for the faults it is
+ * told to make.
+ */
 export class FaultProxy {
   /** Every request, in order. */
   readonly seen: Seen[] = [];
@@ -54,7 +71,10 @@ export class FaultProxy {
 
   /** Listens again where it did before. */
   async comeBack(): Promise<void> {
-    this.server = createServer((request, response) => this.handle(request, response)).listen(this.port, "127.0.0.1");
+    this.server = createServer((request, response) => this.handle(request, response)).listen(
+      this.port,
+      "127.0.0.1",
+    );
     await once(this.server, "listening");
     this.port = (this.server.address() as AddressInfo).port;
   }
@@ -66,30 +86,62 @@ export class FaultProxy {
   }
 
   private handle(request: IncomingMessage, response: ServerResponse): void {
-    const seen: Seen = { method: request.method!, path: request.url!, range: request.headers.range };
+    const seen: Seen = {
+      method: request.method!,
+      path: request.url!,
+      range: request.headers.range,
+    };
     this.seen.push(seen);
-    const { status, code = "InternalError", silent, cutAfter, stallAfter, breakAfter, loseAnswer } = this.fault(seen) ?? {};
+    const {
+      status,
+      code = "InternalError",
+      silent,
+      cutAfter,
+      stallAfter,
+      breakAfter,
+      loseAnswer,
+    } = this.fault(seen) ?? {};
     request.on("error", () => {});
     response.on("error", () => {});
     if (silent) return void request.resume();
     if (status !== undefined) {
-      request.resume().on("end", () => response.writeHead(status, { "Content-Type": "application/xml" }).end(`<Error><Code>${code}</Code><Message>made up</Message></Error>`));
+      request
+        .resume()
+        .on("end", () =>
+          response
+            .writeHead(status, { "Content-Type": "application/xml" })
+            .end(`<Error><Code>${code}</Code><Message>made up</Message></Error>`),
+        );
       return;
     }
     // With the headers as they came: they are signed.
-    const onward = send({ host: this.target.hostname, port: this.target.port, method: request.method, path: request.url, headers: request.headers, agent: this.agent }, (answer) => {
-      answer.on("error", () => response.destroy());
-      if (loseAnswer) return void answer.resume().on("end", () => response.destroy());
-      response.writeHead(answer.statusCode!, answer.headers);
-      if (cutAfter !== undefined) return cut(answer, response, cutAfter, () => response.destroy());
-      if (stallAfter !== undefined) return cut(answer, response, stallAfter, () => {});
-      answer.pipe(response);
-    });
+    const onward = send(
+      {
+        host: this.target.hostname,
+        port: this.target.port,
+        method: request.method,
+        path: request.url,
+        headers: request.headers,
+        agent: this.agent,
+      },
+      (answer) => {
+        answer.on("error", () => response.destroy());
+        if (loseAnswer) return void answer.resume().on("end", () => response.destroy());
+        response.writeHead(answer.statusCode!, answer.headers);
+        if (cutAfter !== undefined)
+          return cut(answer, response, cutAfter, () => response.destroy());
+        if (stallAfter !== undefined) return cut(answer, response, stallAfter, () => {});
+        answer.pipe(response);
+      },
+    );
     onward.on("error", () => response.destroy());
     response.on("close", () => response.writableFinished || onward.destroy());
     if (breakAfter !== undefined) {
       let come = 0;
-      request.on("data", (chunk: Buffer) => (come += chunk.byteLength) >= breakAfter && request.destroy());
+      request.on(
+        "data",
+        (chunk: Buffer) => (come += chunk.byteLength) >= breakAfter && request.destroy(),
+      );
       onward.destroy();
       return;
     }
@@ -97,7 +149,12 @@ export class FaultProxy {
   }
 }
 
-function cut(answer: IncomingMessage, response: ServerResponse, after: number, end: () => void): void {
+function cut(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  after: number,
+  end: () => void,
+): void {
   let left = after;
   response.flushHeaders();
   answer.on("data", (chunk: Buffer) => {

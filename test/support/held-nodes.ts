@@ -11,12 +11,16 @@ const HELD = 60_000;
 const WRITERS = 8;
 const BOUNDARY = "----arkgraph-held";
 
-/** What became of a create: the status of its answer; `undefined` while there is none, 0 when its connection ended without one. */
+/**
+ * What became of a create: the status of its answer; `undefined` while there is none, 0 when its
+ * connection ended without one.
+ */
 type Outcomes = Map<string, number | undefined>;
 
 /**
- * A worker amid a crate and an api node with open requests, both stopped as a machine is that is suspended: they keep
- * their memory, connections and locks, and know nothing of the time that goes by.
+ * A worker amid a crate and an api node with open requests, both stopped as a machine is that is
+ * suspended: they keep their memory, connections and locks, and know nothing of the time that goes
+ * by.
  */
 export class HeldNodes {
   readonly outcomes: Outcomes = new Map();
@@ -24,22 +28,44 @@ export class HeldNodes {
   progress!: Promise<string>;
   /** Asked before the nodes stand still, answered after. */
   synchronous!: Promise<Answer>;
-  #half!: { upload: ClientRequest; rest: Buffer; answered: Promise<{ status: number; text: string }> };
+  #half!: {
+    upload: ClientRequest;
+    rest: Buffer;
+    answered: Promise<{ status: number; text: string }>;
+  };
   #writers!: Promise<void>[];
   #since = 0;
   #over = false;
 
-  private constructor(private readonly cluster: Topology, private readonly user: User, readonly worker: RegistryProcess, readonly api: RegistryProcess, readonly submission: string) {}
+  private constructor(
+    private readonly cluster: Topology,
+    private readonly user: User,
+    readonly worker: RegistryProcess,
+    readonly api: RegistryProcess,
+    readonly submission: string,
+  ) {}
 
   /** @param entities of a crate @param settings of both nodes */
-  static async hold(cluster: Topology, user: User, entities: number, settings: Record<string, string>): Promise<HeldNodes> {
+  static async hold(
+    cluster: Topology,
+    user: User,
+    entities: number,
+    settings: Record<string, string>,
+  ): Promise<HeldNodes> {
     const worker = await cluster.addWorker(settings);
-    const api = await RegistryProcess.start({ env: { ...cluster.servers.env, ROLE: "api", BASE_URL: cluster.url, ...settings } });
-    const accepted = await cluster.upload(await largeCrate("a worker that stands still", entities), user.token);
+    const api = await RegistryProcess.start({
+      env: { ...cluster.servers.env, ROLE: "api", BASE_URL: cluster.url, ...settings },
+    });
+    const accepted = await cluster.upload(
+      await largeCrate("a worker that stands still", entities),
+      user.token,
+    );
     if (accepted.status !== 200) throw new Error(`not accepted: ${accepted.text}`);
     const submission = accepted.body["submissionUUID"] as string;
     const held = new HeldNodes(cluster, user, worker, api, submission);
-    for (let stage: unknown; stage === null || stage === undefined; await sleep(5)) stage = (await cluster.ask(`/rocrate/upload/status/${submission}`, { token: user.token })).body["stage"];
+    for (let stage: unknown; stage === null || stage === undefined; await sleep(5))
+      stage = (await cluster.ask(`/rocrate/upload/status/${submission}`, { token: user.token }))
+        .body["stage"];
     worker.signal("SIGSTOP");
     await held.#open(entities);
     api.signal("SIGSTOP");
@@ -71,39 +97,80 @@ export class HeldNodes {
 
   async #open(entities: number): Promise<void> {
     const { api, user } = this;
-    this.progress = fetch(`${api.url}/rocrate/upload/status/${this.submission}`, { headers: { Authorization: `Bearer ${user.token}`, Accept: "text/event-stream" } }).then((answer) => answer.text());
-    this.synchronous = api.upload(await largeCrate("a crate that is waited for", entities), user.token, { path: "/rocrate/upload" });
+    this.progress = fetch(`${api.url}/rocrate/upload/status/${this.submission}`, {
+      headers: { Authorization: `Bearer ${user.token}`, Accept: "text/event-stream" },
+    }).then((answer) => answer.text());
+    this.synchronous = api.upload(
+      await largeCrate("a crate that is waited for", entities),
+      user.token,
+      { path: "/rocrate/upload" },
+    );
     this.#half = await this.#halfUpload(await largeCrate("a crate that is half sent", entities));
     // Its own and the worker's; the half one is none yet.
-    for (let known = 0; known < 2; await sleep(20)) known = ((await this.cluster.ask("/rocrate/upload/status", { token: user.token })).body as unknown as unknown[]).length;
+    for (let known = 0; known < 2; await sleep(20))
+      known = (
+        (await this.cluster.ask("/rocrate/upload/status", { token: user.token }))
+          .body as unknown as unknown[]
+      ).length;
     this.#writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(writer));
     // Long enough for several rounds of them; where it ends is chance.
     await sleep(1_000);
-    for (const promise of [this.progress, this.synchronous, this.#half.answered, ...this.#writers]) promise.catch(() => {});
+    for (const promise of [this.progress, this.synchronous, this.#half.answered, ...this.#writers])
+      promise.catch(() => {});
   }
 
   async #write(writer: number): Promise<void> {
     for (let number = 0; !this.#over; number++) {
       const ark = `ark:99999/held-${writer}-${number}`;
       this.outcomes.set(ark, undefined);
-      // One that the node had not begun to read when it stood still may find its connection idle for too long, and is told nothing.
-      this.outcomes.set(ark, await this.create(this.api, ark).then(({ status }) => status, () => 0));
+      // One that the node had not begun to read when it stood still may find its connection idle
+      // for too long, and is told nothing.
+      this.outcomes.set(
+        ark,
+        await this.create(this.api, ark).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      );
     }
   }
 
   /** Creates a piece of software, of which the tests beside create none. */
   create(node: { ask: RegistryProcess["ask"] }, ark: string): ReturnType<RegistryProcess["ask"]> {
-    return node.ask("/software", { token: this.user.token, body: { "@id": ark, "@type": "evi:Software", name: ark, description: "Asked for while a node stood still.", owner: this.user.ark } });
+    return node.ask("/software", {
+      token: this.user.token,
+      body: {
+        "@id": ark,
+        "@type": "evi:Software",
+        name: ark,
+        description: "Asked for while a node stood still.",
+        owner: this.user.ark,
+      },
+    });
   }
 
   async #halfUpload(archive: Uint8Array) {
-    const body = Buffer.concat([Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="crate.zip"\r\nContent-Type: application/zip\r\n\r\n`), archive, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
-    const headers = { Authorization: `Bearer ${this.user.token}`, "Content-Type": `multipart/form-data; boundary=${BOUNDARY}`, "Content-Length": body.length };
+    const body = Buffer.concat([
+      Buffer.from(
+        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; ` +
+          `filename="crate.zip"\r\nContent-Type: application/zip\r\n\r\n`,
+      ),
+      archive,
+      Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+    ]);
+    const headers = {
+      Authorization: `Bearer ${this.user.token}`,
+      "Content-Type": `multipart/form-data; boundary=${BOUNDARY}`,
+      "Content-Length": body.length,
+    };
     const upload = request(`${this.api.url}/rocrate/upload-async`, { method: "POST", headers });
     const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
       upload.on("error", reject).on("response", (answer) => {
         let text = "";
-        answer.on("data", (chunk: Buffer) => (text += chunk.toString())).on("end", () => resolve({ status: answer.statusCode!, text })).on("error", reject);
+        answer
+          .on("data", (chunk: Buffer) => (text += chunk.toString()))
+          .on("end", () => resolve({ status: answer.statusCode!, text }))
+          .on("error", reject);
       });
     });
     const half = body.length >> 1;

@@ -7,24 +7,62 @@ import type { IntakeHost, IntakeResult } from "../../src/services/crates/run/pro
 import { takeIn } from "../../src/services/crates/run/ingest.js";
 import { LIMITS, readerOf } from "./crates.js";
 
-export interface Taken { result: IntakeResult; records: CrateRecord[] }
+export interface Taken {
+  result: IntakeResult;
+  records: CrateRecord[];
+}
 
-/** The intake of bytes in this thread, storing nothing: for inputs by the thousand. @throws whatever is no fault of the crate */
-export async function takeInHere(bytes: Uint8Array, { format = "zip", limits = {} }: { format?: "zip" | "metadata"; limits?: Partial<CrateLimits> } = {}): Promise<Taken> {
+/**
+ * The intake of bytes in this thread, storing nothing: for inputs by the thousand.
+ * @throws whatever is no fault of the crate
+ */
+export async function takeInHere(
+  bytes: Uint8Array,
+  {
+    format = "zip",
+    limits = {},
+  }: { format?: "zip" | "metadata"; limits?: Partial<CrateLimits> } = {},
+): Promise<Taken> {
   const records: CrateRecord[] = [];
-  const host: IntakeHost = { progress: () => {}, intend: async () => {}, registered: async () => [], claim: async () => [], records: (batch) => void records.push(...batch) };
+  const host: IntakeHost = {
+    progress: () => {},
+    intend: async () => {},
+    registered: async () => [],
+    claim: async () => [],
+    records: (batch) => void records.push(...batch),
+  };
   const objects = { readStaged: async () => readerOf(bytes) } as unknown as ObjectStore;
-  const result = await takeIn({
-    objects: { files: "nowhere" }, archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" }, format, limits: { ...LIMITS, ...limits },
-    identify: { naan: "99999", acceptedNaans: "*" }, baseUrl: "https://registry.example", owner: "ark:99999/user-ada", dryRun: true,
-  }, objects, host, boundedGraphs({ ...LIMITS, ...limits }));
+  const result = await takeIn(
+    {
+      objects: { files: "nowhere" },
+      archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" },
+      format,
+      limits: { ...LIMITS, ...limits },
+      identify: { naan: "99999", acceptedNaans: "*" },
+      baseUrl: "https://registry.example",
+      owner: "ark:99999/user-ada",
+      dryRun: true,
+    },
+    objects,
+    host,
+    boundedGraphs({ ...LIMITS, ...limits }),
+  );
   return { result, records };
 }
 
-/** What is wrong with an answer itself: a refusal that says nothing, a code that is not documented. */
+/**
+ * What is wrong with an answer itself: a refusal that says nothing, a code that is not documented.
+ */
 export function illFormed({ result }: Taken): string | undefined {
   const findings = [...("errors" in result ? result.errors : []), ...result.warnings];
   if ("errors" in result && result.errors.length === 0) return "a refusal without a reason";
-  const odd = findings.find(({ code, message, file, pointer }) => !Object.hasOwn(FINDING_CODES, code) || message.length < 5 || message.length > 2000 || (file?.length ?? 0) > 1100 || (pointer !== null && pointer !== "" && !pointer.startsWith("/")));
+  const odd = findings.find(
+    ({ code, message, file, pointer }) =>
+      !Object.hasOwn(FINDING_CODES, code) ||
+      message.length < 5 ||
+      message.length > 2000 ||
+      (file?.length ?? 0) > 1100 ||
+      (pointer !== null && pointer !== "" && !pointer.startsWith("/")),
+  );
   return odd ? `an odd finding ${JSON.stringify(odd).slice(0, 400)}` : undefined;
 }

@@ -15,9 +15,15 @@ export const STALLED_INTERVAL = 200;
 /** Work that has no end. */
 export const never = (): Promise<void> => new Promise(() => {});
 /** Work that ends when it is told to. */
-export const untilAborted = ({ signal }: Job): Promise<never> => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+export const untilAborted = ({ signal }: Job): Promise<never> =>
+  new Promise((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason as Error)),
+  );
 
-/** Nodes of one installation: queues in this process and workers in others, over one truth that lies here. */
+/**
+ * Nodes of one installation: queues in this process and workers in others, over one truth that lies
+ * here.
+ */
 export class JobNodes {
   readonly store = new MemorySubmissions();
   readonly warnings: string[] = [];
@@ -38,41 +44,97 @@ export class JobNodes {
 
   /** A node in this process; it works once it is started. */
   node(options: Partial<BullMqQueueOptions> = {}): BullMqJobQueue {
-    const log = { info() {}, warn: (fields: object, message: string) => void this.warnings.push(`${message} ${String((fields as { reason?: unknown }).reason)}`) };
+    const log = {
+      info() {},
+      warn: (fields: object, message: string) =>
+        void this.warnings.push(`${message} ${String((fields as { reason?: unknown }).reason)}`),
+    };
     const link = this.link();
-    const queue = new BullMqJobQueue({ store: this.store, link, maxAttempts: 3, concurrency: 1, backOff: () => 20, stalledInterval: STALLED_INTERVAL, reconcileInterval: 500, log, ...options });
+    const queue = new BullMqJobQueue({
+      store: this.store,
+      link,
+      maxAttempts: 3,
+      concurrency: 1,
+      backOff: () => 20,
+      stalledInterval: STALLED_INTERVAL,
+      reconcileInterval: 500,
+      log,
+      ...options,
+    });
     this.#queues.push(queue);
     return queue;
   }
 
   /** A way to Redis that logs as the nodes do. */
   link(): RedisLink {
-    return new RedisLink({ url: this.redis.url, prefix: this.#prefix, timeout: 1000, log: { info() {}, warn: (_fields, message) => void this.warnings.push(message) } });
+    return new RedisLink({
+      url: this.redis.url,
+      prefix: this.#prefix,
+      timeout: 1000,
+      log: { info() {}, warn: (_fields, message) => void this.warnings.push(message) },
+    });
   }
 
-  /** A worker in a process of its own, of which `work` does the work. Resolves once it takes work. */
+  /**
+   * A worker in a process of its own, of which `work` does the work. Resolves once it takes work.
+   */
   async worker(work: (id: string, attempt: number) => Promise<void>): Promise<ChildProcess> {
-    const child = spawn("setpriv", ["--pdeathsig", "KILL", process.execPath, join(packageRoot, "test/support/job-worker.mjs"), "--url", this.redis.url, "--prefix", this.#prefix, "--stalled", String(STALLED_INTERVAL)],
-      { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = spawn(
+      "setpriv",
+      [
+        "--pdeathsig",
+        "KILL",
+        process.execPath,
+        join(packageRoot, "test/support/job-worker.mjs"),
+        "--url",
+        this.redis.url,
+        "--prefix",
+        this.#prefix,
+        "--stalled",
+        String(STALLED_INTERVAL),
+      ],
+      { stdio: ["ignore", "inherit", "inherit", "ipc"] },
+    );
     this.#workers.push(child);
     await new Promise<void>((started, failed) => {
       child.once("exit", (code) => failed(new Error(`the worker ended with ${code}`)));
-      child.on("message", ({ id, method, input }: { id: number; method: string; input: never[] }) => {
-        if (method === "started") started();
-        const done = method === "started" ? undefined : method === "work" ? work(input[0]!, input[1]!) : (this.store as unknown as Record<string, (...all: never[]) => Promise<unknown>>)[method]!(...input);
-        Promise.resolve(done).then((answer) => ({ id, answer }), (error: unknown) => ({ id, error: String(error) })).then((answer) => {
-          if (child.connected) child.send(answer, () => {});
-        }, () => {});
-      });
+      child.on(
+        "message",
+        ({ id, method, input }: { id: number; method: string; input: never[] }) => {
+          if (method === "started") started();
+          const done =
+            method === "started"
+              ? undefined
+              : method === "work"
+                ? work(input[0]!, input[1]!)
+                : (this.store as unknown as Record<string, (...all: never[]) => Promise<unknown>>)[
+                    method
+                  ]!(...input);
+          Promise.resolve(done)
+            .then(
+              (answer) => ({ id, answer }),
+              (error: unknown) => ({ id, error: String(error) }),
+            )
+            .then(
+              (answer) => {
+                if (child.connected) child.send(answer, () => {});
+              },
+              () => {},
+            );
+        },
+      );
     });
     return child;
   }
 
   /** Work that is done at once. */
-  readonly finish = async ({ submission: { id, attempt } }: Job): Promise<void> => void (await this.store.closeSubmission({ id, attempt, status: "finished" }, 2));
+  readonly finish = async ({ submission: { id, attempt } }: Job): Promise<void> =>
+    void (await this.store.closeSubmission({ id, attempt, status: "finished" }, 2));
 
   async submit(id: string, user = "ark:99999/u"): Promise<string> {
-    return (await this.store.submit({ id, type: "crate", user, sha256: null, input: {}, at: Date.now() })).submission.id;
+    return (
+      await this.store.submit({ id, type: "crate", user, sha256: null, input: {}, at: Date.now() })
+    ).submission.id;
   }
 
   /** Waits until a submission is as it is wanted. */

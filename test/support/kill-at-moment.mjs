@@ -29,7 +29,13 @@ if (isMainThread) {
   subscribe("arkgraph.submission", ({ submission, moment, done = 0 }) => {
     const wanted = wantedNow();
     if (wanted.moment === undefined) earlier.add(submission);
-    if (earlier.has(submission) || wanted.moment !== moment || done < (wanted.done ?? 0) || !isMine()) return;
+    if (
+      earlier.has(submission) ||
+      wanted.moment !== moment ||
+      done < (wanted.done ?? 0) ||
+      !isMine()
+    )
+      return;
     // Synchronous unless the moment is one inside another thread's work, which goes on meanwhile.
     if (wanted.after === undefined) process.kill(process.pid, "SIGKILL");
     else setTimeout(() => process.kill(process.pid, "SIGKILL"), wanted.after);

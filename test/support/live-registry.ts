@@ -7,15 +7,27 @@ import { serve, type Running } from "../../src/app/serve.js";
 import type { Deps } from "../../src/services/deps.js";
 import { RegistryClient } from "./registry-client.js";
 
-/** A registry in this process, on a port of its own: its stores can be looked at while it answers. */
+/**
+ * A registry in this process, on a port of its own: its stores can be looked at while it answers.
+ */
 export class LiveRegistry extends RegistryClient {
-  private constructor(readonly running: Running, private readonly folder: string) {
+  private constructor(
+    readonly running: Running,
+    private readonly folder: string,
+  ) {
     super(running.url);
   }
 
   static async start(env: Record<string, string> = {}): Promise<LiveRegistry> {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-live-"));
-    const config = readConfig({ PORT: "0", HOST: "127.0.0.1", DATA_DIR: folder, LOG_LEVEL: "silent", LOGIN_RATE: "off", ...env });
+    const config = readConfig({
+      PORT: "0",
+      HOST: "127.0.0.1",
+      DATA_DIR: folder,
+      LOG_LEVEL: "silent",
+      LOGIN_RATE: "off",
+      ...env,
+    });
     return new LiveRegistry(await serve(config, openLog(config.LOG_LEVEL)), folder);
   }
 

@@ -1,7 +1,11 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { FeedAnswer, FeedGraph, FeedRequest } from "../../src/storage/records/port.js";
 
-interface Entry { position: number; changed: number; nquads: string | null }
+interface Entry {
+  position: number;
+  changed: number;
+  nquads: string | null;
+}
 
 /** A truth in memory that speaks the feed's protocol, with handles to be slow or to fail. */
 export class MemoryFeed {
@@ -50,11 +54,15 @@ export class MemoryFeed {
       this.failures--;
       return { id: request.id, error: "the store is busy", graphs: [], sequence: 0 };
     }
-    return "all" in request ? this.#all(request.id, request.all) : this.#since(request.id, request.since);
+    return "all" in request
+      ? this.#all(request.id, request.all)
+      : this.#since(request.id, request.since);
   }
 
   #all(id: number, { after, limit }: { after: number; limit: number }): FeedAnswer {
-    const live = [...this.#entries].filter(([, entry]) => entry.nquads !== null).sort((a, b) => a[1].position - b[1].position);
+    const live = [...this.#entries]
+      .filter(([, entry]) => entry.nquads !== null)
+      .sort((a, b) => a[1].position - b[1].position);
     const page = live.filter(([, entry]) => entry.position > after);
     const graphs = page.slice(0, limit).map(([ark, { nquads }]): FeedGraph => ({ ark, nquads }));
     const answer: FeedAnswer = { id, graphs, sequence: this.sequence, total: live.length };
@@ -63,9 +71,13 @@ export class MemoryFeed {
 
   /** Whole commits only: a reader must never see half of one. */
   #since(id: number, { sequence, limit }: { sequence: number; limit: number }): FeedAnswer {
-    const changed = [...this.#entries].filter(([, entry]) => entry.changed > sequence).sort((a, b) => a[1].changed - b[1].changed);
+    const changed = [...this.#entries]
+      .filter(([, entry]) => entry.changed > sequence)
+      .sort((a, b) => a[1].changed - b[1].changed);
     const end = changed[limit - 1]?.[1].changed ?? this.sequence;
-    const graphs = changed.filter(([, entry]) => entry.changed <= end).map(([ark, { nquads }]): FeedGraph => ({ ark, nquads }));
+    const graphs = changed
+      .filter(([, entry]) => entry.changed <= end)
+      .map(([ark, { nquads }]): FeedGraph => ({ ark, nquads }));
     return { id, graphs, sequence: end, more: end < this.sequence };
   }
 }

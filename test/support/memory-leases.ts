@@ -2,12 +2,16 @@ import type { LeaseStore } from "../../src/storage/records/port.js";
 
 /** Leases of a truth in memory, with a handle to keep one holder from being heard. */
 export class MemoryLeases implements LeaseStore {
-  readonly #leases = new Map<string, { holder: string | undefined; fence: number; until: number }>();
+  readonly #leases = new Map<
+    string,
+    { holder: string | undefined; fence: number; until: number }
+  >();
 
   async lease(name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> {
     const now = performance.now();
     const known = this.#leases.get(name);
-    if (known?.holder !== undefined && known.holder !== holder && known.until > now) return undefined;
+    if (known?.holder !== undefined && known.holder !== holder && known.until > now)
+      return undefined;
     const fence = known?.holder === holder ? known.fence : (known?.fence ?? 0) + 1;
     this.#leases.set(name, { holder, fence, until: now + ttl });
     return { fence };

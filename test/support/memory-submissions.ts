@@ -1,17 +1,45 @@
-import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../../src/storage/records/submissions-port.js";
+import type {
+  Submission,
+  SubmissionClose,
+  SubmissionPage,
+  SubmissionStore,
+} from "../../src/storage/records/submissions-port.js";
 
-/** A SubmissionStore in memory, for tests of what stands on the port. Crates are taken for never deleted. */
+/**
+ * A SubmissionStore in memory, for tests of what stands on the port. Crates are taken for never
+ * deleted.
+ */
 export class MemorySubmissions implements SubmissionStore {
   readonly rows = new Map<string, Submission>();
   readonly stages: string[] = [];
 
-  async submit(input: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> {
+  async submit(
+    input: Parameters<SubmissionStore["submit"]>[0],
+  ): Promise<{ submission: Submission; existing: boolean }> {
     for (const row of this.rows.values())
-      if (row.sha256 !== null && row.sha256 === input.sha256 && row.user === input.user && row.type === input.type && row.status !== "failed") return { submission: { ...row }, existing: true };
+      if (
+        row.sha256 !== null &&
+        row.sha256 === input.sha256 &&
+        row.user === input.user &&
+        row.type === input.type &&
+        row.status !== "failed"
+      )
+        return { submission: { ...row }, existing: true };
     const { at, ...rest } = input;
     const submission: Submission = {
-      ...rest, status: "queued", stage: null, attempt: 0, interrupted: 0, timeCreated: at, timeStarted: null, timeFinished: null,
-      error: null, warnings: [], identifiersMinted: 0, rocrateIdentifier: null, cancelled: false,
+      ...rest,
+      status: "queued",
+      stage: null,
+      attempt: 0,
+      interrupted: 0,
+      timeCreated: at,
+      timeStarted: null,
+      timeFinished: null,
+      error: null,
+      warnings: [],
+      identifiersMinted: 0,
+      rocrateIdentifier: null,
+      cancelled: false,
     };
     this.rows.set(submission.id, submission);
     return { submission: { ...submission }, existing: false };
@@ -23,17 +51,22 @@ export class MemorySubmissions implements SubmissionStore {
   }
 
   async submissionsOf(user: string | null): Promise<SubmissionPage> {
-    const items = [...this.rows.values()].filter((row) => user === null || row.user === user).reverse();
+    const items = [...this.rows.values()]
+      .filter((row) => user === null || row.user === user)
+      .reverse();
     return { items, positions: items.map(({ id }) => id) };
   }
 
   async unfinished(): Promise<Submission[]> {
-    return [...this.rows.values()].filter(({ status }) => status === "queued" || status === "running").map((row) => ({ ...row }));
+    return [...this.rows.values()]
+      .filter(({ status }) => status === "queued" || status === "running")
+      .map((row) => ({ ...row }));
   }
 
   async beginAttempt(id: string, at: number): Promise<Submission | undefined> {
     const row = this.rows.get(id);
-    if (!row || row.cancelled || row.status === "finished" || row.status === "failed") return undefined;
+    if (!row || row.cancelled || row.status === "finished" || row.status === "failed")
+      return undefined;
     row.attempt++;
     row.status = "running";
     row.timeStarted ??= at;

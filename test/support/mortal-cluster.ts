@@ -16,7 +16,10 @@ export class MortalCluster implements Mortal {
   readonly survivors: RegistryClient;
   readonly #ends = new WeakMap<RegistryProcess, Promise<void>>();
 
-  private constructor(private readonly cluster: Topology, private env: Readonly<Record<string, string>>) {
+  private constructor(
+    private readonly cluster: Topology,
+    private env: Readonly<Record<string, string>>,
+  ) {
     this.stores = cluster.servers.env;
     this.survivors = cluster;
   }
@@ -39,20 +42,32 @@ export class MortalCluster implements Mortal {
   }
 
   get announced(): string {
-    return this.#alive().map(({ announced }) => announced).join("");
+    return this.#alive()
+      .map(({ announced }) => announced)
+      .join("");
   }
 
   get log(): string {
-    return this.#alive().map(({ log }) => log).join("");
+    return this.#alive()
+      .map(({ log }) => log)
+      .join("");
   }
 
   async whole(): Promise<RegistryClient> {
-    await Promise.all(([["api", this.cluster.apis], ["worker", this.cluster.workers]] as const).flatMap(([role, nodes]) =>
-      Array.from({ length: NODES_OF_A_ROLE }, async (_, at) => {
-        if (nodes[at]?.alive) return;
-        await nodes[at]?.remove();
-        nodes[at] = await RegistryProcess.start({ env: { ...this.besides(role) } });
-      })));
+    await Promise.all(
+      (
+        [
+          ["api", this.cluster.apis],
+          ["worker", this.cluster.workers],
+        ] as const
+      ).flatMap(([role, nodes]) =>
+        Array.from({ length: NODES_OF_A_ROLE }, async (_, at) => {
+          if (nodes[at]?.alive) return;
+          await nodes[at]?.remove();
+          nodes[at] = await RegistryProcess.start({ env: { ...this.besides(role) } });
+        }),
+      ),
+    );
     return this.cluster;
   }
 
@@ -61,17 +76,23 @@ export class MortalCluster implements Mortal {
   }
 
   death(): Promise<void> {
-    return Promise.race(this.#alive().map((node) => {
-      // Listened to once: a node may outlive many.
-      const end = this.#ends.get(node) ?? node.ended();
-      this.#ends.set(node, end);
-      return end;
-    }));
+    return Promise.race(
+      this.#alive().map((node) => {
+        // Listened to once: a node may outlive many.
+        const end = this.#ends.get(node) ?? node.ended();
+        this.#ends.set(node, end);
+        return end;
+      }),
+    );
   }
 
   async kill(at?: string): Promise<void> {
-    const one = (nodes: readonly RegistryProcess[]) => nodes[Math.floor(Math.random() * nodes.length)]!;
-    const worker = at === undefined ? one(this.cluster.workers) : this.cluster.workers.find(({ alive, log }) => alive && log.includes(at));
+    const one = (nodes: readonly RegistryProcess[]) =>
+      nodes[Math.floor(Math.random() * nodes.length)]!;
+    const worker =
+      at === undefined
+        ? one(this.cluster.workers)
+        : this.cluster.workers.find(({ alive, log }) => alive && log.includes(at));
     if (!worker) throw new Error(`no worker works on ${at}`);
     await Promise.all([one(this.cluster.apis).kill(), worker.kill()]);
   }

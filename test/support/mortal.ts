@@ -10,7 +10,10 @@ import { isCluster, type Role } from "./roles.js";
 export interface Mortal {
   /** Settings that lead to its stores. */
   readonly stores: Readonly<Record<string, string>>;
-  /** Settings of another process of this role: beside the nodes of a cluster, over their stores; the one process shares nothing, another one has data of its own. */
+  /**
+   * Settings of another process of this role: beside the nodes of a cluster, over their stores; the
+   * one process shares nothing, another one has data of its own.
+   */
   besides(role: Role): Readonly<Record<string, string>>;
   /** One that runs, in this role. */
   running(role: Role): RegistryProcess;
@@ -20,17 +23,29 @@ export interface Mortal {
   readonly log: string;
   /** Where it is spoken to while something of it is dead; `undefined` when that was all of it. */
   readonly survivors: RegistryClient | undefined;
-  /** Starts what does not run; answers where it is spoken to now. @param at address of before that it is to have again; that of a cluster stays */
+  /**
+   * Starts what does not run; answers where it is spoken to now.
+   * @param at address of before that it is to have again; that of a cluster stays
+   */
   whole(at?: string): Promise<RegistryClient>;
-  /** Further settings of what is started from now on, besides or in place of those of before; empty: not set. */
+  /**
+   * Further settings of what is started from now on, besides or in place of those of before; empty:
+   * not set.
+   */
   configure(env: Readonly<Record<string, string>>): void;
   /** Names of half-received uploads; where others cannot see them, none. */
   staging: (() => Promise<string[]>) | undefined;
-  /** The same of one that was started {@link besides}, as soon as they are more than a first part. */
+  /**
+   * The same of one that was started {@link besides}, as soon as they are more than a first part.
+   */
   stagingOf(besides: RegistryProcess): Promise<string[]>;
   /** Resolves when a process has died that ran when this was asked. */
   death(): Promise<void>;
-  /** Ends processes as a power cut would: the one that there is, or one of those that take requests and one of those that work. @param at the submission that the latter works on, as its log says (LOG_LEVEL=info) */
+  /**
+   * Ends processes as a power cut would: the one that there is, or one of those that take requests
+   * and one of those that work.
+   * @param at the submission that the latter works on, as its log says (LOG_LEVEL=info)
+   */
   kill(at?: string): Promise<void>;
   /** Ends every process as an operator would; the stores stay. Answers their exit statuses. */
   terminate(): Promise<(number | null)[]>;
@@ -38,8 +53,12 @@ export interface Mortal {
   remove(): Promise<void>;
 }
 
-/** One process, or with TEST_TOPOLOGY=cluster two nodes of each role over real servers, none of which runs yet. */
-export const startMortal = (env: Readonly<Record<string, string>>): Promise<Mortal> => (isCluster ? MortalCluster.start(env) : MortalProcess.start(env));
+/**
+ * One process, or with TEST_TOPOLOGY=cluster two nodes of each role over real servers, none of
+ * which runs yet.
+ */
+export const startMortal = (env: Readonly<Record<string, string>>): Promise<Mortal> =>
+  isCluster ? MortalCluster.start(env) : MortalProcess.start(env);
 
 class MortalProcess implements Mortal {
   readonly survivors = undefined;
@@ -47,7 +66,10 @@ class MortalProcess implements Mortal {
   readonly stores: Readonly<Record<string, string>>;
   readonly staging = (): Promise<string[]> => this.#running!.staging();
 
-  private constructor(private readonly dataDir: string, private env: Readonly<Record<string, string>>) {
+  private constructor(
+    private readonly dataDir: string,
+    private env: Readonly<Record<string, string>>,
+  ) {
     this.stores = { DATA_DIR: dataDir };
   }
 
@@ -77,7 +99,9 @@ class MortalProcess implements Mortal {
 
   async whole(at?: string): Promise<RegistryClient> {
     const env = { ...this.env, ...(at !== undefined && { PORT: new URL(at).port }) };
-    return (this.#running = this.#running?.alive ? this.#running : await RegistryProcess.start({ dataDir: this.dataDir, env }));
+    return (this.#running = this.#running?.alive
+      ? this.#running
+      : await RegistryProcess.start({ dataDir: this.dataDir, env }));
   }
 
   configure(env: Readonly<Record<string, string>>): void {

@@ -1,7 +1,12 @@
 import { crc32 } from "node:zlib";
 
-/** A zip archive without compression, made in one pass: packers take minutes for a hundred thousand members. Names may be whatever a hostile packer writes. */
-export function plainZip(members: Iterable<readonly [name: string, content: string | Uint8Array]>): Buffer {
+/**
+ * A zip archive without compression, made in one pass: packers take minutes for a hundred thousand
+ * members. Names may be whatever a hostile packer writes.
+ */
+export function plainZip(
+  members: Iterable<readonly [name: string, content: string | Uint8Array]>,
+): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;

@@ -1,5 +1,11 @@
 import { once } from "node:events";
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** What stands between a client and a server, and may misbehave. */
@@ -14,7 +20,9 @@ export class Proxy {
   passed = 0;
 
   private constructor(private readonly target: () => string) {
-    this.#server = createServer((incoming, outgoing) => void this.#pass(incoming, outgoing).catch(() => outgoing.destroy()));
+    this.#server = createServer(
+      (incoming, outgoing) => void this.#pass(incoming, outgoing).catch(() => outgoing.destroy()),
+    );
   }
 
   static async to(target: () => string): Promise<Proxy> {

@@ -3,24 +3,54 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 // eslint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
 export type Json = Record<string, any>;
-export interface User { ark: string; email: string; password: string; token: string }
-export interface Answer { status: number; headers: Headers; body: Json; text: string }
-export interface Sending { method?: string; token?: string | undefined; body?: unknown; headers?: Record<string, string> }
+export interface User {
+  ark: string;
+  email: string;
+  password: string;
+  token: string;
+}
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Json;
+  text: string;
+}
+export interface Sending {
+  method?: string;
+  token?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
 
 /** What tests send, over HTTP; nothing throws for a status. */
 export class RegistryClient {
   constructor(readonly url: string) {}
 
-  /** @param sending a body that is text, bytes or a form goes as it is; anything else becomes JSON */
+  /**
+   * @param sending a body that is text, bytes or a form goes as it is; anything else becomes JSON
+   */
   async ask(path: string, { method, token, body, headers = {} }: Sending = {}): Promise<Answer> {
-    const ready = typeof body === "string" || body instanceof Uint8Array || body instanceof FormData || body instanceof URLSearchParams;
+    const ready =
+      typeof body === "string" ||
+      body instanceof Uint8Array ||
+      body instanceof FormData ||
+      body instanceof URLSearchParams;
     const response = await fetch(new URL(path, this.url), {
       method: method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-        ...(body === undefined || body instanceof FormData || body instanceof URLSearchParams ? {} : { "Content-Type": "application/json" }), ...headers,
+        ...(body === undefined || body instanceof FormData || body instanceof URLSearchParams
+          ? {}
+          : { "Content-Type": "application/json" }),
+        ...headers,
       },
-      ...(body === undefined ? {} : { body: (ready ? body : JSON.stringify(body)) as ConstructorParameters<typeof Response>[0] }),
+      ...(body === undefined
+        ? {}
+        : {
+            body: (ready ? body : JSON.stringify(body)) as ConstructorParameters<
+              typeof Response
+            >[0],
+          }),
     });
     const text = await response.text();
     let parsed: Json = {};
@@ -38,19 +68,34 @@ export class RegistryClient {
     const password = "correct horse battery staple";
     const created = await this.ask("/user", { body: { name, email, password } });
     if (created.status !== 200) throw new Error(`no user: ${created.text}`);
-    return { ark: created.body["@id"] as string, email, password, token: await this.login(email, password) };
+    return {
+      ark: created.body["@id"] as string,
+      email,
+      password,
+      token: await this.login(email, password),
+    };
   }
 
   async login(username: string, password: string): Promise<string> {
-    const answer = await this.ask("/token", { body: new URLSearchParams({ grant_type: "password", username, password }) });
+    const answer = await this.ask("/token", {
+      body: new URLSearchParams({ grant_type: "password", username, password }),
+    });
     if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
     return answer.body["access_token"] as string;
   }
 
   /** Uploads an archive; answers the submission as accepted. */
-  async upload(archive: Uint8Array, token: string, { path = "/rocrate/upload-async", name = "crate.zip" } = {}): Promise<Answer> {
+  async upload(
+    archive: Uint8Array,
+    token: string,
+    { path = "/rocrate/upload-async", name = "crate.zip" } = {},
+  ): Promise<Answer> {
     const form = new FormData();
-    form.set("file", new Blob([archive as Uint8Array<ArrayBuffer>], { type: "application/zip" }), name);
+    form.set(
+      "file",
+      new Blob([archive as Uint8Array<ArrayBuffer>], { type: "application/zip" }),
+      name,
+    );
     return this.ask(path, { token, body: form });
   }
 
@@ -58,7 +103,9 @@ export class RegistryClient {
   async settled(submission: string, token: string, within = 30_000): Promise<Json> {
     const deadline = Date.now() + within;
     for (;;) {
-      const { status, body, text } = await this.ask(`/rocrate/upload/status/${submission}`, { token });
+      const { status, body, text } = await this.ask(`/rocrate/upload/status/${submission}`, {
+        token,
+      });
       if (status !== 200) throw new Error(`no status: ${text}`);
       if (body["completed"]) return body;
       if (Date.now() > deadline) throw new Error(`still ${body["status"]} at ${body["stage"]}`);
@@ -74,12 +121,22 @@ export class RegistryClient {
   }
 
   graphql(query: string, variables: object = {}, token?: string): Promise<Answer> {
-    return this.ask("/graphql", { body: { query, variables }, ...(token === undefined ? {} : { token }) });
+    return this.ask("/graphql", {
+      body: { query, variables },
+      ...(token === undefined ? {} : { token }),
+    });
   }
 
   /** How many records the lists show, all kinds that crates bring. */
   async recordCount(): Promise<number> {
-    const { body } = await this.graphql("{ roCrates { totalCount } datasets { totalCount } softwareList { totalCount } computations { totalCount } dataDownloads { totalCount } entities { totalCount } schemas { totalCount } }");
-    return Object.values(body["data"] as Record<string, { totalCount: number }>).reduce((sum, { totalCount }) => sum + totalCount, 0);
+    const { body } = await this.graphql(
+      "{ roCrates { totalCount } datasets { totalCount } softwareList { totalCount } " +
+        "computations { totalCount } dataDownloads { totalCount } entities { totalCount } " +
+        "schemas { totalCount } }",
+    );
+    return Object.values(body["data"] as Record<string, { totalCount: number }>).reduce(
+      (sum, { totalCount }) => sum + totalCount,
+      0,
+    );
   }
 }

@@ -12,7 +12,9 @@ import type { S3Server } from "./servers/s3-server.js";
 import { Topology } from "./topology.js";
 
 type Settings = Readonly<Record<string, string>>;
-export interface Stoppable extends RegistryClient { stop(): Promise<void> }
+export interface Stoppable extends RegistryClient {
+  stop(): Promise<void>;
+}
 
 /** A registry with a proxy before its S3 server, whose stores can be looked at while it answers. */
 export interface RegistryOnS3 {
@@ -29,20 +31,43 @@ export interface RegistryOnS3 {
   stop(): Promise<void>;
 }
 
-const locationOf = ({ accessKey, secretKey, region }: S3Server, endpoint: string, bucket: string): Settings =>
-  ({ S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_REGION: region, S3_BUCKET: bucket });
+const locationOf = (
+  { accessKey, secretKey, region }: S3Server,
+  endpoint: string,
+  bucket: string,
+): Settings => ({
+  S3_ENDPOINT: endpoint,
+  S3_ACCESS_KEY: accessKey,
+  S3_SECRET_KEY: secretKey,
+  S3_REGION: region,
+  S3_BUCKET: bucket,
+});
 
-/** One registry in this process, or with TEST_TOPOLOGY=cluster two nodes of each role. @param start the S3 server @param env the same for all of it */
-export const startOnS3 = (start: () => Promise<S3Server>, env: Settings): Promise<RegistryOnS3> => (isCluster ? clusterOnS3(env) : oneOnS3(start, env));
+/**
+ * One registry in this process, or with TEST_TOPOLOGY=cluster two nodes of each role.
+ * @param start the S3 server
+ * @param env the same for all of it
+ */
+export const startOnS3 = (start: () => Promise<S3Server>, env: Settings): Promise<RegistryOnS3> =>
+  isCluster ? clusterOnS3(env) : oneOnS3(start, env);
 
 async function oneOnS3(start: () => Promise<S3Server>, env: Settings): Promise<RegistryOnS3> {
   const server = await start();
   const proxy = await FaultProxy.start(server.endpoint);
   const { bucket } = await newBucket(server);
-  const settings = (_role: Role, more: Settings = {}) => ({ ...locationOf(server, proxy.url, bucket), ...env, ...more });
+  const settings = (_role: Role, more: Settings = {}) => ({
+    ...locationOf(server, proxy.url, bucket),
+    ...env,
+    ...more,
+  });
   const registry = await LiveRegistry.start(settings("all"));
   return {
-    registry, server, bucket, proxy, settings, stores: registry.deps,
+    registry,
+    server,
+    bucket,
+    proxy,
+    settings,
+    stores: registry.deps,
     another: (more) => LiveRegistry.start(settings("all", more)),
     async stop() {
       await registry.stop();
@@ -60,12 +85,28 @@ async function clusterOnS3(env: Settings): Promise<RegistryOnS3> {
       return { ...locationOf(s3, proxy.url, bucket), ...env };
     },
   });
-  const { s3: server, location: { bucket }, env: shared } = cluster.servers;
-  const settings = (role: Role, more: Settings = {}) => ({ ...shared, ROLE: role, BASE_URL: cluster.url, ...locationOf(server, proxy.url, bucket), ...env, ...more });
+  const {
+    s3: server,
+    location: { bucket },
+    env: shared,
+  } = cluster.servers;
+  const settings = (role: Role, more: Settings = {}) => ({
+    ...shared,
+    ROLE: role,
+    BASE_URL: cluster.url,
+    ...locationOf(server, proxy.url, bucket),
+    ...env,
+    ...more,
+  });
   const config = readConfig(settings("api"));
   const records = await openRecords(config, () => undefined);
   return {
-    registry: cluster, server, bucket, proxy, settings, stores: { records, objects: await openObjects(objectsOf(config)) },
+    registry: cluster,
+    server,
+    bucket,
+    proxy,
+    settings,
+    stores: { records, objects: await openObjects(objectsOf(config)) },
     another: (more) => RegistryProcess.start({ env: settings("api", more) }),
     async stop() {
       await records.close();

@@ -8,7 +8,10 @@ import { packageRoot } from "../../src/package-root.js";
 import { COMPILE_LESS } from "./compile-less.js";
 import { RegistryClient } from "./registry-client.js";
 
-const ENDS_WITH_US = spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0 ? ["setpriv", "--pdeathsig", "KILL"] : [];
+const ENDS_WITH_US =
+  spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0
+    ? ["setpriv", "--pdeathsig", "KILL"]
+    : [];
 /** A start may load threads and WASM on a busy machine. */
 const START = 20_000;
 /** In a test run; what a bench measures runs as it is. */
@@ -26,7 +29,12 @@ export interface StartOptions {
 
 /** The registry as its users run it: a process of its own, spoken to over HTTP only. */
 export class RegistryProcess extends RegistryClient {
-  private constructor(url: string, readonly dataDir: string, private readonly child: ChildProcess, private readonly output: { stdout: string; stderr: string }) {
+  private constructor(
+    url: string,
+    readonly dataDir: string,
+    private readonly child: ChildProcess,
+    private readonly output: { stdout: string; stderr: string },
+  ) {
     super(url);
   }
 
@@ -44,7 +52,11 @@ export class RegistryProcess extends RegistryClient {
         // What it wrote last may still be on its way.
         await Promise.race([once(child, "close"), sleep(500)]);
         if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
-        throw new Error(`the registry did not start (${ended ? `status ${child.exitCode}, signal ${child.signalCode}` : `nothing in ${START} ms`}): ${output.stdout}${output.stderr}`);
+        throw new Error(
+          "the registry did not start " +
+            `(${ended ? `status ${child.exitCode}, signal ${child.signalCode}` : `nothing in ${START} ms`}): ` +
+            `${output.stdout}${output.stderr}`,
+        );
       }
       await sleep(10);
     }
@@ -71,7 +83,10 @@ export class RegistryProcess extends RegistryClient {
     return this.output.stdout;
   }
 
-  /** Ends it as an operator would; answers the exit status and how long that took. Past the promised time it is killed. */
+  /**
+   * Ends it as an operator would; answers the exit status and how long that took. Past the promised
+   * time it is killed.
+   */
   async terminate(): Promise<{ status: number | null; ms: number }> {
     const began = Date.now();
     const gone = this.gone();
@@ -94,12 +109,15 @@ export class RegistryProcess extends RegistryClient {
     await gone;
   }
 
-  /** For `afterAll`: stops it, says what went wrong when that was not clean, and removes its data. */
+  /**
+   * For `afterAll`: stops it, says what went wrong when that was not clean, and removes its data.
+   */
   async stop(): Promise<void> {
     const wasAlive = this.alive;
     const { status } = wasAlive ? await this.terminate() : { status: 0 };
     await this.remove();
-    if (status !== 0) throw new Error(`the registry ended with status ${status}: ${this.log.slice(-2000)}`);
+    if (status !== 0)
+      throw new Error(`the registry ended with status ${status}: ${this.log.slice(-2000)}`);
   }
 
   async remove(): Promise<void> {
@@ -117,7 +135,9 @@ export class RegistryProcess extends RegistryClient {
 }
 
 /** Runs the service and waits for its end; for starts that must fail. */
-export async function runToEnd(env: Record<string, string>): Promise<{ status: number | null; stdout: string; stderr: string }> {
+export async function runToEnd(
+  env: Record<string, string>,
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-e2e-"));
   const { child, output } = spawnRegistry(folder, env);
   const last = setTimeout(() => child.kill("SIGKILL"), START);
@@ -127,11 +147,23 @@ export async function runToEnd(env: Record<string, string>): Promise<{ status: n
   return { status: child.exitCode, ...output };
 }
 
-function spawnRegistry(folder: string, env: Record<string, string> = {}, program = "dist/server.js") {
+function spawnRegistry(
+  folder: string,
+  env: Record<string, string> = {},
+  program = "dist/server.js",
+) {
   // util-linux: it is gone with the tests, however they end.
   const command = [...ENDS_WITH_US, process.execPath, ...V8, join(packageRoot, program)];
   const child = spawn(command[0]!, command.slice(1), {
-    env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", LOGIN_RATE: "off", DATA_DIR: folder, ...env },
+    env: {
+      PATH: process.env["PATH"],
+      PORT: "0",
+      HOST: "127.0.0.1",
+      LOG_LEVEL: "warn",
+      LOGIN_RATE: "off",
+      DATA_DIR: folder,
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

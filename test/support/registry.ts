@@ -22,9 +22,15 @@ export interface IntakeRig {
   objects: ObjectStore;
   jobs: InProcessJobQueue;
   /** Stores an archive and runs its submission to the end. */
-  upload(archive: Uint8Array, options?: { user?: string; input?: CrateSubmissionInput }): Promise<Submission>;
+  upload(
+    archive: Uint8Array,
+    options?: { user?: string; input?: CrateSubmissionInput },
+  ): Promise<Submission>;
   /** What an upload would come to. */
-  plan(archive: Uint8Array, options?: { user?: string; format?: "zip" | "metadata"; update?: boolean }): Promise<CratePlan>;
+  plan(
+    archive: Uint8Array,
+    options?: { user?: string; format?: "zip" | "metadata"; update?: boolean },
+  ): Promise<CratePlan>;
   /** Every record, by the order of creation. */
   all(): Promise<StoredRecord[]>;
   document(ark: string): Promise<Record<string, unknown>>;
@@ -35,16 +41,35 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
   const folder = await mkdtemp(join(tmpdir(), "intake-"));
   const location = { files: join(folder, "objects") };
   const config = { ...readConfig({}), ...settings };
-  const [objects, records] = await Promise.all([openFileObjects(location.files), openSqliteRecordStore({ file: join(folder, "records.db") })]);
+  const [objects, records] = await Promise.all([
+    openFileObjects(location.files),
+    openSqliteRecordStore({ file: join(folder, "records.db") }),
+  ]);
   const faults: unknown[] = [];
-  const jobs = new InProcessJobQueue({ store: records, maxAttempts: config.MAX_ATTEMPTS, concurrency: config.JOB_CONCURRENCY, backOff: () => 10, onFault: (_, error) => faults.push(error) });
+  const jobs = new InProcessJobQueue({
+    store: records,
+    maxAttempts: config.MAX_ATTEMPTS,
+    concurrency: config.JOB_CONCURRENCY,
+    backOff: () => 10,
+    onFault: (_, error) => faults.push(error),
+  });
   await jobs.start(intakeHandler({ records, config, baseUrl: () => BASE_URL }, location));
   return {
-    records, objects, jobs,
+    records,
+    objects,
+    jobs,
     async upload(archive, { user = UPLOADER, input = {} } = {}) {
       const staged = await objects.stage(Readable.from([archive]));
       await staged.publish();
-      const { submission } = await records.submit({ id: randomUUID(), type: "crate", user, sha256: staged.sha256, input: { ...input }, update: input.update === true, at: Date.now() });
+      const { submission } = await records.submit({
+        id: randomUUID(),
+        type: "crate",
+        user,
+        sha256: staged.sha256,
+        input: { ...input },
+        update: input.update === true,
+        at: Date.now(),
+      });
       await jobs.enqueue(submission.id);
       for await (const _ of jobs.watch(submission.id)) void _;
       if (faults.length > 0) throw faults[0];
@@ -53,7 +78,11 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
     async plan(archive, { user = UPLOADER, format = "zip", update = false } = {}) {
       const staged = await objects.stage(Readable.from([archive]));
       try {
-        return await planCrate({ records, objectsLocation: location, config, baseUrl: () => BASE_URL }, { sha256: staged.sha256, staged: staged.place, user, format, update }, AbortSignal.timeout(60_000));
+        return await planCrate(
+          { records, objectsLocation: location, config, baseUrl: () => BASE_URL },
+          { sha256: staged.sha256, staged: staged.place, user, format, update },
+          AbortSignal.timeout(60_000),
+        );
       } finally {
         await staged.discard();
       }
@@ -62,7 +91,10 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
       const found: StoredRecord[] = [];
       let after: string | undefined;
       do {
-        const page: { items: StoredRecord[]; next?: string } = await records.list({ limit: 500, ...(after === undefined ? {} : { after }) });
+        const page: { items: StoredRecord[]; next?: string } = await records.list({
+          limit: 500,
+          ...(after === undefined ? {} : { after }),
+        });
         found.push(...page.items);
         after = page.next;
       } while (after !== undefined);

@@ -7,23 +7,45 @@ import { IMAGE } from "./servers/podman.js";
 const PAUSE = 80;
 
 /** Whether a run is so far that its command has begun. */
-export const inContainer = ({ stage, progress }: Json): boolean => stage === "running" && (progress as Json | null)?.["unit"] === "seconds";
+export const inContainer = ({ stage, progress }: Json): boolean =>
+  stage === "running" && (progress as Json | null)?.["unit"] === "seconds";
 
 /** Someone who has data, software and computations at a registry. */
 export class RunWorld {
-  constructor(readonly registry: RegistryClient, readonly user: User) {}
+  constructor(
+    readonly registry: RegistryClient,
+    readonly user: User,
+  ) {}
 
   /** A dataset, or software, with files that say they hold it. */
-  async data(files: Readonly<Record<string, string>>, { kind = "dataset" }: { kind?: "dataset" | "software" } = {}): Promise<string> {
+  async data(
+    files: Readonly<Record<string, string>>,
+    { kind = "dataset" }: { kind?: "dataset" | "software" } = {},
+  ): Promise<string> {
     const { "@id": _id, distribution: _files, ...example } = EXAMPLES[kind];
-    const ark = (await this.made(kind, { ...example, owner: this.user.ark, distribution: [] }))["@id"] as string;
+    const ark = (await this.made(kind, { ...example, owner: this.user.ark, distribution: [] }))[
+      "@id"
+    ] as string;
     for (const [name, text] of Object.entries(files)) await this.file(ark, name, text);
     return ark;
   }
 
   async file(of: string, name: string, text: string | Uint8Array): Promise<string> {
     const form = new FormData();
-    form.set("download", JSON.stringify({ "@type": "evi:DataDownload", name, description: "A file for a run.", owner: this.user.ark, encodingFormat: "text/plain", contentSize: null, contentUrl: null, sha256: null, encodesCreativeWork: of }));
+    form.set(
+      "download",
+      JSON.stringify({
+        "@type": "evi:DataDownload",
+        name,
+        description: "A file for a run.",
+        owner: this.user.ark,
+        encodingFormat: "text/plain",
+        contentSize: null,
+        contentUrl: null,
+        sha256: null,
+        encodesCreativeWork: of,
+      }),
+    );
     form.set("file", new Blob([text as string]), name);
     const answer = await this.registry.ask("/register", { token: this.user.token, body: form });
     if (answer.status !== 200) throw new Error(answer.text);
@@ -32,7 +54,18 @@ export class RunWorld {
 
   async computation(command: Json | string | string[] | null, more: Json = {}): Promise<string> {
     const { "@id": _id, ...example } = EXAMPLES.computation;
-    return (await this.made("computation", { ...example, owner: this.user.ark, container: IMAGE, command, usedSoftware: "", usedDataset: "", generated: [], ...more }))["@id"] as string;
+    return (
+      await this.made("computation", {
+        ...example,
+        owner: this.user.ark,
+        container: IMAGE,
+        command,
+        usedSoftware: "",
+        usedDataset: "",
+        generated: [],
+        ...more,
+      })
+    )["@id"] as string;
   }
 
   execute(ark: string, user: User = this.user): Promise<Answer> {
@@ -55,10 +88,13 @@ export class RunWorld {
 
   async until(submission: string, holds: (view: Json) => boolean): Promise<Json> {
     for (const begun = Date.now(); ; await sleep(PAUSE)) {
-      const { body } = await this.registry.ask(`/computation/execute/status/${submission}`, { token: this.user.token });
+      const { body } = await this.registry.ask(`/computation/execute/status/${submission}`, {
+        token: this.user.token,
+      });
       if (holds(body)) return body;
       if (body["completed"]) throw new Error(`it has ended: ${JSON.stringify(body)}`);
-      if (Date.now() - begun > 20_000) throw new Error(`still ${body["status"]} at ${body["stage"]}`);
+      if (Date.now() - begun > 20_000)
+        throw new Error(`still ${body["status"]} at ${body["stage"]}`);
     }
   }
 

@@ -13,9 +13,12 @@ export class SmallDisk {
   /** Answers nothing where small file systems may not be mounted; that is said. @param size MiB */
   static async mount(size: number): Promise<SmallDisk | undefined> {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-small-"));
-    if (run("mount", "-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder)) return new SmallDisk(folder);
+    if (run("mount", "-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder))
+      return new SmallDisk(folder);
     await rm(folder, { recursive: true });
-    process.emitWarning("tests of full disks are left out: only root may mount a small file system");
+    process.emitWarning(
+      "tests of full disks are left out: only root may mount a small file system",
+    );
     return undefined;
   }
 
@@ -24,7 +27,8 @@ export class SmallDisk {
     const file = await open(this.#others, "a");
     try {
       const { bavail, bsize } = await statfs(this.folder);
-      for (let bytes = bavail * bsize - left * MIB; bytes > 0; bytes -= MIB) await file.write(Buffer.alloc(Math.min(MIB, bytes)));
+      for (let bytes = bavail * bsize - left * MIB; bytes > 0; bytes -= MIB)
+        await file.write(Buffer.alloc(Math.min(MIB, bytes)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
     } finally {

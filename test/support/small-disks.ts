@@ -6,12 +6,29 @@ import { SmallDisk } from "./small-disk.js";
 import { Topology } from "./topology.js";
 import type { RegistryUnderTest } from "./under-test.js";
 
-/** What of a registry can be on a disk of its own: of one process nothing, of a cluster what each of its servers keeps. */
+/**
+ * What of a registry can be on a disk of its own: of one process nothing, of a cluster what each of
+ * its servers keeps.
+ */
 export type Disk = "all" | "tables" | "log" | "objects" | "queue" | "nodes";
-/** The disks that a registry needs for its records, for the bytes of uploads, and for work to begin. */
-export const NEEDED: Readonly<Record<"records" | "objects" | "queue", readonly Disk[]>> = isCluster ? { records: ["tables", "log"], objects: ["objects"], queue: ["queue"] } : { records: ["all"], objects: ["all"], queue: [] };
-/** MiB. PostgreSQL's tables are 30 before anything is in them, a piece of its log is 16; a node keeps nothing. */
-const SIZES: Readonly<Record<Disk, number>> = { all: 24, tables: 96, log: 80, objects: 32, queue: 16, nodes: 1 };
+/**
+ * The disks that a registry needs for its records, for the bytes of uploads, and for work to begin.
+ */
+export const NEEDED: Readonly<Record<"records" | "objects" | "queue", readonly Disk[]>> = isCluster
+  ? { records: ["tables", "log"], objects: ["objects"], queue: ["queue"] }
+  : { records: ["all"], objects: ["all"], queue: [] };
+/**
+ * MiB. PostgreSQL's tables are 30 before anything is in them, a piece of its log is 16; a node
+ * keeps nothing.
+ */
+const SIZES: Readonly<Record<Disk, number>> = {
+  all: 24,
+  tables: 96,
+  log: 80,
+  objects: 32,
+  queue: 16,
+  nodes: 1,
+};
 
 /** A registry whose disks are small. */
 export interface CrampedRegistry {
@@ -24,25 +41,43 @@ export interface CrampedRegistry {
   stop(): Promise<void>;
 }
 
-/** One process on one small disk, or with TEST_TOPOLOGY=cluster two nodes of each role whose servers have one each. Nothing where that cannot be had. */
-export async function startCramped(env: Readonly<Record<string, string>>): Promise<CrampedRegistry | undefined> {
-  if (isCluster && minioMissing !== undefined) return void process.emitWarning(`tests of full disks are left out: ${minioMissing}`);
+/**
+ * One process on one small disk, or with TEST_TOPOLOGY=cluster two nodes of each role whose servers
+ * have one each. Nothing where that cannot be had.
+ */
+export async function startCramped(
+  env: Readonly<Record<string, string>>,
+): Promise<CrampedRegistry | undefined> {
+  if (isCluster && minioMissing !== undefined)
+    return void process.emitWarning(`tests of full disks are left out: ${minioMissing}`);
   const disks = new Map<Disk, SmallDisk>();
   const unmount = async (): Promise<void> => {
     for (const disk of disks.values()) await disk.unmount();
   };
-  for (const name of new Set([...Object.values(NEEDED).flat(), ...(isCluster ? ["nodes" as const] : [])])) {
+  for (const name of new Set([
+    ...Object.values(NEEDED).flat(),
+    ...(isCluster ? ["nodes" as const] : []),
+  ])) {
     const disk = await SmallDisk.mount(SIZES[name]);
     if (!disk) return void (await unmount());
     disks.set(name, disk);
   }
   const folder = (name: Disk): string => disks.get(name)!.folder;
   const start = async (): Promise<RegistryUnderTest> => {
-    if (!isCluster) return RegistryProcess.start({ dataDir: join(folder("all"), "data"), env: { ...env } });
+    if (!isCluster)
+      return RegistryProcess.start({ dataDir: join(folder("all"), "data"), env: { ...env } });
     // Nodes of a cluster keep nothing: they have no space from the start.
     const none = disks.get("nodes")!;
     await none.fill();
-    return Topology.start({ env: { TMPDIR: none.folder, DATA_DIR: join(none.folder, "data"), ...env }, disks: { tables: folder("tables"), log: folder("log"), objects: folder("objects"), queue: folder("queue") } });
+    return Topology.start({
+      env: { TMPDIR: none.folder, DATA_DIR: join(none.folder, "data"), ...env },
+      disks: {
+        tables: folder("tables"),
+        log: folder("log"),
+        objects: folder("objects"),
+        queue: folder("queue"),
+      },
+    });
   };
   try {
     const registry = await start();
@@ -50,10 +85,15 @@ export async function startCramped(env: Readonly<Record<string, string>>): Promi
       registry,
       disk: (name) => disks.get(name)!,
       async clear() {
-        await Promise.all(Object.values(NEEDED).flat().map((name) => disks.get(name)!.clear()));
+        await Promise.all(
+          Object.values(NEEDED)
+            .flat()
+            .map((name) => disks.get(name)!.clear()),
+        );
       },
       async mend() {
-        if (registry instanceof Topology && !(await registry.servers.postgres.isUp())) await registry.servers.postgres.up();
+        if (registry instanceof Topology && !(await registry.servers.postgres.isUp()))
+          await registry.servers.postgres.up();
       },
       async stop() {
         await registry.stop().finally(unmount);

@@ -13,13 +13,27 @@ import { RegistryProcess } from "./registry-process.js";
 
 const S3 = S3_MAKES.find(({ missing }) => missing === undefined);
 /** What a cluster needs and is not installed here. */
-const MISSING = [hasPostgres ? [] : ["PostgreSQL"], redisInstalled ? [] : ["Redis"], S3 ? [] : ["an S3 server"], new SparqlServer(OXIGRAPH).installed ? [] : ["Oxigraph's server"]].flat();
+const MISSING = [
+  hasPostgres ? [] : ["PostgreSQL"],
+  redisInstalled ? [] : ["Redis"],
+  S3 ? [] : ["an S3 server"],
+  new SparqlServer(OXIGRAPH).installed ? [] : ["Oxigraph's server"],
+].flat();
 /** False, and said so, where the servers of a cluster are not all installed. */
 export const clusterInstalled: boolean = MISSING.length === 0;
-if (!clusterInstalled) process.stderr.write(`SKIPPED: tests of a whole cluster; not installed: ${MISSING.join(", ")}\n`);
+if (!clusterInstalled)
+  process.stderr.write(`SKIPPED: tests of a whole cluster; not installed: ${MISSING.join(", ")}\n`);
 
-/** Folders on the disks that servers are to write to; by default all use the one that temporary files are on. */
-export interface ServerDisks { tables?: string; log?: string; objects?: string; queue?: string }
+/**
+ * Folders on the disks that servers are to write to; by default all use the one that temporary
+ * files are on.
+ */
+export interface ServerDisks {
+  tables?: string;
+  log?: string;
+  objects?: string;
+  queue?: string;
+}
 export interface TopologyOptions {
   apis?: number;
   workers?: number;
@@ -30,20 +44,42 @@ export interface TopologyOptions {
 
 /** The stores that nodes share, each a real server of its own. */
 export class SharedServers {
-  private constructor(readonly postgres: PostgresServer, readonly redis: RedisServer, readonly s3: S3Server, readonly sparql: SparqlServer, readonly location: S3Location, readonly env: Readonly<Record<string, string>>) {}
+  private constructor(
+    readonly postgres: PostgresServer,
+    readonly redis: RedisServer,
+    readonly s3: S3Server,
+    readonly sparql: SparqlServer,
+    readonly location: S3Location,
+    readonly env: Readonly<Record<string, string>>,
+  ) {}
 
   static async start({ tables, log, objects, queue }: ServerDisks = {}): Promise<SharedServers> {
     const [postgres, redis, s3, sparql] = await Promise.all([
-      PostgresServer.start(log === undefined ? [] : ["min_wal_size=32MB", "max_wal_size=48MB"], { ...(tables !== undefined && { data: tables }), ...(log !== undefined && { log }) }),
-      RedisServer.start({ persistent: true, ...(queue !== undefined && { disk: queue, fsync: "everysec" }) }),
-      objects === undefined ? S3!.start() : startMinio({ folder: objects }), new SparqlServer(OXIGRAPH).start(),
+      PostgresServer.start(log === undefined ? [] : ["min_wal_size=32MB", "max_wal_size=48MB"], {
+        ...(tables !== undefined && { data: tables }),
+        ...(log !== undefined && { log }),
+      }),
+      RedisServer.start({
+        persistent: true,
+        ...(queue !== undefined && { disk: queue, fsync: "everysec" }),
+      }),
+      objects === undefined ? S3!.start() : startMinio({ folder: objects }),
+      new SparqlServer(OXIGRAPH).start(),
     ]);
     const location = await newBucket(s3);
     const { endpoint, accessKey, secretKey, region, bucket } = location;
     return new SharedServers(postgres, redis, s3, sparql, location, {
-      PROFILE: "cluster", JWT_SECRET: "a key for tokens that only tests ever use", DATABASE_URL: await postgres.database(), REDIS_URL: redis.url,
-      S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_REGION: region, S3_BUCKET: bucket,
-      SPARQL_QUERY_URL: sparql.queryUrl, SPARQL_UPDATE_URL: sparql.updateUrl,
+      PROFILE: "cluster",
+      JWT_SECRET: "a key for tokens that only tests ever use",
+      DATABASE_URL: await postgres.database(),
+      REDIS_URL: redis.url,
+      S3_ENDPOINT: endpoint,
+      S3_ACCESS_KEY: accessKey,
+      S3_SECRET_KEY: secretKey,
+      S3_REGION: region,
+      S3_BUCKET: bucket,
+      SPARQL_QUERY_URL: sparql.queryUrl,
+      SPARQL_UPDATE_URL: sparql.updateUrl,
     });
   }
 
@@ -52,25 +88,48 @@ export class SharedServers {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.postgres.stop(), this.redis.stop(), this.s3.stop(), this.sparql.stop()]);
+    await Promise.all([
+      this.postgres.stop(),
+      this.redis.stop(),
+      this.s3.stop(),
+      this.sparql.stop(),
+    ]);
   }
 }
 
-/** Several nodes over shared stores, spoken to through one address that deals requests out in turn. */
+/**
+ * Several nodes over shared stores, spoken to through one address that deals requests out in turn.
+ */
 export class Topology extends RegistryClient {
-  private constructor(url: string, readonly servers: SharedServers, readonly apis: RegistryProcess[], readonly workers: RegistryProcess[], private readonly balancer: Server) {
+  private constructor(
+    url: string,
+    readonly servers: SharedServers,
+    readonly apis: RegistryProcess[],
+    readonly workers: RegistryProcess[],
+    private readonly balancer: Server,
+  ) {
     super(url);
   }
 
-  static async start({ apis = 2, workers = 2, env = {}, disks = {} }: TopologyOptions = {}): Promise<Topology> {
+  static async start({
+    apis = 2,
+    workers = 2,
+    env = {},
+    disks = {},
+  }: TopologyOptions = {}): Promise<Topology> {
     const servers = await SharedServers.start(disks);
     const settings = typeof env === "function" ? await env(servers) : env;
     const balancer = await listening();
-    // Longer than any client keeps one: a connection that closes under a request would be taken for a fault.
+    // Longer than any client keeps one: a connection that closes under a request would be taken for
+    // a fault.
     balancer.keepAliveTimeout = 120_000;
     const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
-    const node = (role: string) => RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...settings } });
-    const starts = await Promise.allSettled([...Array.from({ length: apis }, () => node("api")), ...Array.from({ length: workers }, () => node("worker"))]);
+    const node = (role: string) =>
+      RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...settings } });
+    const starts = await Promise.allSettled([
+      ...Array.from({ length: apis }, () => node("api")),
+      ...Array.from({ length: workers }, () => node("worker")),
+    ]);
     const nodes = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
     const failed = starts.find((start) => start.status === "rejected");
     if (failed) {
@@ -80,7 +139,9 @@ export class Topology extends RegistryClient {
       throw failed.reason;
     }
     const topology = new Topology(url, servers, nodes.slice(0, apis), nodes.slice(apis), balancer);
-    balance(balancer, () => topology.apis.filter(({ alive }) => alive).map((api) => Number(new URL(api.url).port)));
+    balance(balancer, () =>
+      topology.apis.filter(({ alive }) => alive).map((api) => Number(new URL(api.url).port)),
+    );
     return topology;
   }
 
@@ -99,7 +160,9 @@ export class Topology extends RegistryClient {
 
   /** Another worker beside those that are there. */
   async addWorker(env: Record<string, string> = {}): Promise<RegistryProcess> {
-    const worker = await RegistryProcess.start({ env: { ...this.servers.env, ROLE: "worker", BASE_URL: this.url, ...env } });
+    const worker = await RegistryProcess.start({
+      env: { ...this.servers.env, ROLE: "worker", BASE_URL: this.url, ...env },
+    });
     this.workers.push(worker);
     return worker;
   }
@@ -108,7 +171,9 @@ export class Topology extends RegistryClient {
   async stop(): Promise<void> {
     this.balancer.closeAllConnections();
     this.balancer.close();
-    const ends = await Promise.allSettled([...this.apis, ...this.workers].map((node) => node.stop()));
+    const ends = await Promise.allSettled(
+      [...this.apis, ...this.workers].map((node) => node.stop()),
+    );
     await this.servers.stop();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
@@ -131,11 +196,21 @@ function balance(server: Server, ports: () => number[]): void {
   server.on("request", (req, res) => {
     const port = next();
     if (port === undefined) return void res.writeHead(502).end();
-    const forwarded = request({ host: "127.0.0.1", port, method: req.method, path: req.url, headers: headersOf(req) as never, agent: false }, (answer) => {
-      res.writeHead(answer.statusCode!, headersOf(answer));
-      answer.pipe(res);
-      answer.on("error", () => res.destroy());
-    });
+    const forwarded = request(
+      {
+        host: "127.0.0.1",
+        port,
+        method: req.method,
+        path: req.url,
+        headers: headersOf(req) as never,
+        agent: false,
+      },
+      (answer) => {
+        res.writeHead(answer.statusCode!, headersOf(answer));
+        answer.pipe(res);
+        answer.on("error", () => res.destroy());
+      },
+    );
     forwarded.on("error", () => res.destroy());
     res.on("close", () => forwarded.destroy());
     req.pipe(forwarded);
@@ -145,11 +220,13 @@ function balance(server: Server, ports: () => number[]): void {
     if (port === undefined) return void socket.destroy();
     const forwarded = connect(port, "127.0.0.1", () => {
       const lines = [];
-      for (let at = 0; at < req.rawHeaders.length; at += 2) lines.push(`${req.rawHeaders[at]}: ${req.rawHeaders[at + 1]}`);
+      for (let at = 0; at < req.rawHeaders.length; at += 2)
+        lines.push(`${req.rawHeaders[at]}: ${req.rawHeaders[at + 1]}`);
       forwarded.write(`${req.method} ${req.url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
       forwarded.write(head);
       forwarded.pipe(socket).pipe(forwarded);
     });
-    for (const end of [socket, forwarded]) end.on("error", () => [socket, forwarded].forEach((each) => each.destroy()));
+    for (const end of [socket, forwarded])
+      end.on("error", () => [socket, forwarded].forEach((each) => each.destroy()));
   });
 }

@@ -24,8 +24,10 @@ export async function databasePlace(server: PostgresServer): Promise<Place & { u
   const url = await server.schema();
   return {
     url,
-    store: () => openPostgresRecordStore({ url, pool: 5, timeout: 20_000, connectTimeout: 5_000, poll: 100 }),
-    transfer: ({ make }) => openPostgresTransfer({ url, timeout: 20_000, connectTimeout: 5_000, make }),
+    store: () =>
+      openPostgresRecordStore({ url, pool: 5, timeout: 20_000, connectTimeout: 5_000, poll: 100 }),
+    transfer: ({ make }) =>
+      openPostgresTransfer({ url, timeout: 20_000, connectTimeout: 5_000, make }),
     destroy: async () => {},
   };
 }

@@ -14,5 +14,7 @@ export interface RegistryUnderTest extends RegistryClient {
 }
 
 /** One process, or with TEST_TOPOLOGY=cluster two nodes of each role over real servers. */
-export const startRegistry = ({ env = {} }: { env?: Record<string, string> } = {}): Promise<RegistryUnderTest> =>
+export const startRegistry = ({
+  env = {},
+}: { env?: Record<string, string> } = {}): Promise<RegistryUnderTest> =>
   isCluster ? Topology.start({ env }) : RegistryProcess.start({ env });

@@ -1,13 +1,27 @@
-// A Parquet file as small as the format allows: plain values, no nulls, several row groups, one page each.
-// Thrift's compact protocol is written by hand; https://parquet.apache.org/docs/file-format/ names the fields.
+// A Parquet file as small as the format allows: plain values, no nulls, several row groups, one
+// page each. Thrift's compact protocol is written by hand;
+// https://parquet.apache.org/docs/file-format/ names the fields.
 import { gzipSync } from "node:zlib";
 
-type Column = { name: string } & ({ type: "INT64"; values: bigint[] } | { type: "DOUBLE"; values: number[] } | { type: "UTF8"; values: string[] } | { type: "BOOLEAN"; values: boolean[] });
+type Column = { name: string } & (
+  | { type: "INT64"; values: bigint[] }
+  | { type: "DOUBLE"; values: number[] }
+  | { type: "UTF8"; values: string[] }
+  | { type: "BOOLEAN"; values: boolean[] }
+);
 
 const PHYSICAL = { BOOLEAN: 0, INT64: 2, DOUBLE: 5, UTF8: 6 } as const;
-const I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12;
+const I32 = 5,
+  I64 = 6,
+  BINARY = 8,
+  LIST = 9,
+  STRUCT = 12;
 
-type Field = [id: number, type: typeof I32 | typeof I64, value: number] | [id: number, type: typeof BINARY, value: string] | [id: number, type: typeof STRUCT, value: Field[]] | [id: number, type: typeof LIST, of: number, values: (number | string | Field[])[]];
+type Field =
+  | [id: number, type: typeof I32 | typeof I64, value: number]
+  | [id: number, type: typeof BINARY, value: string]
+  | [id: number, type: typeof STRUCT, value: Field[]]
+  | [id: number, type: typeof LIST, of: number, values: (number | string | Field[])[]];
 
 function varint(value: number): number[] {
   const bytes = [];
@@ -15,33 +29,55 @@ function varint(value: number): number[] {
   return [...bytes, value];
 }
 const zigzag = (value: number): number[] => varint(value >= 0 ? value * 2 : -value * 2 - 1);
-const binary = (text: string): number[] => [...varint(Buffer.byteLength(text)), ...Buffer.from(text)];
+const binary = (text: string): number[] => [
+  ...varint(Buffer.byteLength(text)),
+  ...Buffer.from(text),
+];
 
 function struct(fields: Field[]): number[] {
   let last = 0;
-  return [...fields.flatMap((field) => {
-    const [id, type] = field;
-    const head = [((id - last) << 4) | type];
-    last = id;
-    if (type === I32 || type === I64) return [...head, ...zigzag(field[2])];
-    if (type === BINARY) return [...head, ...binary(field[2])];
-    if (type === STRUCT) return [...head, ...struct(field[2])];
-    const [, , of, values] = field as Extract<Field, { length: 4 }>;
-    const size = values.length < 15 ? [(values.length << 4) | of] : [0xf0 | of, ...varint(values.length)];
-    return [...head, ...size, ...values.flatMap((value) => (typeof value === "number" ? zigzag(value) : typeof value === "string" ? binary(value) : struct(value)))];
-  }), 0];
+  return [
+    ...fields.flatMap((field) => {
+      const [id, type] = field;
+      const head = [((id - last) << 4) | type];
+      last = id;
+      if (type === I32 || type === I64) return [...head, ...zigzag(field[2])];
+      if (type === BINARY) return [...head, ...binary(field[2])];
+      if (type === STRUCT) return [...head, ...struct(field[2])];
+      const [, , of, values] = field as Extract<Field, { length: 4 }>;
+      const size =
+        values.length < 15 ? [(values.length << 4) | of] : [0xf0 | of, ...varint(values.length)];
+      return [
+        ...head,
+        ...size,
+        ...values.flatMap((value) =>
+          typeof value === "number"
+            ? zigzag(value)
+            : typeof value === "string"
+              ? binary(value)
+              : struct(value),
+        ),
+      ];
+    }),
+    0,
+  ];
 }
 
 function plain(column: Column): Buffer {
   switch (column.type) {
-    case "INT64": return Buffer.from(BigInt64Array.from(column.values).buffer);
-    case "DOUBLE": return Buffer.from(Float64Array.from(column.values).buffer);
-    case "UTF8": return Buffer.concat(column.values.map((text) => {
-      const bytes = Buffer.from(text);
-      const length = Buffer.alloc(4);
-      length.writeUInt32LE(bytes.length);
-      return Buffer.concat([length, bytes]);
-    }));
+    case "INT64":
+      return Buffer.from(BigInt64Array.from(column.values).buffer);
+    case "DOUBLE":
+      return Buffer.from(Float64Array.from(column.values).buffer);
+    case "UTF8":
+      return Buffer.concat(
+        column.values.map((text) => {
+          const bytes = Buffer.from(text);
+          const length = Buffer.alloc(4);
+          length.writeUInt32LE(bytes.length);
+          return Buffer.concat([length, bytes]);
+        }),
+      );
     case "BOOLEAN": {
       const bytes = Buffer.alloc(Math.ceil(column.values.length / 8));
       column.values.forEach((value, at) => value && (bytes[at >> 3]! |= 1 << (at & 7)));
@@ -51,7 +87,10 @@ function plain(column: Column): Buffer {
 }
 
 /** A Parquet file of these columns. @param groupRows rows of a row group */
-export function parquetFile(columns: Column[], { groupRows = 1_000_000, gzip = false } = {}): Buffer {
+export function parquetFile(
+  columns: Column[],
+  { groupRows = 1_000_000, gzip = false } = {},
+): Buffer {
   const rows = columns[0]!.values.length;
   const parts: Buffer[] = [Buffer.from("PAR1")];
   let offset = 4;
@@ -59,19 +98,81 @@ export function parquetFile(columns: Column[], { groupRows = 1_000_000, gzip = f
   for (let start = 0; start < rows; start += groupRows) {
     const count = Math.min(groupRows, rows - start);
     const chunks = columns.map((column): Field[] => {
-      const data = plain({ ...column, values: column.values.slice(start, start + count) } as Column);
+      const data = plain({
+        ...column,
+        values: column.values.slice(start, start + count),
+      } as Column);
       const packed = gzip ? gzipSync(data) : data;
-      const header = Buffer.from(struct([[1, I32, 0], [2, I32, data.length], [3, I32, packed.length], [5, STRUCT, [[1, I32, count], [2, I32, 0], [3, I32, 3], [4, I32, 3]]]]));
+      const header = Buffer.from(
+        struct([
+          [1, I32, 0],
+          [2, I32, data.length],
+          [3, I32, packed.length],
+          [
+            5,
+            STRUCT,
+            [
+              [1, I32, count],
+              [2, I32, 0],
+              [3, I32, 3],
+              [4, I32, 3],
+            ],
+          ],
+        ]),
+      );
       const at = offset;
       parts.push(header, packed);
       offset += header.length + packed.length;
       const size = header.length + packed.length;
-      return [[2, I64, at], [3, STRUCT, [[1, I32, PHYSICAL[column.type]], [2, LIST, I32, [0]], [3, LIST, BINARY, [column.name]], [4, I32, gzip ? 2 : 0], [5, I64, count], [6, I64, header.length + data.length], [7, I64, size], [9, I64, at]]]];
+      return [
+        [2, I64, at],
+        [
+          3,
+          STRUCT,
+          [
+            [1, I32, PHYSICAL[column.type]],
+            [2, LIST, I32, [0]],
+            [3, LIST, BINARY, [column.name]],
+            [4, I32, gzip ? 2 : 0],
+            [5, I64, count],
+            [6, I64, header.length + data.length],
+            [7, I64, size],
+            [9, I64, at],
+          ],
+        ],
+      ];
     });
-    groups.push([[1, LIST, STRUCT, chunks], [2, I64, offset], [3, I64, count]]);
+    groups.push([
+      [1, LIST, STRUCT, chunks],
+      [2, I64, offset],
+      [3, I64, count],
+    ]);
   }
-  const elements = columns.map((column): Field[] => [[1, I32, PHYSICAL[column.type]], [3, I32, 0], [4, BINARY, column.name], ...(column.type === "UTF8" ? [[6, I32, 0] as Field] : [])]);
-  const footer = Buffer.from(struct([[1, I32, 1], [2, LIST, STRUCT, [[[4, BINARY, "schema"], [5, I32, columns.length]], ...elements]], [3, I64, rows], [4, LIST, STRUCT, groups]]));
+  const elements = columns.map((column): Field[] => [
+    [1, I32, PHYSICAL[column.type]],
+    [3, I32, 0],
+    [4, BINARY, column.name],
+    ...(column.type === "UTF8" ? [[6, I32, 0] as Field] : []),
+  ]);
+  const footer = Buffer.from(
+    struct([
+      [1, I32, 1],
+      [
+        2,
+        LIST,
+        STRUCT,
+        [
+          [
+            [4, BINARY, "schema"],
+            [5, I32, columns.length],
+          ],
+          ...elements,
+        ],
+      ],
+      [3, I64, rows],
+      [4, LIST, STRUCT, groups],
+    ]),
+  );
   const length = Buffer.alloc(4);
   length.writeUInt32LE(footer.length);
   return Buffer.concat([...parts, footer, length, Buffer.from("PAR1")]);

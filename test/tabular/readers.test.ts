@@ -20,50 +20,111 @@ async function rowsOf(feed: RowFeed): Promise<[number, string[]][] | string> {
   return rows;
 }
 
-const scanned = (bytes: Uint8Array, separator: string, part: number) => rowsOf(scannedFeed(openSource(parts(bytes, part)), separator, DEFAULT_LIMITS));
-const reference = (bytes: Uint8Array, separator: string, part = bytes.length + 1) => rowsOf(referenceFeed(openSource(parts(bytes, part)), separator, DEFAULT_LIMITS));
-const read = async (text: string, separator = ",") => rowsOf(await textFeed(parts(Buffer.from(text), 3), separator, DEFAULT_LIMITS));
+const scanned = (bytes: Uint8Array, separator: string, part: number) =>
+  rowsOf(scannedFeed(openSource(parts(bytes, part)), separator, DEFAULT_LIMITS));
+const reference = (bytes: Uint8Array, separator: string, part = bytes.length + 1) =>
+  rowsOf(referenceFeed(openSource(parts(bytes, part)), separator, DEFAULT_LIMITS));
+const read = async (text: string, separator = ",") =>
+  rowsOf(await textFeed(parts(Buffer.from(text), 3), separator, DEFAULT_LIMITS));
 
 /** Pieces that tables are made of, the awkward ones more often than tables have them. */
 const piece = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom('"', '""', ",", ";", "\t", "\n", "\r\n", "\r", '",', ',"', '"\n', '"\r\n') },
-  { weight: 3, arbitrary: fc.constantFrom("a", "1.5", " ", "é", "基", "🧬", "\uFEFF", "long text without anything special in it") },
-  { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 4 }).filter((text) => !text.includes("\0")) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      '"',
+      '""',
+      ",",
+      ";",
+      "\t",
+      "\n",
+      "\r\n",
+      "\r",
+      '",',
+      ',"',
+      '"\n',
+      '"\r\n',
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      "a",
+      "1.5",
+      " ",
+      "é",
+      "基",
+      "🧬",
+      "\uFEFF",
+      "long text without anything special in it",
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.string({ unit: "grapheme", maxLength: 4 }).filter((text) => !text.includes("\0")),
+  },
 );
 const table = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
 
 describe("the scanner and the reference reader", () => {
   it("give the same rows for any text, wherever the parts are cut", async () => {
     await fc.assert(
-      fc.asyncProperty(table, fc.constantFrom(",", ";", "\t"), fc.integer({ min: 1, max: 9 }), async (text, separator, part) => {
-        const bytes = Buffer.from(text);
-        expect(await scanned(bytes, separator, part)).toEqual(await reference(bytes, separator));
-      }),
+      fc.asyncProperty(
+        table,
+        fc.constantFrom(",", ";", "\t"),
+        fc.integer({ min: 1, max: 9 }),
+        async (text, separator, part) => {
+          const bytes = Buffer.from(text);
+          expect(await scanned(bytes, separator, part)).toEqual(await reference(bytes, separator));
+        },
+      ),
       { numRuns: 3000 },
     );
   });
 
   it("give the same rows for well-formed tables, with a byte order mark or without", async () => {
     const quote = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
-    const cell = fc.tuple(fc.string({ unit: "grapheme", maxLength: 6 }).filter((text) => !text.includes("\0")), fc.boolean()).map(([text, quoted]) => (quoted || /["\n\r,]/.test(text) ? quote(text) : text));
+    const cell = fc
+      .tuple(
+        fc.string({ unit: "grapheme", maxLength: 6 }).filter((text) => !text.includes("\0")),
+        fc.boolean(),
+      )
+      .map(([text, quoted]) => (quoted || /["\n\r,]/.test(text) ? quote(text) : text));
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 8 }), fc.constantFrom("\n", "\r\n", "\r"), fc.boolean(), fc.integer({ min: 1, max: 40 }), async (rows, end, mark, part) => {
-        const bytes = Buffer.from((mark ? "\uFEFF" : "") + rows.map((cells) => cells.join(",") + end).join(""));
-        expect(await scanned(bytes, ",", part)).toEqual(await reference(bytes, ",", part));
-      }),
+      fc.asyncProperty(
+        fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 8 }),
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 40 }),
+        async (rows, end, mark, part) => {
+          const bytes = Buffer.from(
+            (mark ? "\uFEFF" : "") + rows.map((cells) => cells.join(",") + end).join(""),
+          );
+          expect(await scanned(bytes, ",", part)).toEqual(await reference(bytes, ",", part));
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it("give the same rows when a table is longer than a block", async () => {
-    const text = Array.from({ length: 30_000 }, (_, row) => `${row},"a, ""b"" ${"x".repeat(row % 40)}\n",é${row % 7 === 0 ? "\r\n" : "\n"}`).join("");
-    const [own, other] = [await scanned(Buffer.from(text), ",", 70_000), await reference(Buffer.from(text), ",", 70_000)];
+    const text = Array.from(
+      { length: 30_000 },
+      (_, row) => `${row},"a, ""b"" ${"x".repeat(row % 40)}\n",é${row % 7 === 0 ? "\r\n" : "\n"}`,
+    ).join("");
+    const [own, other] = [
+      await scanned(Buffer.from(text), ",", 70_000),
+      await reference(Buffer.from(text), ",", 70_000),
+    ];
     expect(own).toHaveLength(30_000);
     expect(own).toEqual(other);
   });
 
   it("read separators of several characters, and such as are not ASCII, through the reference", async () => {
-    expect(await read('a||"b||c"||d\n1||2\n', "||")).toEqual([[0, ["a", "b||c", "d"]], [1, ["1", "2"]]]);
+    expect(await read('a||"b||c"||d\n1||2\n', "||")).toEqual([
+      [0, ["a", "b||c", "d"]],
+      [1, ["1", "2"]],
+    ]);
     expect(await read("a§b\n", "§")).toEqual([[0, ["a", "b"]]]);
   });
 });
@@ -71,22 +132,42 @@ describe("the scanner and the reference reader", () => {
 describe("rows", () => {
   it.each([
     ["CRLF, LF and CR end a line, even in one file", "a\r\nb\nc\rd", [["a"], ["b"], ["c"], ["d"]]],
-    ["trailing blank lines are no rows, one in the middle is", "a\n\nb\n\n\r\n", [["a"], [""], ["b"]]],
+    [
+      "trailing blank lines are no rows, one in the middle is",
+      "a\n\nb\n\n\r\n",
+      [["a"], [""], ["b"]],
+    ],
     ["an empty cell in quotes is a row even at the end", 'a\n""\n', [["a"], [""]]],
-    ["quoted cells hold separators, line breaks and doubled quotes", '"a,b","c\nd","e""f"\n', [["a,b", "c\nd", 'e"f']]],
+    [
+      "quoted cells hold separators, line breaks and doubled quotes",
+      '"a,b","c\nd","e""f"\n',
+      [["a,b", "c\nd", 'e"f']],
+    ],
     ["a quote within a cell is text", 'a"b,5" pipe\n', [['a"b', '5" pipe']]],
     ["text after a closing quote keeps the quotes", '"a"b,"c""d"e,f\n', [['"a"b', '"c"d"e', "f"]]],
-    ["a separator at the end begins an empty cell", "a,\n,", [["a", ""], ["", ""]]],
+    [
+      "a separator at the end begins an empty cell",
+      "a,\n,",
+      [
+        ["a", ""],
+        ["", ""],
+      ],
+    ],
     ["an empty file has no rows", "", []],
   ])("%s", async (_what, text, rows) => {
     expect(await read(text)).toEqual(rows.map((cells, number) => [number, cells]));
   });
 
   it("are as many columns as they have, each row for itself", async () => {
-    expect(await read("a\nb,c,d\ne,f\n")).toEqual([[0, ["a"]], [1, ["b", "c", "d"]], [2, ["e", "f"]]]);
+    expect(await read("a\nb,c,d\ne,f\n")).toEqual([
+      [0, ["a"]],
+      [1, ["b", "c", "d"]],
+      [2, ["e", "f"]],
+    ]);
   });
 
   it("of a quote that never closes are none: the row is named", async () => {
-    for (const separator of [",", "||"]) expect(await read('a\n"b\nc\n', separator)).toBe("a quoted cell in row 1  is never closed");
+    for (const separator of [",", "||"])
+      expect(await read('a\n"b\nc\n', separator)).toBe("a quoted cell in row 1  is never closed");
   });
 });

@@ -8,21 +8,34 @@ export async function* parts(bytes: Uint8Array, length = 65_536): AsyncGenerator
 }
 
 /** A schema of these properties: text between commas, no header, unless said otherwise. */
-export const schemaWith = (properties: Record<string, object>, rest: object = {}) => readSchema({ properties, required: [], seperator: ",", header: false, ...rest });
+export const schemaWith = (properties: Record<string, object>, rest: object = {}) =>
+  readSchema({ properties, required: [], seperator: ",", header: false, ...rest });
 
 /** Checks text; errors in the order of rows. */
-export async function check(text: string | Uint8Array, schema: ReturnType<typeof schemaWith>, options: CheckOptions & { part?: number } = {}): Promise<{ errors: TableError[]; summary: TableSummary }> {
-  const run = validateTable(parts(typeof text === "string" ? Buffer.from(text) : text, options.part), schema, options);
+export async function check(
+  text: string | Uint8Array,
+  schema: ReturnType<typeof schemaWith>,
+  options: CheckOptions & { part?: number } = {},
+): Promise<{ errors: TableError[]; summary: TableSummary }> {
+  const run = validateTable(
+    parts(typeof text === "string" ? Buffer.from(text) : text, options.part),
+    schema,
+    options,
+  );
   const errors: TableError[] = [];
   for await (const error of run) errors.push(error);
   return { errors, summary: await run.summary() };
 }
 
 /** The errors as `row keyword message`. */
-export const lines = (errors: readonly TableError[]): string[] => errors.map(({ row, kind, message }) => `${row} ${kind.keyword ?? kind.type} ${message}`);
+export const lines = (errors: readonly TableError[]): string[] =>
+  errors.map(({ row, kind, message }) => `${row} ${kind.keyword ?? kind.type} ${message}`);
 
 /** The messages about single cells of one column. */
 export async function judge(property: object, ...cells: string[]): Promise<string[]> {
-  const { errors } = await check(`${cells.join("\n")}\n`, schemaWith({ v: { index: 0, ...property } }, { seperator: "\t" }));
+  const { errors } = await check(
+    `${cells.join("\n")}\n`,
+    schemaWith({ v: { index: 0, ...property } }, { seperator: "\t" }),
+  );
   return errors.map(({ message }) => message);
 }

@@ -5,7 +5,15 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, Interruptible } from "../../failure.js";
-import { arkPath, ConnectionError, connectionError, givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
+import {
+  arkPath,
+  ConnectionError,
+  connectionError,
+  givenArk,
+  openRegistry,
+  type Registry,
+  type ServerOption,
+} from "../../registry/registry.js";
 import { humanSize, visible } from "../../render/table.js";
 import { terminalProgress } from "../../render/terminal-progress.js";
 import { writeFailure } from "../../target-folder.js";
@@ -28,11 +36,17 @@ async function describeContent(registry: Registry, ark: string): Promise<Content
   if (statusCode !== 200) await registry.text(path, { headers: { Range: "bytes=0-0" } });
   const sha256 = /^"([0-9a-f]{64})"$/.exec(headers.etag ?? "")?.[1];
   const size = Number(headers["content-length"]);
-  if (sha256 === undefined || !Number.isSafeInteger(size)) throw new Failure(`${registry.address} does not say what it stores for ${ark}: no hash, no size`);
+  if (sha256 === undefined || !Number.isSafeInteger(size))
+    throw new Failure(
+      `${registry.address} does not say what it stores for ${ark}: no hash, no size`,
+    );
   return { path, sha256, size, name: fileName(headers["content-disposition"] ?? "") };
 }
 
-/** The name that a `Content-Disposition` gives (RFC 6266), made safe: no folders, nothing hidden, no control characters. */
+/**
+ * The name that a `Content-Disposition` gives (RFC 6266), made safe: no folders, nothing hidden, no
+ * control characters.
+ */
 function fileName(disposition: string): string {
   const extended = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
   const plain = /filename="([^"]*)"/i.exec(disposition)?.[1];
@@ -42,7 +56,9 @@ function fileName(disposition: string): string {
   } catch {
     // The plain one then.
   }
-  return (name.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cc}/gu, "_").replace(/^\.+/, "") || "content";
+  return (
+    (name.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cc}/gu, "_").replace(/^\.+/, "") || "content"
+  );
 }
 
 /** Attempts in a row that bring nothing. */
@@ -52,30 +68,51 @@ const PAUSE = 500;
 
 /**
  * Reads content from a position to its end, and goes on where a connection broke off.
- * @param take is waited for, so that a slow disk slows the reading; @param signal ends it
- * @throws ConnectionError when several attempts in a row bring nothing; Failure when the content has changed meanwhile
+ * @param take is waited for, so that a slow disk slows the reading;
+ * @param signal ends it
+ * @throws ConnectionError when several attempts in a row bring nothing; Failure when the content
+ * has changed meanwhile
  */
-export async function transfer(registry: Registry, content: Content, from: number, hash: Hash, take: (part: Buffer, at: number) => Promise<void>, signal: AbortSignal): Promise<void> {
+export async function transfer(
+  registry: Registry,
+  content: Content,
+  from: number,
+  hash: Hash,
+  take: (part: Buffer, at: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   let at = from;
   let attempts = 0;
   while (at < content.size) {
     const before = at;
     try {
-      const answer = await registry.open(content.path, { headers: { Range: `bytes=${at}-`, "If-Range": `"${content.sha256}"` } }, [200, 206]);
+      const answer = await registry.open(
+        content.path,
+        { headers: { Range: `bytes=${at}-`, "If-Range": `"${content.sha256}"` } },
+        [200, 206],
+      );
       if (answer.statusCode === 200 && at > 0) {
         answer.destroy();
-        throw new Failure("the content has changed since the download began: run the same command again");
+        throw new Failure(
+          "the content has changed since the download began: run the same command again",
+        );
       }
       for await (const part of answer as AsyncIterable<Buffer>) {
         hash.update(part);
         await take(part, at);
         at += part.length;
       }
-      if (at < content.size) throw new ConnectionError(`${registry.address} sent ${at} bytes of ${content.size}`);
+      if (at < content.size)
+        throw new ConnectionError(`${registry.address} sent ${at} bytes of ${content.size}`);
     } catch (error) {
       signal.throwIfAborted();
       const { code } = error as NodeJS.ErrnoException;
-      const broken = error instanceof ConnectionError ? error : code === "ECONNRESET" || code === "ETIMEDOUT" || code === "EPIPE" ? connectionError(registry.address, error as NodeJS.ErrnoException) : undefined;
+      const broken =
+        error instanceof ConnectionError
+          ? error
+          : code === "ECONNRESET" || code === "ETIMEDOUT" || code === "EPIPE"
+            ? connectionError(registry.address, error as NodeJS.ErrnoException)
+            : undefined;
       if (!broken) throw error;
       attempts = at > before ? 1 : attempts + 1;
       if (attempts >= ATTEMPTS) throw broken;
@@ -84,10 +121,16 @@ export async function transfer(registry: Registry, content: Content, from: numbe
   }
 }
 
-export interface DownloadOptions extends ServerOption { output?: string; force?: true }
+export interface DownloadOptions extends ServerOption {
+  output?: string;
+  force?: true;
+}
 
 /** `download`: the stored content of a record, compared with its hash. @throws Failure */
-export async function downloadCommand(id: string, { output, force, ...options }: DownloadOptions): Promise<void> {
+export async function downloadCommand(
+  id: string,
+  { output, force, ...options }: DownloadOptions,
+): Promise<void> {
   const ark = givenArk(id);
   const interruptible = new Interruptible("stopped; the same command goes on where it stopped");
   await interruptible.run(async () => {
@@ -95,7 +138,10 @@ export async function downloadCommand(id: string, { output, force, ...options }:
     const content = await describeContent(registry, ark);
     if (output === "-") return toOutput(registry, content, interruptible.signal);
     const target = await targetOf(output, content.name);
-    if (force !== true && (await stat(target).catch(() => undefined))) throw new Failure(`${target} exists already: give another name with --output, or --force to overwrite it`);
+    if (force !== true && (await stat(target).catch(() => undefined)))
+      throw new Failure(
+        `${target} exists already: give another name with --output, or --force to overwrite it`,
+      );
     await toFile(registry, content, target, interruptible.signal);
     process.stdout.write(`Wrote ${visible(target)} (${content.size} bytes, SHA-256 as recorded)\n`);
   });
@@ -103,13 +149,24 @@ export async function downloadCommand(id: string, { output, force, ...options }:
 
 async function targetOf(output: string | undefined, name: string): Promise<string> {
   if (output === undefined) return name;
-  return (await stat(output).catch(() => undefined))?.isDirectory() === true ? join(output, name) : output;
+  return (await stat(output).catch(() => undefined))?.isDirectory() === true
+    ? join(output, name)
+    : output;
 }
 
-const mismatch = (sha256: string, { sha256: expected }: Content): Failure => new Failure(`what came has the SHA-256 ${sha256}, the registry says ${expected}: it was thrown away, try again`);
+const mismatch = (sha256: string, { sha256: expected }: Content): Failure =>
+  new Failure(
+    `what came has the SHA-256 ${sha256}, the registry says ${expected}: it was thrown ` +
+      "away, try again",
+  );
 
 /** Beside its target under a name of its own until all of it is there and is what it should be. */
-async function toFile(registry: Registry, content: Content, target: string, signal: AbortSignal): Promise<void> {
+async function toFile(
+  registry: Registry,
+  content: Content,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
   const partial = join(dirname(target), `.${basename(target)}.${content.sha256.slice(0, 16)}.part`);
   const progress = await terminalProgress("Receiving");
   const total = humanSize(content.size);
@@ -123,14 +180,30 @@ async function toFile(registry: Registry, content: Content, target: string, sign
       await file.truncate(0);
       from = 0;
     }
-    if (from > 0) for await (const part of createReadStream(partial, { end: from - 1 })) hash.update(part as Buffer);
-    await transfer(registry, content, from, hash, async (part, at) => {
-      await file.appendFile(part);
-      progress.update(at + part.length, content.size, `${humanSize(at + part.length)} of ${total}`);
-    }, signal);
+    if (from > 0)
+      for await (const part of createReadStream(partial, { end: from - 1 }))
+        hash.update(part as Buffer);
+    await transfer(
+      registry,
+      content,
+      from,
+      hash,
+      async (part, at) => {
+        await file.appendFile(part);
+        progress.update(
+          at + part.length,
+          content.size,
+          `${humanSize(at + part.length)} of ${total}`,
+        );
+      },
+      signal,
+    );
     await file.sync();
   } catch (error) {
-    if (error instanceof ConnectionError) throw new Failure(`${error.message}; the same command goes on where it stopped`, { cause: error });
+    if (error instanceof ConnectionError)
+      throw new Failure(`${error.message}; the same command goes on where it stopped`, {
+        cause: error,
+      });
     throw error;
   } finally {
     progress.stop();
@@ -146,9 +219,16 @@ async function toFile(registry: Registry, content: Content, target: string, sign
 
 async function toOutput(registry: Registry, content: Content, signal: AbortSignal): Promise<void> {
   const hash = createHash("sha256");
-  await transfer(registry, content, 0, hash, async (part) => {
-    if (!process.stdout.write(part)) await once(process.stdout, "drain");
-  }, signal);
+  await transfer(
+    registry,
+    content,
+    0,
+    hash,
+    async (part) => {
+      if (!process.stdout.write(part)) await once(process.stdout, "drain");
+    },
+    signal,
+  );
   const sha256 = hash.digest("hex");
   if (sha256 !== content.sha256) throw mismatch(sha256, content);
 }

@@ -3,8 +3,16 @@ import { Argument, Option, type Command } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
 import { countValue, positiveValue } from "../schema/edit.js";
 
-/** Takes the address of a registry; where it comes from otherwise is said once, in the help of the program. */
-export const serverOption = (): Option => new Option("--server <url>", "address of the registry; default ARKGRAPH_SERVER, that of the last login, or http://127.0.0.1:8080");
+/**
+ * Takes the address of a registry; where it comes from otherwise is said once, in the help of the
+ * program.
+ */
+export const serverOption = (): Option =>
+  new Option(
+    "--server <url>",
+    "address of the registry; default ARKGRAPH_SERVER, that of the last login, or " +
+      "http://127.0.0.1:8080",
+  );
 const ARK = "identifier of the record, in any spelling";
 
 /** The commands that talk to a registry; the code of each is loaded when it runs. */
@@ -15,19 +23,25 @@ export function addRegistryCommands(program: ToolCommand): void {
 }
 
 function addAccount(program: ToolCommand): void {
-  program.command("login")
+  program
+    .command("login")
     .description("get a token and keep it for later commands")
     .argument("[user]", "e-mail address or ARK of the account; asked for when absent")
     .addOption(serverOption())
-    .option("--password-stdin", "read the password from standard input; it is asked for on the terminal otherwise")
+    .option(
+      "--password-stdin",
+      "read the password from standard input; it is asked for on the terminal otherwise",
+    )
     .example("printf 'correct horse battery' | arkgraph login ada@example.org --password-stdin")
     .action(async (user, options) => (await import("./session.js")).loginCommand(user, options));
-  program.command("whoami")
+  program
+    .command("whoami")
     .description("show the account that commands act as")
     .addOption(serverOption())
     .example("arkgraph whoami")
     .action(async (options) => (await import("./session.js")).whoamiCommand(options));
-  program.command("logout")
+  program
+    .command("logout")
     .description("forget the token")
     .addOption(serverOption())
     .example("arkgraph logout")
@@ -35,47 +49,93 @@ function addAccount(program: ToolCommand): void {
 }
 
 function addCrates(program: ToolCommand): void {
-  program.command("upload")
-    .description("send an RO-Crate and wait until it is taken in; prints the identifier of the crate")
+  program
+    .command("upload")
+    .description(
+      "send an RO-Crate and wait until it is taken in; prints the identifier of the crate",
+    )
     .argument("<crate>", "folder of the crate, or a zip archive of it")
     .addOption(serverOption())
     .option("--no-wait", "print the identifier of the upload and do not wait")
-    .option("--update [ark]", "the crate exists: what changed becomes a new revision. The identifier names the crate; without it, the root's @id does")
+    .option(
+      "--update [ark]",
+      "the crate exists: what changed becomes a new revision. The identifier names the " +
+        "crate; without it, the root's @id does",
+    )
     .option("--json", "print the submission as JSON")
     .valueOnlyIf("--update", looksLikeArk)
     .example("arkgraph upload crate.zip")
     .action(async (path, options) => (await import("./upload.js")).uploadCommand(path, options));
-  program.command("status")
-    .description("show how an upload goes, or the latest uploads; status 1 when the upload has failed")
+  program
+    .command("status")
+    .description(
+      "show how an upload goes, or the latest uploads; status 1 when the upload has failed",
+    )
     .argument("[upload]", "identifier of the upload")
     .addOption(serverOption())
     .option("--wait", "wait for its end")
-    .addOption(new Option("--limit <count>", "how many of the latest are shown").argParser(positiveValue).default(20))
+    .addOption(
+      new Option("--limit <count>", "how many of the latest are shown")
+        .argParser(positiveValue)
+        .default(20),
+    )
     .option("--json", "print JSON")
     .example("arkgraph status")
     .action(async (id, options) => (await import("./upload.js")).statusCommand(id, options));
 }
 
 function addRecords(program: ToolCommand): void {
-  program.command("get")
+  program
+    .command("get")
     .description("print a record")
     .argument("<ark>", ARK)
     .addOption(serverOption())
-    .addOption(new Option("--format <format>", "form of the record").choices(["json", "turtle", "nquads"]).default("json"))
+    .addOption(
+      new Option("--format <format>", "form of the record")
+        .choices(["json", "turtle", "nquads"])
+        .default("json"),
+    )
     .example("arkgraph get ark:99999/dataset-cells --format turtle")
     .action(async (ark, options) => (await import("./records.js")).getCommand(ark, options));
-  program.command("evidence")
+  program
+    .command("evidence")
     .description("show what a record rests on, or what rests on it")
     .argument("<ark>", ARK)
     .addOption(serverOption())
-    .addOption(new Option("--direction <direction>", "upstream: what it rests on; downstream: what rests on it").choices(["upstream", "downstream", "both"]).default("upstream"))
-    .addOption(new Option("--asserted-by <whom>", "anyone; owner: without edges of third parties, and what only they lead to").choices(["anyone", "owner"]).default("anyone"))
-    .addOption(new Option("--depth <steps>", "steps from the record; default all").argParser(positiveValue))
-    .addOption(new Option("--limit <count>", "nodes in one answer; default all in a tree, else what the registry gives").argParser(positiveValue))
-    .addOption(new Option("--format <format>", "form of the answer").choices(["tree", "json", "prov-json", "turtle", "dot", "mermaid"]).default("tree"))
+    .addOption(
+      new Option(
+        "--direction <direction>",
+        "upstream: what it rests on; downstream: what rests on it",
+      )
+        .choices(["upstream", "downstream", "both"])
+        .default("upstream"),
+    )
+    .addOption(
+      new Option(
+        "--asserted-by <whom>",
+        "anyone; owner: without edges of third parties, and what only they lead to",
+      )
+        .choices(["anyone", "owner"])
+        .default("anyone"),
+    )
+    .addOption(
+      new Option("--depth <steps>", "steps from the record; default all").argParser(positiveValue),
+    )
+    .addOption(
+      new Option(
+        "--limit <count>",
+        "nodes in one answer; default all in a tree, else what the registry gives",
+      ).argParser(positiveValue),
+    )
+    .addOption(
+      new Option("--format <format>", "form of the answer")
+        .choices(["tree", "json", "prov-json", "turtle", "dot", "mermaid"])
+        .default("tree"),
+    )
     .example("arkgraph evidence ark:99999/dataset-cells")
     .action(async (ark, options) => (await import("./records.js")).evidenceCommand(ark, options));
-  program.command("score")
+  program
+    .command("score")
     .description("show how ready a crate is for AI, criterion by criterion")
     .argument("<ark>", "identifier of the crate, in any spelling")
     .addOption(serverOption())
@@ -83,30 +143,52 @@ function addRecords(program: ToolCommand): void {
     .option("--json", "print JSON")
     .example("arkgraph score ark:99999/rocrate-cells --fixes")
     .action(async (ark, options) => (await import("./records.js")).scoreCommand(ark, options));
-  program.command("search")
+  program
+    .command("search")
     .description("find records by their words")
     .argument("<words...>", "what to look for; a record must hold all of it")
     .addOption(serverOption())
     .option("--semantic", "also what holds some of the words, or is related in meaning")
     .option("--type <type>", "only records of this kind, e.g. Dataset")
-    .addOption(new Option("--limit <count>", "how many are shown, at most 100").argParser(positiveValue).default(10))
-    .addOption(new Option("--offset <count>", "how many are passed over").argParser(countValue).default(0))
+    .addOption(
+      new Option("--limit <count>", "how many are shown, at most 100")
+        .argParser(positiveValue)
+        .default(10),
+    )
+    .addOption(
+      new Option("--offset <count>", "how many are passed over").argParser(countValue).default(0),
+    )
     .option("--json", "print JSON")
     .example("arkgraph search cell counts --type Dataset")
     .action(async (words, options) => (await import("./records.js")).searchCommand(words, options));
-  program.command("publish")
+  program
+    .command("publish")
     .description("set who may read the content of a record; of a crate with its members")
     .argument("<ark>", ARK)
     .addOption(serverOption())
-    .addOption(new Option("--status <status>", "PUBLISHED: everyone; otherwise those who may change the record").choices(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"]).default("PUBLISHED"))
+    .addOption(
+      new Option(
+        "--status <status>",
+        "PUBLISHED: everyone; otherwise those who may change the record",
+      )
+        .choices(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"])
+        .default("PUBLISHED"),
+    )
     .option("--until <date>", "end of an embargo")
     .example("arkgraph publish ark:99999/dataset-cells")
     .action(async (ark, options) => (await import("./records.js")).publishCommand(ark, options));
-  program.command("download")
-    .description("save the stored content of a record, or the archive of a crate, and compare it with its hash")
+  program
+    .command("download")
+    .description(
+      "save the stored content of a record, or the archive of a crate, and compare it with " +
+        "its hash",
+    )
     .argument("<ark>", ARK)
     .addOption(serverOption())
-    .option("-o, --output <file>", "where to write it, - for standard output; default the name it is stored under")
+    .option(
+      "-o, --output <file>",
+      "where to write it, - for standard output; default the name it is stored under",
+    )
     .option("--force", "overwrite a file that exists")
     .example("arkgraph download ark:99999/dataset-cells --output cells.csv")
     .action(async (ark, options) => (await import("./download.js")).downloadCommand(ark, options));
@@ -114,8 +196,11 @@ function addRecords(program: ToolCommand): void {
 
 /** `completion`: needs the whole program, whose commands it completes. */
 export function addCompletion(program: ToolCommand): void {
-  program.command("completion")
-    .description("print a script that completes commands and options; bash and zsh read it at their start")
+  program
+    .command("completion")
+    .description(
+      "print a script that completes commands and options; bash and zsh read it at their start",
+    )
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh"]))
     .example("arkgraph completion bash > arkgraph-completion.bash")
     .action(async (shell: "bash" | "zsh", _options: unknown, _command: Command) => {

@@ -5,108 +5,228 @@ import type { Publication } from "../../../src/services/publication/publish.js";
 import type { AiReadyScore, CriterionScore } from "../../../src/services/scoring/score.js";
 import type { SearchAnswer, SearchResult } from "../../../src/services/search/search.js";
 import { Failure } from "../../failure.js";
-import { arkPath, givenArk, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
+import {
+  arkPath,
+  givenArk,
+  openRegistry,
+  type Registry,
+  type ServerOption,
+} from "../../registry/registry.js";
 import { paint, ShortIds, visible } from "../../render/table.js";
 import { note } from "../../render/terminal-progress.js";
 
 /** Media type by the name of the format. */
-const TYPES = { json: "application/ld+json", turtle: "text/turtle", nquads: "application/n-quads" } as const;
+const TYPES = {
+  json: "application/ld+json",
+  turtle: "text/turtle",
+  nquads: "application/n-quads",
+} as const;
 
 /** `get`: a record as it stands. @throws Failure */
-export async function getCommand(id: string, { format, ...options }: ServerOption & { format: keyof typeof TYPES }): Promise<void> {
+export async function getCommand(
+  id: string,
+  { format, ...options }: ServerOption & { format: keyof typeof TYPES },
+): Promise<void> {
   const path = `/${arkPath(givenArk(id))}`;
   const registry = await openRegistry(options);
   const sending = { headers: { Accept: TYPES[format] } };
-  if (format === "json") process.stdout.write(`${JSON.stringify(await registry.json<unknown>(path, sending), null, 2)}\n`);
+  if (format === "json")
+    process.stdout.write(
+      `${JSON.stringify(await registry.json<unknown>(path, sending), null, 2)}\n`,
+    );
   else await pipeline(await registry.open(path, sending), process.stdout, { end: false });
 }
 
-export interface SearchOptions extends ServerOption { semantic?: true; type?: string; limit: number; offset: number; json?: true }
+export interface SearchOptions extends ServerOption {
+  semantic?: true;
+  type?: string;
+  limit: number;
+  offset: number;
+  json?: true;
+}
 
 /** `search`: records by their words. @throws Failure */
-export async function searchCommand(words: readonly string[], { semantic, type, limit, offset, json, ...options }: SearchOptions): Promise<void> {
+export async function searchCommand(
+  words: readonly string[],
+  { semantic, type, limit, offset, json, ...options }: SearchOptions,
+): Promise<void> {
   const registry = await openRegistry(options);
-  const query = new URLSearchParams({ query: words.join(" "), limit: String(limit), offset: String(offset), ...(type === undefined ? {} : { type }) });
-  const answer = await registry.json<SearchAnswer>(`/search/${semantic === true ? "semantic" : "basic"}?${query}`);
+  const query = new URLSearchParams({
+    query: words.join(" "),
+    limit: String(limit),
+    offset: String(offset),
+    ...(type === undefined ? {} : { type }),
+  });
+  const answer = await registry.json<SearchAnswer>(
+    `/search/${semantic === true ? "semantic" : "basic"}?${query}`,
+  );
   if (json === true) return void process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
   const { total_results: total, results } = answer;
-  const more = offset + results.length < total ? `; the next with --offset ${offset + results.length}` : "";
-  process.stdout.write(results.map(resultText).join("") + `${total === 1 ? "1 record" : `${total} records`}${more}\n`);
+  const more =
+    offset + results.length < total ? `; the next with --offset ${offset + results.length}` : "";
+  process.stdout.write(
+    results.map(resultText).join("") + `${total === 1 ? "1 record" : `${total} records`}${more}\n`,
+  );
 }
 
-function resultText({ "@id": id, "@type": type, name, description, highlight }: SearchResult): string {
+function resultText({
+  "@id": id,
+  "@type": type,
+  name,
+  description,
+  highlight,
+}: SearchResult): string {
   const title = highlight.name === undefined ? visible(name ?? id) : found(highlight.name);
-  const about = highlight.description === undefined ? visible(shortened(description ?? "")) : found(highlight.description);
-  return `${title} ${paint("dim", visible(`[${[type].flat().join(", ")}]`))}\n  ${paint("cyan", visible(id))}\n${about === "" ? "" : `  ${about}\n`}\n`;
+  const about =
+    highlight.description === undefined
+      ? visible(shortened(description ?? ""))
+      : found(highlight.description);
+  return (
+    `${title} ${paint("dim", visible(`[${[type].flat().join(", ")}]`))}\n  ` +
+    `${paint("cyan", visible(id))}\n${about === "" ? "" : `  ${about}\n`}\n`
+  );
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+};
 /** The registry marks what it found in HTML; a terminal shows it bold. */
-const found = (html: string): string => html.split(/<\/?em>/).map((part, index) => {
-  const text = visible(part.replaceAll(/\s+/g, " ").replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]!));
-  return index % 2 === 1 ? paint("bold", text) : text;
-}).join("");
+const found = (html: string): string =>
+  html
+    .split(/<\/?em>/)
+    .map((part, index) => {
+      const text = visible(
+        part
+          .replaceAll(/\s+/g, " ")
+          .replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]!),
+      );
+      return index % 2 === 1 ? paint("bold", text) : text;
+    })
+    .join("");
 
-const shortened = (text: string): string => (text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text).replaceAll(/\s+/g, " ");
+const shortened = (text: string): string =>
+  (text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text).replaceAll(/\s+/g, " ");
 
-export interface ScoreOptions extends ServerOption { fixes?: true; json?: true }
+export interface ScoreOptions extends ServerOption {
+  fixes?: true;
+  json?: true;
+}
 
 const STYLES = { met: "green", partly: "yellow", not_met: "red", not_applicable: "dim" } as const;
 
 /** `score`: how ready a crate is for AI, criterion by criterion. @throws Failure */
-export async function scoreCommand(id: string, { fixes, json, ...options }: ScoreOptions): Promise<void> {
+export async function scoreCommand(
+  id: string,
+  { fixes, json, ...options }: ScoreOptions,
+): Promise<void> {
   const ark = givenArk(id);
   const registry = await openRegistry(options);
   const answer = await registry.json<AiReadyScore>(`/rocrate/ai-ready-score/${arkPath(ark)}`);
   if (json === true) return void process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-  const { name, score: { met, partly, total } } = answer;
-  const lines = Object.entries(answer as object as Record<string, unknown>).flatMap(([category, criteria]) => {
-    const shown = criteriaOf(criteria).filter(([, { fix }]) => fixes !== true || fix !== null);
-    return shown.length === 0 ? [] : [`\n${paint("bold", words(category))}\n`, ...shown.map(([criterion, verdict]) => lineOf(criterion, verdict, fixes === true))];
-  });
-  process.stdout.write(`${visible(name)}: ${met} met and ${partly} partly, of ${total}\n${lines.join("")}`);
+  const {
+    name,
+    score: { met, partly, total },
+  } = answer;
+  const lines = Object.entries(answer as object as Record<string, unknown>).flatMap(
+    ([category, criteria]) => {
+      const shown = criteriaOf(criteria).filter(([, { fix }]) => fixes !== true || fix !== null);
+      return shown.length === 0
+        ? []
+        : [
+            `\n${paint("bold", words(category))}\n`,
+            ...shown.map(([criterion, verdict]) => lineOf(criterion, verdict, fixes === true)),
+          ];
+    },
+  );
+  process.stdout.write(
+    `${visible(name)}: ${met} met and ${partly} partly, of ${total}\n${lines.join("")}`,
+  );
 }
 
 /** Whatever else the answer holds is no category. */
 function criteriaOf(value: unknown): [string, CriterionScore][] {
-  return Object.entries(typeof value === "object" && value !== null ? value : {}).filter((entry): entry is [string, CriterionScore] => typeof entry[1] === "object" && entry[1] !== null && "status" in entry[1]);
+  return Object.entries(typeof value === "object" && value !== null ? value : {}).filter(
+    (entry): entry is [string, CriterionScore] =>
+      typeof entry[1] === "object" && entry[1] !== null && "status" in entry[1],
+  );
 }
 
-function lineOf(criterion: string, { status, details, fix }: CriterionScore, withFix: boolean): string {
+function lineOf(
+  criterion: string,
+  { status, details, fix }: CriterionScore,
+  withFix: boolean,
+): string {
   const text = withFix ? fix : details;
-  return `  ${paint(STYLES[status] ?? "dim", words(status).padEnd(14))}  ${words(criterion)}${text === null ? "" : `: ${visible(text)}`}\n`;
+  return (
+    `  ${paint(STYLES[status] ?? "dim", words(status).padEnd(14))}  ` +
+    `${words(criterion)}${text === null ? "" : `: ${visible(text)}`}\n`
+  );
 }
 
 const words = (name: string): string => visible(name.replaceAll("_", " "));
 
-export interface EvidenceOptions extends ServerOption { format: "tree" | "json" | "prov-json" | "turtle" | "dot" | "mermaid"; direction: Direction; assertedBy: AssertedBy; depth?: number; limit?: number }
+export interface EvidenceOptions extends ServerOption {
+  format: "tree" | "json" | "prov-json" | "turtle" | "dot" | "mermaid";
+  direction: Direction;
+  assertedBy: AssertedBy;
+  depth?: number;
+  limit?: number;
+}
 
 /** `evidence`: what a record rests on, or what rests on it. @throws Failure */
-export async function evidenceCommand(id: string, { format, direction, assertedBy, depth, limit, ...options }: EvidenceOptions): Promise<void> {
+export async function evidenceCommand(
+  id: string,
+  { format, direction, assertedBy, depth, limit, ...options }: EvidenceOptions,
+): Promise<void> {
   const registry = await openRegistry(options);
-  const query = new URLSearchParams({ direction, ...(assertedBy === "owner" && { assertedBy }), ...(depth === undefined ? {} : { depth: String(depth) }), ...(limit === undefined ? {} : { limit: String(limit) }) });
+  const query = new URLSearchParams({
+    direction,
+    ...(assertedBy === "owner" && { assertedBy }),
+    ...(depth === undefined ? {} : { depth: String(depth) }),
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+  });
   const path = `/evidencegraph/query/${arkPath(givenArk(id))}`;
   if (format === "tree") {
     const evidence = await whole(registry, path, query, limit !== undefined);
-    const ids = new ShortIds([...evidence["@graph"], ...evidence.dangling].map((node) => node["@id"]));
+    const ids = new ShortIds(
+      [...evidence["@graph"], ...evidence.dangling].map((node) => node["@id"]),
+    );
     const legend = ids.legend === undefined ? "" : `\n${ids.legend}\n`;
-    process.stdout.write(`${supportTree(evidence).map((line) => `${visible(ids.shorten(line))}\n`).join("")}${legend}`);
+    process.stdout.write(
+      `${supportTree(evidence)
+        .map((line) => `${visible(ids.shorten(line))}\n`)
+        .join("")}${legend}`,
+    );
   } else if (format === "json") {
-    process.stdout.write(`${JSON.stringify(await registry.json<unknown>(`${path}?${query}`), null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify(await registry.json<unknown>(`${path}?${query}`), null, 2)}\n`,
+    );
   } else {
     query.set("format", format);
     const answer = await registry.open(`${path}?${query}`);
     if ((answer.headers["content-type"] ?? "").startsWith("application/ld+json")) {
       answer.destroy();
-      throw new Failure(`${registry.address} does not give evidence as ${format}: ask for the format tree or json`);
+      throw new Failure(
+        `${registry.address} does not give evidence as ${format}: ask for the format tree or json`,
+      );
     }
     await pipeline(answer, process.stdout, { end: false });
-    if (answer.headers["x-truncated"] !== undefined) note("this is not all of it: ask for more nodes with --limit");
+    if (answer.headers["x-truncated"] !== undefined)
+      note("this is not all of it: ask for more nodes with --limit");
   }
 }
 
 /** Every page of the answer as one; the first alone when somebody asked for so many nodes. */
-async function whole(registry: Registry, path: string, query: URLSearchParams, firstOnly: boolean): Promise<EvidenceGraph> {
+async function whole(
+  registry: Registry,
+  path: string,
+  query: URLSearchParams,
+  firstOnly: boolean,
+): Promise<EvidenceGraph> {
   let page = await registry.json<EvidenceGraph>(`${path}?${query}`);
   const all = page;
   while (page.cursor !== undefined && !firstOnly) {
@@ -119,13 +239,27 @@ async function whole(registry: Registry, path: string, query: URLSearchParams, f
   return { ...all, truncated: page.truncated };
 }
 
-export interface PublishOptions extends ServerOption { status: string; until?: string }
+export interface PublishOptions extends ServerOption {
+  status: string;
+  until?: string;
+}
 
 /** `publish`: sets who may read the content of a record. @throws Failure */
-export async function publishCommand(id: string, { status, until, ...options }: PublishOptions): Promise<void> {
-  if (until !== undefined && status !== "EMBARGOED") throw new Failure("--until is the end of an embargo: give --status EMBARGOED with it");
+export async function publishCommand(
+  id: string,
+  { status, until, ...options }: PublishOptions,
+): Promise<void> {
+  if (until !== undefined && status !== "EMBARGOED")
+    throw new Failure("--until is the end of an embargo: give --status EMBARGOED with it");
   const ark = givenArk(id);
   const registry = await openRegistry(options, { token: true });
-  const answer = await registry.send<Publication>("PUT", "/publish", { "@id": ark, publicationStatus: status, ...(until === undefined ? {} : { embargoedUntil: until }) });
-  process.stdout.write(`${answer["@id"]} ${answer.publicationStatus}${answer.embargoedUntil === null ? "" : ` until ${answer.embargoedUntil}`}\n`);
+  const answer = await registry.send<Publication>("PUT", "/publish", {
+    "@id": ark,
+    publicationStatus: status,
+    ...(until === undefined ? {} : { embargoedUntil: until }),
+  });
+  process.stdout.write(
+    `${answer["@id"]} ` +
+      `${answer.publicationStatus}${answer.embargoedUntil === null ? "" : ` until ${answer.embargoedUntil}`}\n`,
+  );
 }

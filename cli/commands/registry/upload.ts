@@ -1,57 +1,117 @@
 import { lookupArk } from "../../../src/identifiers/ark.js";
 import { type CrateSource, openCrate } from "../../crate-archive/source.js";
 import { Failure, Interruptible } from "../../failure.js";
-import { ConnectionError, fileForm, openRegistry, type Registry, type ServerOption } from "../../registry/registry.js";
-import { allWarnings, failureOf, findingLine, followSubmission, groupedFindings, readStatus, resumeHint, type Submission } from "../../registry/submission.js";
+import {
+  ConnectionError,
+  fileForm,
+  openRegistry,
+  type Registry,
+  type ServerOption,
+} from "../../registry/registry.js";
+import {
+  allWarnings,
+  failureOf,
+  findingLine,
+  followSubmission,
+  groupedFindings,
+  readStatus,
+  resumeHint,
+  type Submission,
+} from "../../registry/submission.js";
 import { humanSize, textTable, visible } from "../../render/table.js";
 import { note, terminalProgress } from "../../render/terminal-progress.js";
 
 /** Waits for the end of a submission with a bar on a terminal. */
-async function follow(registry: Registry, id: string, interruptible: Interruptible): Promise<Submission> {
+async function follow(
+  registry: Registry,
+  id: string,
+  interruptible: Interruptible,
+): Promise<Submission> {
   interruptible.hint = `no longer waiting; the registry goes on with it: ${resumeHint(id)}`;
   const progress = await terminalProgress("Processing");
   try {
-    return await followSubmission(registry, id, (state) => {
-      if ("away" in state) return progress.update(0, null, `${state.away}; trying again`);
-      const { done, total, unit } = state.progress ?? { done: 0, total: null, unit: "" };
-      progress.update(done, total, `${state.stage ?? state.status}${total === null ? "" : ` ${done} of ${total} ${unit}`}`);
-    }, interruptible.signal);
+    return await followSubmission(
+      registry,
+      id,
+      (state) => {
+        if ("away" in state) return progress.update(0, null, `${state.away}; trying again`);
+        const { done, total, unit } = state.progress ?? { done: 0, total: null, unit: "" };
+        progress.update(
+          done,
+          total,
+          `${state.stage ?? state.status}${total === null ? "" : ` ${done} of ${total} ${unit}`}`,
+        );
+      },
+      interruptible.signal,
+    );
   } finally {
     progress.stop();
   }
 }
 
-export interface UploadOptions extends ServerOption { wait: boolean; update?: true | string; json?: true }
+export interface UploadOptions extends ServerOption {
+  wait: boolean;
+  update?: true | string;
+  json?: true;
+}
 
 /** `upload`: sends a crate and waits until it is taken in. @throws Failure */
-export async function uploadCommand(path: string, { server, wait, update, json }: UploadOptions): Promise<void> {
-  if (typeof update === "string" && lookupArk(update) === undefined) throw new Failure(`--update ${update}: not an ARK; give the identifier of the crate to update, such as ark:99999/rocrate-cells`);
-  const interruptible = new Interruptible("stopped before all was sent: nothing was taken in; run the same command again");
+export async function uploadCommand(
+  path: string,
+  { server, wait, update, json }: UploadOptions,
+): Promise<void> {
+  if (typeof update === "string" && lookupArk(update) === undefined)
+    throw new Failure(
+      `--update ${update}: not an ARK; give the identifier of the crate to update, such as ` +
+        "ark:99999/rocrate-cells",
+    );
+  const interruptible = new Interruptible(
+    "stopped before all was sent: nothing was taken in; run the same command again",
+  );
   await interruptible.run(async () => {
-    const registry = await openRegistry(server === undefined ? {} : { server }, { token: true, signal: interruptible.signal });
+    const registry = await openRegistry(server === undefined ? {} : { server }, {
+      token: true,
+      signal: interruptible.signal,
+    });
     const crate = await openCrate(path);
     let submission = await send(registry, crate, update);
-    if (wait && !submission.completed) submission = await follow(registry, submission.submissionUUID, interruptible);
+    if (wait && !submission.completed)
+      submission = await follow(registry, submission.submissionUUID, interruptible);
     report(submission, { wait, json: json === true });
   });
 }
 
-async function send(registry: Registry, crate: CrateSource, update: true | string | undefined): Promise<Submission> {
+async function send(
+  registry: Registry,
+  crate: CrateSource,
+  update: true | string | undefined,
+): Promise<Submission> {
   const progress = await terminalProgress("Sending");
   const total = humanSize(crate.total);
   try {
-    const stream = crate.stream((bytes) => progress.update(bytes, crate.total, `${humanSize(bytes)} of ${total}`));
+    const stream = crate.stream((bytes) =>
+      progress.update(bytes, crate.total, `${humanSize(bytes)} of ${total}`),
+    );
     const named = typeof update === "string" ? `&crate=${encodeURIComponent(update)}` : "";
-    return await registry.json<Submission>(`/rocrate/upload-async${update ? `?update=true${named}` : ""}`, fileForm({ name: crate.name, size: crate.size, type: "application/zip", stream }));
+    return await registry.json<Submission>(
+      `/rocrate/upload-async${update ? `?update=true${named}` : ""}`,
+      fileForm({ name: crate.name, size: crate.size, type: "application/zip", stream }),
+    );
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
-    throw new Failure(`${error.message}; run the same command again: an archive is taken in once only`, { cause: error });
+    throw new Failure(
+      `${error.message}; run the same command again: an archive is taken in once only`,
+      { cause: error },
+    );
   } finally {
     progress.stop();
   }
 }
 
-/** The identifier of the crate alone on standard output, so that a script can use it; the rest beside it. */
+/**
+ * The identifier of the crate alone on standard output, so that a script can use it; the rest
+ * beside it.
+ */
 function report(submission: Submission, { wait, json }: { wait: boolean; json: boolean }): void {
   if (json) process.stdout.write(`${JSON.stringify(submission, null, 2)}\n`);
   if (submission.status === "failed") {
@@ -71,35 +131,92 @@ function report(submission: Submission, { wait, json }: { wait: boolean; json: b
   process.stdout.write(`${submission.rocrateIdentifier}\n`);
 }
 
-export interface StatusOptions extends ServerOption { wait?: true; json?: true; limit: number }
+export interface StatusOptions extends ServerOption {
+  wait?: true;
+  json?: true;
+  limit: number;
+}
 
-/** `status`: one upload, or the latest ones. Status 1 when the one that was asked for has failed. @throws Failure */
-export async function statusCommand(id: string | undefined, { server, wait, json, limit }: StatusOptions): Promise<void> {
+/**
+ * `status`: one upload, or the latest ones. Status 1 when the one that was asked for has failed.
+ * @throws Failure
+ */
+export async function statusCommand(
+  id: string | undefined,
+  { server, wait, json, limit }: StatusOptions,
+): Promise<void> {
   const interruptible = new Interruptible("stopped");
   await interruptible.run(async () => {
-    const registry = await openRegistry(server === undefined ? {} : { server }, { token: true, signal: interruptible.signal });
+    const registry = await openRegistry(server === undefined ? {} : { server }, {
+      token: true,
+      signal: interruptible.signal,
+    });
     if (id === undefined) return listUploads(registry, json === true, limit);
     let submission = await readStatus(registry, id);
-    if (wait === true && !submission.completed) submission = await follow(registry, id, interruptible);
+    if (wait === true && !submission.completed)
+      submission = await follow(registry, id, interruptible);
     if (submission.status === "failed") process.exitCode = 1;
-    process.stdout.write(json === true ? `${JSON.stringify(submission, null, 2)}\n` : describe(submission));
+    process.stdout.write(
+      json === true ? `${JSON.stringify(submission, null, 2)}\n` : describe(submission),
+    );
   });
 }
 
 async function listUploads(registry: Registry, json: boolean, limit: number): Promise<void> {
   const fields = "submissionUUID status timeStarted rocrateIdentifier identifiersMinted";
-  const { submissions: { nodes } } = await registry.graphql<{ submissions: { nodes: Submission[] } }>(`query ($first: Int!) { submissions(first: $first) { nodes { ${fields} } } }`, { first: limit });
+  const {
+    submissions: { nodes },
+  } = await registry.graphql<{ submissions: { nodes: Submission[] } }>(
+    `query ($first: Int!) { submissions(first: $first) { nodes { ${fields} } } }`,
+    { first: limit },
+  );
   if (json) return void process.stdout.write(`${JSON.stringify(nodes, null, 2)}\n`);
   if (nodes.length === 0) return void process.stdout.write("No uploads yet\n");
-  process.stdout.write(textTable(["upload", "status", "begun", "crate"], nodes.map(({ submissionUUID, status, timeStarted, rocrateIdentifier }) => [submissionUUID, status, timeStarted ?? "-", visible(rocrateIdentifier ?? "-")])));
+  process.stdout.write(
+    textTable(
+      ["upload", "status", "begun", "crate"],
+      nodes.map(({ submissionUUID, status, timeStarted, rocrateIdentifier }) => [
+        submissionUUID,
+        status,
+        timeStarted ?? "-",
+        visible(rocrateIdentifier ?? "-"),
+      ]),
+    ),
+  );
 }
 
 function describe(submission: Submission): string {
-  const { submissionUUID, status, stage, progress, timeStarted, timeFinished, rocrateIdentifier, identifiersMinted, error, warnings } = submission;
+  const {
+    submissionUUID,
+    status,
+    stage,
+    progress,
+    timeStarted,
+    timeFinished,
+    rocrateIdentifier,
+    identifiersMinted,
+    error,
+    warnings,
+  } = submission;
   const rows: [string, string | null][] = [
-    ["upload", submissionUUID], ["status", status], ["stage", submission.completed || stage === null ? null : `${stage}${progress?.total == null ? "" : ` ${progress.done} of ${progress.total} ${progress.unit}`}`],
-    ["begun", timeStarted], ["ended", timeFinished], ["crate", rocrateIdentifier], ["identifiers", submission.success ? String(identifiersMinted) : null],
-    ...(error ?? []).map((finding): [string, string] => ["error", findingLine(finding)]), ...groupedFindings(warnings).map((line): [string, string] => ["warning", line]),
+    ["upload", submissionUUID],
+    ["status", status],
+    [
+      "stage",
+      submission.completed || stage === null
+        ? null
+        : `${stage}${progress?.total == null ? "" : ` ${progress.done} of ${progress.total} ${progress.unit}`}`,
+    ],
+    ["begun", timeStarted],
+    ["ended", timeFinished],
+    ["crate", rocrateIdentifier],
+    ["identifiers", submission.success ? String(identifiersMinted) : null],
+    ...(error ?? []).map((finding): [string, string] => ["error", findingLine(finding)]),
+    ...groupedFindings(warnings).map((line): [string, string] => ["warning", line]),
   ];
-  return rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(11)}  ${visible(value)}\n`])).join("");
+  return rows
+    .flatMap(([label, value]) =>
+      value === null ? [] : [`${label.padEnd(11)}  ${visible(value)}\n`],
+    )
+    .join("");
 }

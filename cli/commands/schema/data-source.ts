@@ -19,13 +19,21 @@ export interface DataSource {
 
 const UTF_8 = "utf-8";
 
-/** How text is read: in the encoding that was named, else as UTF-8, with a remark where it is not. */
-export function textOptions(encoding: string | undefined, remark: (sentence: string) => void): TextOptions {
+/**
+ * How text is read: in the encoding that was named, else as UTF-8, with a remark where it is not.
+ */
+export function textOptions(
+  encoding: string | undefined,
+  remark: (sentence: string) => void,
+): TextOptions {
   if (encoding !== undefined && encoding !== UTF_8) return { encoding };
   return {
     onForeign: ({ byte, offset, word }) => {
       const place = `byte 0x${byte.toString(16).toUpperCase()} at offset ${offset}`;
-      remark(`it is not UTF-8 (${place}): if it is Latin-1${word === undefined ? "" : ` (“${word}”)`}, give --encoding latin1`);
+      remark(
+        `it is not UTF-8 (${place}): if it is ` +
+          `Latin-1${word === undefined ? "" : ` (“${word}”)`}, give --encoding latin1`,
+      );
     },
   };
 }
@@ -38,7 +46,10 @@ export async function openData(path: string): Promise<DataSource> {
   return { name: path, size: about.isFile() ? about.size : undefined, bytes: fileParts(path) };
 }
 
-/** The parts of a file, the next one being read while one is worked on; a part's buffer serves again for the next but one. */
+/**
+ * The parts of a file, the next one being read while one is worked on; a part's buffer serves again
+ * for the next but one.
+ */
 async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path);
   try {
@@ -61,7 +72,11 @@ async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Checks a Parquet file, which is read from its end: from a file only. */
-export async function validateParquetFile(path: string, schema: TableSchema, options: CheckOptions): Promise<TableCheck> {
+export async function validateParquetFile(
+  path: string,
+  schema: TableSchema,
+  options: CheckOptions,
+): Promise<TableCheck> {
   const handle = await open(path);
   const { size } = await handle.stat();
   let read = 0;
@@ -69,7 +84,7 @@ export async function validateParquetFile(path: string, schema: TableSchema, opt
     byteLength: size,
     async slice(start, end = size) {
       const bytes = new Uint8Array(Math.max(0, end - start));
-      for (let at = 0; at < bytes.length; ) {
+      for (let at = 0; at < bytes.length;) {
         const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at);
         if (bytesRead === 0) break;
         at += bytesRead;
@@ -79,11 +94,15 @@ export async function validateParquetFile(path: string, schema: TableSchema, opt
     },
   };
   const feed = parquetFeed(file, schema, { ...DEFAULT_LIMITS, ...options.limits });
-  return validateRows(async function* (row, each, guard) {
-    try {
-      yield* feed(row, each, guard);
-    } finally {
-      await handle.close();
-    }
-  }, schema, options);
+  return validateRows(
+    async function* (row, each, guard) {
+      try {
+        yield* feed(row, each, guard);
+      } finally {
+        await handle.close();
+      }
+    },
+    schema,
+    options,
+  );
 }

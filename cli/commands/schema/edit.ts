@@ -1,6 +1,14 @@
 import { InvalidArgumentError } from "commander";
 import { mintArk, parseArk } from "../../../src/identifiers/ark.js";
-import { type Datatype, newSchemaDocument, type PropertyObject, readProperty, type SchemaDocument, unescapeSeparator, withProperty } from "../../../src/tabular/schema/table-schema.js";
+import {
+  type Datatype,
+  newSchemaDocument,
+  type PropertyObject,
+  readProperty,
+  type SchemaDocument,
+  unescapeSeparator,
+  withProperty,
+} from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
 import { exists, inFile, readSchemaFile, writeDocument } from "./schema-file.js";
 
@@ -14,21 +22,42 @@ export interface CreateOptions {
 }
 
 /** `schema create-tabular`: writes a schema without properties. @throws Failure */
-export async function createTabular(path: string, { name, description, guid, separator, header = false, force }: CreateOptions): Promise<void> {
+export async function createTabular(
+  path: string,
+  { name, description, guid, separator, header = false, force }: CreateOptions,
+): Promise<void> {
   const columns = unescapeSeparator(separator);
-  if (columns === "") throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
-  if (/["\r\n\0]/.test(columns)) throw new Failure("--separator holds a quote, a line break or a NUL, which cannot separate columns");
+  if (columns === "")
+    throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
+  if (/["\r\n\0]/.test(columns))
+    throw new Failure(
+      "--separator holds a quote, a line break or a NUL, which cannot separate columns",
+    );
   if (name.trim() === "") throw new Failure("--name is empty: give the schema a name");
-  if (guid !== undefined && !parseArk(guid)) throw new Failure(`--guid ${guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:59853/schema-example`);
-  if (force !== true && (await exists(path))) throw new Failure(`${path} exists already: give another name, or --force to overwrite it`);
-  await writeDocument(path, newSchemaDocument({ id: guid ?? newSchemaArk(name), name, description, separator: columns, header }));
+  if (guid !== undefined && !parseArk(guid))
+    throw new Failure(
+      `--guid ${guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:59853/schema-example`,
+    );
+  if (force !== true && (await exists(path)))
+    throw new Failure(`${path} exists already: give another name, or --force to overwrite it`);
+  await writeDocument(
+    path,
+    newSchemaDocument({
+      id: guid ?? newSchemaArk(name),
+      name,
+      description,
+      separator: columns,
+      header,
+    }),
+  );
   process.stdout.write(`Wrote Schema: ${path}\n`);
 }
 
 /** A new identifier; its authority is the setting ARK_NAAN, as in the registry. @throws Failure */
 export function newSchemaArk(name: string): string {
   const naan = process.env["ARK_NAAN"] ?? "99999";
-  if (!/^[0-9]{5,16}$/.test(naan)) throw new Failure(`ARK_NAAN is ${naan}: it must be five digits or more`);
+  if (!/^[0-9]{5,16}$/.test(naan))
+    throw new Failure(`ARK_NAAN is ${naan}: it must be five digits or more`);
   return mintArk(naan, "schema", name);
 }
 
@@ -48,30 +77,67 @@ export interface PropertyOptions {
   uniqueItems?: boolean;
 }
 
-/** `schema add-property <datatype>`: adds a property to a schema file; a property that is not sound changes nothing. @throws Failure */
-export async function addProperty(datatype: Datatype, path: string, options: PropertyOptions): Promise<void> {
+/**
+ * `schema add-property <datatype>`: adds a property to a schema file; a property that is not sound
+ * changes nothing.
+ * @throws Failure
+ */
+export async function addProperty(
+  datatype: Datatype,
+  path: string,
+  options: PropertyOptions,
+): Promise<void> {
   const { name } = options;
   if (name.trim() === "") throw new Failure("--name is empty: give the property a name");
   const schema = await readSchemaFile(path);
-  if (schema.properties.some((property) => property.name === name)) throw new Failure(`${path}: property ${name} is in the schema already: names are unique`);
+  if (schema.properties.some((property) => property.name === name))
+    throw new Failure(`${path}: property ${name} is in the schema already: names are unique`);
   await inFile(path, async () => {
     const property = propertyObject(datatype, options);
     readProperty(name, property);
-    await writeDocument(path, withProperty(schema.document as unknown as SchemaDocument, name, property));
+    await writeDocument(
+      path,
+      withProperty(schema.document as unknown as SchemaDocument, name, property),
+    );
   });
   process.stdout.write(`Added Property\tname: ${name}\ttype: ${datatype}\n`);
 }
 
 /** Keys in the contract's order; what was not given is left out, but for `valueURL`. */
 function propertyObject(type: Datatype, options: PropertyOptions): PropertyObject {
-  const { description, valueUrl, pattern, minLength, maxLength, minimum, maximum, minItems, maxItems, uniqueItems, itemsDatatype } = options;
-  const index = type !== "array" && /^\d+$/.test(options.index) ? Number(options.index) : options.index;
+  const {
+    description,
+    valueUrl,
+    pattern,
+    minLength,
+    maxLength,
+    minimum,
+    maximum,
+    minItems,
+    maxItems,
+    uniqueItems,
+    itemsDatatype,
+  } = options;
+  const index =
+    type !== "array" && /^\d+$/.test(options.index) ? Number(options.index) : options.index;
   const object = {
-    description, index, valueURL: valueUrl ?? null, type,
-    pattern, minLength, maxLength, minimum, maximum, minItems, maxItems, uniqueItems,
+    description,
+    index,
+    valueURL: valueUrl ?? null,
+    type,
+    pattern,
+    minLength,
+    maxLength,
+    minimum,
+    maximum,
+    minItems,
+    maxItems,
+    uniqueItems,
     items: itemsDatatype === undefined ? undefined : { type: itemsDatatype },
   };
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as unknown as PropertyObject;
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== undefined),
+  ) as unknown as PropertyObject;
 }
 
 // What the option parser refuses ends with status 2.
@@ -85,12 +151,14 @@ export function booleanValue(text: string): boolean {
 }
 
 export function numberValue(text: string): number {
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) || !Number.isFinite(Number(text))) throw new InvalidArgumentError("Give a number.");
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) || !Number.isFinite(Number(text)))
+    throw new InvalidArgumentError("Give a number.");
   return Number(text);
 }
 
 export function countValue(text: string): number {
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw new InvalidArgumentError("Give a whole number from 0.");
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text)))
+    throw new InvalidArgumentError("Give a whole number from 0.");
   return Number(text);
 }
 
@@ -103,8 +171,11 @@ export function positiveValue(text: string): number {
 /** Bytes, with K, M or G for powers of 1024: `64M`. */
 export function sizeValue(text: string): number {
   const match = /^(\d+)\s*([KMG]?)(?:i?B)?$/i.exec(text);
-  const size = match ? Number(match[1]) * 1024 ** ["", "K", "M", "G"].indexOf(match[2]!.toUpperCase()) : 0;
-  if (size < 1 || size > 1 << 30) throw new InvalidArgumentError("Give a size from 1 to 1G, e.g. 64M.");
+  const size = match
+    ? Number(match[1]) * 1024 ** ["", "K", "M", "G"].indexOf(match[2]!.toUpperCase())
+    : 0;
+  if (size < 1 || size > 1 << 30)
+    throw new InvalidArgumentError("Give a size from 1 to 1G, e.g. 64M.");
   return size;
 }
 
@@ -113,7 +184,9 @@ export function encodingValue(text: string): string {
   try {
     return new TextDecoder(text).encoding;
   } catch {
-    throw new InvalidArgumentError("Give the name of an encoding, e.g. latin1, windows-1252 or utf-16le.");
+    throw new InvalidArgumentError(
+      "Give the name of an encoding, e.g. latin1, windows-1252 or utf-16le.",
+    );
   }
 }
 

@@ -3,29 +3,69 @@ import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { fromCsvw, toCsvw } from "../../../src/tabular/interchange/csvw.js";
 import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchange/frictionless.js";
-import { newSchemaDocument, readSchema, unescapeSeparator } from "../../../src/tabular/schema/table-schema.js";
+import {
+  newSchemaDocument,
+  readSchema,
+  unescapeSeparator,
+} from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
-import { arkPath, givenArk, openRegistry, Refusal, type ServerOption } from "../../registry/registry.js";
+import {
+  arkPath,
+  givenArk,
+  openRegistry,
+  Refusal,
+  type ServerOption,
+} from "../../registry/registry.js";
 import { visible } from "../../render/table.js";
 import { whoIs } from "../registry/session.js";
 import { newSchemaArk } from "./edit.js";
-import { inFile, loadSchema, readSchemaFile, type ResultOptions, writeResult } from "./schema-file.js";
+import {
+  inFile,
+  loadSchema,
+  readSchemaFile,
+  type ResultOptions,
+  writeResult,
+} from "./schema-file.js";
 
 type OtherFormat = "csvw" | "frictionless";
 
-/** `schema export`: the schema as another format; what has no counterpart there is said on standard error. @throws Failure */
-export async function exportSchema(path: string, options: ResultOptions & { to: OtherFormat; columns?: number; url?: string }): Promise<void> {
+/**
+ * `schema export`: the schema as another format; what has no counterpart there is said on standard
+ * error.
+ * @throws Failure
+ */
+export async function exportSchema(
+  path: string,
+  options: ResultOptions & { to: OtherFormat; columns?: number; url?: string },
+): Promise<void> {
   const schema = await loadSchema(path);
-  const note = (sentence: string): boolean => process.stderr.write(`arkgraph: ${path}: ${sentence}\n`);
+  const note = (sentence: string): boolean =>
+    process.stderr.write(`arkgraph: ${path}: ${sentence}\n`);
   const document = await inFile(path, async () => {
-    if (schema.separator === "") throw new Failure(`${path}: the schema gives no separator, so it describes no table`);
-    return options.to === "csvw" ? toCsvw(schema, options.columns, options.url ?? "data.csv", note) : toFrictionless(schema, options.columns, note);
+    if (schema.separator === "")
+      throw new Failure(`${path}: the schema gives no separator, so it describes no table`);
+    return options.to === "csvw"
+      ? toCsvw(schema, options.columns, options.url ?? "data.csv", note)
+      : toFrictionless(schema, options.columns, note);
   });
   await writeResult(document, options, options.to === "csvw" ? "CSVW metadata" : "Table Schema");
 }
 
-/** `schema import`: a schema from another format; what has no counterpart here is said on standard error. @throws Failure, with `--strict` for that too */
-export async function importSchema(path: string, options: ResultOptions & { from: OtherFormat; strict?: true; name?: string; separator?: string; header?: boolean }): Promise<void> {
+/**
+ * `schema import`: a schema from another format; what has no counterpart here is said on standard
+ * error.
+ * @throws Failure, with `--strict` for that too
+ */
+export async function importSchema(
+  path: string,
+  options: ResultOptions & {
+    from: OtherFormat;
+    strict?: true;
+    name?: string;
+    separator?: string;
+    header?: boolean;
+  },
+): Promise<void> {
   let lost = 0;
   const note = (sentence: string): void => {
     lost++;
@@ -33,12 +73,29 @@ export async function importSchema(path: string, options: ResultOptions & { from
   };
   const document = await inFile(path, async () => {
     const text = await readFile(path, "utf8");
-    const found = options.from === "csvw" ? fromCsvw(parse(path, text), note) : fromFrictionless(parse(path, text), note);
-    if (options.strict === true && lost > 0) throw new Failure(`${path}: ${lost === 1 ? "1 thing has" : `${lost} things have`} no counterpart here and would be lost; leave --strict out to import the rest`);
+    const found =
+      options.from === "csvw"
+        ? fromCsvw(parse(path, text), note)
+        : fromFrictionless(parse(path, text), note);
+    if (options.strict === true && lost > 0)
+      throw new Failure(
+        `${path}: ${lost === 1 ? "1 thing has" : `${lost} things have`} no counterpart here ` +
+          "and would be lost; leave --strict out to import the rest",
+      );
     const name = options.name ?? found.name ?? basename(path, ".json");
     const separator = unescapeSeparator(options.separator ?? found.separator ?? ",");
     const id = found.id !== undefined && parseArk(found.id) ? found.id : newSchemaArk(name);
-    const made = { ...newSchemaDocument({ id, name, description: found.description ?? `Columns of ${name}`, separator, header: options.header ?? found.header ?? true }), properties: found.properties, required: Object.keys(found.properties) };
+    const made = {
+      ...newSchemaDocument({
+        id,
+        name,
+        description: found.description ?? `Columns of ${name}`,
+        separator,
+        header: options.header ?? found.header ?? true,
+      }),
+      properties: found.properties,
+      required: Object.keys(found.properties),
+    };
     readSchema(made);
     return made;
   });
@@ -54,27 +111,45 @@ function parse(path: string, text: string): unknown {
 }
 
 /** `schema push`: registers a schema file as a record. @throws Failure */
-export async function pushSchema(path: string, { update, ...options }: ServerOption & { update?: true }): Promise<void> {
+export async function pushSchema(
+  path: string,
+  { update, ...options }: ServerOption & { update?: true },
+): Promise<void> {
   const { document } = await readSchemaFile(path);
   const registry = await openRegistry(options, { token: true });
   let { owner } = document;
   if (typeof owner !== "string") owner = (await whoIs(registry)).me?.id;
-  if (typeof owner !== "string") throw new Failure(`${registry.address} does not take the token: run arkgraph login`);
+  if (typeof owner !== "string")
+    throw new Failure(`${registry.address} does not take the token: run arkgraph login`);
   try {
-    const made = await registry.send<{ "@id": string }>(update === true ? "PUT" : "POST", "/schema", { ...document, owner });
+    const made = await registry.send<{ "@id": string }>(
+      update === true ? "PUT" : "POST",
+      "/schema",
+      { ...document, owner },
+    );
     process.stdout.write(`Pushed Schema: ${made["@id"]}\n`);
   } catch (error) {
-    if (error instanceof Refusal && error.code === "DUPLICATE") throw new Failure(`${path}: ${error.message} Give --update to replace it.`, { cause: error });
-    throw error instanceof Refusal && error.status === 422 ? new Failure(`${path}: ${error.message}`, { cause: error }) : error;
+    if (error instanceof Refusal && error.code === "DUPLICATE")
+      throw new Failure(`${path}: ${error.message} Give --update to replace it.`, { cause: error });
+    throw error instanceof Refusal && error.status === 422
+      ? new Failure(`${path}: ${error.message}`, { cause: error })
+      : error;
   }
 }
 
 /** `schema pull`: a registered schema as a file, or on standard output. @throws Failure */
-export async function pullSchema(id: string, { output, force, ...options }: ServerOption & ResultOptions): Promise<void> {
+export async function pullSchema(
+  id: string,
+  { output, force, ...options }: ServerOption & ResultOptions,
+): Promise<void> {
   const ark = givenArk(id);
   const registry = await openRegistry(options);
   const document = await registry.json<unknown>(`/schema/${arkPath(ark)}`);
   // What cannot be applied must not look like a schema on the disk.
   await inFile(ark, async () => readSchema(document));
-  await writeResult(document, { ...(output === undefined ? {} : { output }), ...(force === undefined ? {} : { force }) }, "Schema");
+  await writeResult(
+    document,
+    { ...(output === undefined ? {} : { output }), ...(force === undefined ? {} : { force }) },
+    "Schema",
+  );
 }

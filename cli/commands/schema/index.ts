@@ -1,13 +1,27 @@
 import { Argument, Option } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
 import { serverOption } from "../registry/index.js";
-import { booleanValue, countValue, encodingValue, numberValue, positiveValue, several, sizeValue } from "./edit.js";
+import {
+  booleanValue,
+  countValue,
+  encodingValue,
+  numberValue,
+  positiveValue,
+  several,
+  sizeValue,
+} from "./edit.js";
 
-const encodingOption = (): Option => new Option("--encoding <name>", "encoding of the text, e.g. latin1 or windows-1252; default UTF-8").argParser(encodingValue);
+const encodingOption = (): Option =>
+  new Option(
+    "--encoding <name>",
+    "encoding of the text, e.g. latin1 or windows-1252; default UTF-8",
+  ).argParser(encodingValue);
 
 /** The commands around the schema of a table; the code of each is loaded when it runs. */
 export function addSchemaCommands(program: ToolCommand): void {
-  const schema = program.command("schema").description("describe the columns of a table, and check tables against the description");
+  const schema = program
+    .command("schema")
+    .description("describe the columns of a table, and check tables against the description");
   addCreate(schema);
   addProperties(schema);
   addValidate(schema);
@@ -17,23 +31,41 @@ export function addSchemaCommands(program: ToolCommand): void {
 }
 
 function addCreate(schema: ToolCommand): void {
-  schema.command("create-tabular")
+  schema
+    .command("create-tabular")
     .description("write a schema without properties")
     .argument("<schema-file>", "where to write it")
     .requiredOption("--name <text>", "name of the schema")
     .requiredOption("--description <text>", "what the table holds")
     .option("--guid <ark>", "identifier of the schema; made when absent")
-    .requiredOption("--separator <text>", "what stands between columns, one or more characters; \\t is a tab")
-    .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns").argParser(booleanValue).default(false))
+    .requiredOption(
+      "--separator <text>",
+      "what stands between columns, one or more characters; \\t is a tab",
+    )
+    .addOption(
+      new Option("--header <boolean>", "whether the first row holds the names of the columns")
+        .argParser(booleanValue)
+        .default(false),
+    )
     .option("--force", "overwrite a file that exists")
-    .example("arkgraph schema create-tabular --name Genes --description 'One gene a row' --separator , --header true --guid ark:99999/schema-genes genes.json")
+    .example(
+      "arkgraph schema create-tabular --name Genes --description 'One gene a row' " +
+        "--separator , --header true --guid ark:99999/schema-genes genes.json",
+    )
     .action(async (file, options) => (await import("./edit.js")).createTabular(file, options));
 }
 
 function addProperties(schema: ToolCommand): void {
-  const add = schema.command("add-property").description("add a property to a schema file, by its datatype");
-  const property = (datatype: "string" | "number" | "integer" | "array" | "boolean", index: string, sample: string): ToolCommand =>
-    add.command(datatype)
+  const add = schema
+    .command("add-property")
+    .description("add a property to a schema file, by its datatype");
+  const property = (
+    datatype: "string" | "number" | "integer" | "array" | "boolean",
+    index: string,
+    sample: string,
+  ): ToolCommand =>
+    add
+      .command(datatype)
       .description(`add a property of datatype ${datatype}`)
       .argument("<schema-file>", "the schema to add it to")
       .requiredOption("--name <text>", "name of the property, unique in the schema")
@@ -41,41 +73,87 @@ function addProperties(schema: ToolCommand): void {
       .requiredOption("--description <text>", "what the column holds")
       .option("--value-url <url>", "vocabulary term that the values align to")
       .example(`arkgraph schema add-property ${datatype} --name ${sample} genes.json`)
-      .action(async (file, options) => (await import("./edit.js")).addProperty(datatype, file, options));
+      .action(async (file, options) =>
+        (await import("./edit.js")).addProperty(datatype, file, options),
+      );
   const column = "the column, counted from 0";
   property("string", column, "symbol --index 0 --description 'Gene symbol' --pattern '^[A-Z0-9]+$'")
     .option("--pattern <regex>", "regular expression that is found in every value")
-    .addOption(new Option("--min-length <count>", "least number of characters").argParser(countValue))
-    .addOption(new Option("--max-length <count>", "largest number of characters").argParser(countValue));
-  for (const [datatype, sample] of [["number", "score --index 1 --description 'Score' --minimum 0 --maximum 1"], ["integer", "count --index 2 --description 'Reads' --minimum 0"]] as const) {
+    .addOption(
+      new Option("--min-length <count>", "least number of characters").argParser(countValue),
+    )
+    .addOption(
+      new Option("--max-length <count>", "largest number of characters").argParser(countValue),
+    );
+  for (const [datatype, sample] of [
+    ["number", "score --index 1 --description 'Score' --minimum 0 --maximum 1"],
+    ["integer", "count --index 2 --description 'Reads' --minimum 0"],
+  ] as const) {
     property(datatype, column, sample)
       .addOption(new Option("--minimum <number>", "least value").argParser(numberValue))
       .addOption(new Option("--maximum <number>", "largest value").argParser(numberValue));
   }
-  property("array", "the columns: i:: (from i to the end), ::i (up to i, not included) or i:j", "embedding --index 4:: --description 'Vector' --items-datatype number --min-items 3")
-    .addOption(new Option("--items-datatype <datatype>", "datatype of the elements").choices(["string", "number", "integer", "boolean"]).makeOptionMandatory())
+  property(
+    "array",
+    "the columns: i:: (from i to the end), ::i (up to i, not included) or i:j",
+    "embedding --index 4:: --description 'Vector' --items-datatype number --min-items 3",
+  )
+    .addOption(
+      new Option("--items-datatype <datatype>", "datatype of the elements")
+        .choices(["string", "number", "integer", "boolean"])
+        .makeOptionMandatory(),
+    )
     .addOption(new Option("--min-items <count>", "least number of elements").argParser(countValue))
-    .addOption(new Option("--max-items <count>", "largest number of elements").argParser(countValue))
-    .addOption(new Option("--unique-items <boolean>", "whether the elements must differ").argParser(booleanValue));
+    .addOption(
+      new Option("--max-items <count>", "largest number of elements").argParser(countValue),
+    )
+    .addOption(
+      new Option("--unique-items <boolean>", "whether the elements must differ").argParser(
+        booleanValue,
+      ),
+    );
   property("boolean", column, "bait --index 3 --description 'Whether it is a bait'");
 }
 
 function addValidate(schema: ToolCommand): void {
-  const validate = schema.command("validate")
+  const validate = schema
+    .command("validate")
     .description("check data files against a schema; status 1 when one does not conform")
     .argument("[files...]", "more data files")
-    .addOption(new Option("--data <file>", "data file, - for standard input; plain or .gz text, or .parquet; may be repeated").argParser(several))
+    .addOption(
+      new Option(
+        "--data <file>",
+        "data file, - for standard input; plain or .gz text, or .parquet; may be repeated",
+      ).argParser(several),
+    )
     .requiredOption("--schema <file-or-ark>", "schema file, or the ARK of a packaged schema")
-    .addOption(new Option("--format <format>", "how errors are written").choices(["table", "json", "ndjson", "sarif", "github"]).default("table"))
-    .addOption(new Option("--max-errors <count>", "stop after so many errors in a file").argParser(positiveValue))
+    .addOption(
+      new Option("--format <format>", "how errors are written")
+        .choices(["table", "json", "ndjson", "sarif", "github"])
+        .default("table"),
+    )
+    .addOption(
+      new Option("--max-errors <count>", "stop after so many errors in a file").argParser(
+        positiveValue,
+      ),
+    )
     .option("--summary", "count the errors by property and keyword")
     .option("--strict-columns", "report rows with another number of columns than the first")
     .addOption(encodingOption())
     .option("--quiet", "no output: the status says whether the data conform")
     .addOption(new Option("--max-cell <size>", "longest cell; default 16M").argParser(sizeValue))
     .addOption(new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue))
-    .addOption(new Option("--max-columns <count>", "most columns of a row; default 250000").argParser(positiveValue))
-    .addOption(new Option("--pattern-seconds <seconds>", "time for the patterns of one file, besides a second for every MiB; default 10").argParser(positiveValue))
+    .addOption(
+      new Option("--max-columns <count>", "most columns of a row; default 250000").argParser(
+        positiveValue,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--pattern-seconds <seconds>",
+        "time for the patterns of one file, besides a second for every MiB; default 10",
+      ).argParser(positiveValue),
+    )
     .example("arkgraph schema validate --data genes.csv --schema genes.json");
   validate.action(async (files: string[], { data = [], ...options }) => {
     const all = [...data, ...files];
@@ -85,11 +163,13 @@ function addValidate(schema: ToolCommand): void {
 }
 
 function addPackaged(schema: ToolCommand): void {
-  schema.command("list")
+  schema
+    .command("list")
     .description("list the packaged schemas")
     .example("arkgraph schema list")
     .action(async () => (await import("./inspect.js")).listSchemas());
-  schema.command("show")
+  schema
+    .command("show")
     .description("print a packaged schema")
     .addArgument(new Argument("<ark>", "identifier of the schema"))
     .example("arkgraph schema show ark:59852/schema-cm4ai-coembedding")
@@ -97,43 +177,80 @@ function addPackaged(schema: ToolCommand): void {
 }
 
 function addMaking(schema: ToolCommand): void {
-  schema.command("infer")
-    .description("write a schema that a data file conforms to: separator, header and datatypes are found out")
+  schema
+    .command("infer")
+    .description(
+      "write a schema that a data file conforms to: separator, header and datatypes are found out",
+    )
     .argument("<data>", "data file, - for standard input; plain or .gz text")
     .option("--name <text>", "name of the schema; default the file's name")
-    .option("--description <text>", "what the table holds, in five characters or more; made of the name when absent")
+    .option(
+      "--description <text>",
+      "what the table holds, in five characters or more; made of the name when absent",
+    )
     .option("--guid <ark>", "identifier of the schema; made when absent")
     .option("--separator <text>", "what stands between columns; found out when absent")
     .addOption(encodingOption())
-    .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; found out when absent").argParser(booleanValue))
+    .addOption(
+      new Option(
+        "--header <boolean>",
+        "whether the first row holds the names of the columns; found out when absent",
+      ).argParser(booleanValue),
+    )
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema infer genes.csv --output inferred.json")
     .action(async (data, options) => (await import("./inspect.js")).inferSchema(data, options));
-  schema.command("check")
+  schema
+    .command("check")
     .description("check a schema itself: indexes, patterns, bounds, keywords that judge nothing")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .option("--data <file>", "also check that the indexes are within the columns of this file")
     .example("arkgraph schema check genes.json --data genes.csv")
     .action(async (file, options) => (await import("./inspect.js")).checkSchema(file, options));
-  schema.command("export")
+  schema
+    .command("export")
     .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
-    .addOption(new Option("--to <format>", "the format").choices(["csvw", "frictionless"]).makeOptionMandatory())
-    .addOption(new Option("--columns <count>", "columns of the data, needed for an array that runs to the end of the row").argParser(positiveValue))
+    .addOption(
+      new Option("--to <format>", "the format")
+        .choices(["csvw", "frictionless"])
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        "--columns <count>",
+        "columns of the data, needed for an array that runs to the end of the row",
+      ).argParser(positiveValue),
+    )
     .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
-    .example("arkgraph schema export genes.json --to csvw --columns 7 --output genes.csv-metadata.json")
+    .example(
+      "arkgraph schema export genes.json --to csvw --columns 7 --output genes.csv-metadata.json",
+    )
     .action(async (file, options) => (await import("./exchange.js")).exportSchema(file, options));
-  schema.command("import")
+  schema
+    .command("import")
     .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
     .argument("<file>", "the description of the table in the other format")
-    .addOption(new Option("--from <format>", "the format").choices(["csvw", "frictionless"]).makeOptionMandatory())
+    .addOption(
+      new Option("--from <format>", "the format")
+        .choices(["csvw", "frictionless"])
+        .makeOptionMandatory(),
+    )
     .option("--strict", "refuse a file that says what has no counterpart here")
     .option("--name <text>", "name of the schema; default what the file says")
-    .option("--separator <text>", "what stands between columns; default what the file says, or a comma")
-    .addOption(new Option("--header <boolean>", "whether the first row holds the names of the columns; default what the file says, or true").argParser(booleanValue))
+    .option(
+      "--separator <text>",
+      "what stands between columns; default what the file says, or a comma",
+    )
+    .addOption(
+      new Option(
+        "--header <boolean>",
+        "whether the first row holds the names of the columns; default what the file says, or true",
+      ).argParser(booleanValue),
+    )
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema import genes.csv-metadata.json --from csvw --output imported.json")
@@ -141,14 +258,16 @@ function addMaking(schema: ToolCommand): void {
 }
 
 function addSharing(schema: ToolCommand): void {
-  schema.command("push")
+  schema
+    .command("push")
     .description("register a schema file as a record")
     .argument("<schema-file>", "the schema")
     .addOption(serverOption())
     .option("--update", "replace the record when it exists")
     .example("arkgraph schema push genes.json")
     .action(async (file, options) => (await import("./exchange.js")).pushSchema(file, options));
-  schema.command("pull")
+  schema
+    .command("pull")
     .description("write a registered schema")
     .argument("<ark>", "identifier of the schema")
     .addOption(serverOption())

@@ -6,14 +6,21 @@ import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
 import { inspectSchema } from "../../../src/tabular/schema/inspect-schema.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
-import { newSchemaDocument, readSchema, unescapeSeparator } from "../../../src/tabular/schema/table-schema.js";
+import {
+  newSchemaDocument,
+  readSchema,
+  unescapeSeparator,
+} from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../failure.js";
 import { openData, textOptions } from "./data-source.js";
 import { newSchemaArk } from "./edit.js";
 import { exists, inFile, loadSchema, type ResultOptions, writeResult } from "./schema-file.js";
 
-/** `schema check`: is the schema itself sound? Status 1 when it is not; warnings do not count. @throws Failure */
+/**
+ * `schema check`: is the schema itself sound? Status 1 when it is not; warnings do not count.
+ * @throws Failure
+ */
 export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
   const document = await readDocument(path);
   const columns = data === undefined ? undefined : await columnsOf(data, document);
@@ -37,7 +44,12 @@ async function readDocument(path: string): Promise<unknown> {
 async function columnsOf(data: string, document: unknown): Promise<number> {
   const source = await openData(data);
   return inFile(source.name, async () => {
-    const shell = readSchema({ ...(document as object), properties: { none: { type: "string", index: DEFAULT_LIMITS.maxColumns, description: "" } }, required: [], header: false });
+    const shell = readSchema({
+      ...(document as object),
+      properties: { none: { type: "string", index: DEFAULT_LIMITS.maxColumns, description: "" } },
+      required: [],
+      header: false,
+    });
     // No row has that column, so the check ends at the first row.
     return (await validateTable(source.bytes, shell, { maxErrors: 1 }).summary()).columns;
   });
@@ -52,32 +64,64 @@ export interface InferOptions extends ResultOptions {
   encoding?: string;
 }
 
-/** `schema infer`: writes a schema that the data conform to; what the types hide is said on standard error. @throws Failure */
+/**
+ * `schema infer`: writes a schema that the data conform to; what the types hide is said on standard
+ * error.
+ * @throws Failure
+ */
 export async function inferSchema(data: string, options: InferOptions): Promise<void> {
-  if (options.separator === "") throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
-  if (options.guid !== undefined && !parseArk(options.guid)) throw new Failure(`--guid ${options.guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:59853/schema-example`);
+  if (options.separator === "")
+    throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
+  if (options.guid !== undefined && !parseArk(options.guid))
+    throw new Failure(
+      `--guid ${options.guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ` +
+        "ark:59853/schema-example",
+    );
   const source = await openData(data);
-  const remark = (sentence: string): boolean => process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
-  const found = await inFile(source.name, () => inferTable(source.bytes, {
-    ...textOptions(options.encoding, remark),
-    ...(options.separator === undefined ? {} : { separator: unescapeSeparator(options.separator) }),
-    ...(options.header === undefined ? {} : { header: options.header }),
-  }));
-  const name = options.name ?? (data === "-" ? "table" : basename(data).replace(/(\.(csv|tsv|tab|txt|gz))+$/i, ""));
-  const document = newSchemaDocument({ id: options.guid ?? newSchemaArk(name), name, description: options.description ?? `Columns of ${name}`, separator: found.separator, header: found.header });
+  const remark = (sentence: string): boolean =>
+    process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
+  const found = await inFile(source.name, () =>
+    inferTable(source.bytes, {
+      ...textOptions(options.encoding, remark),
+      ...(options.separator === undefined
+        ? {}
+        : { separator: unescapeSeparator(options.separator) }),
+      ...(options.header === undefined ? {} : { header: options.header }),
+    }),
+  );
+  const name =
+    options.name ??
+    (data === "-" ? "table" : basename(data).replace(/(\.(csv|tsv|tab|txt|gz))+$/i, ""));
+  const document = newSchemaDocument({
+    id: options.guid ?? newSchemaArk(name),
+    name,
+    description: options.description ?? `Columns of ${name}`,
+    separator: found.separator,
+    header: found.header,
+  });
   for (const note of found.notes) remark(note);
-  await writeResult({ ...document, properties: found.properties, required: Object.keys(found.properties) }, options, "Schema");
+  await writeResult(
+    { ...document, properties: found.properties, required: Object.keys(found.properties) },
+    options,
+    "Schema",
+  );
 }
 
 /** `schema list`: the packaged schemas, one a line. */
 export function listSchemas(): void {
   const width = Math.max(...PACKAGED_SCHEMAS.map((schema) => schema["@id"].length));
-  process.stdout.write(PACKAGED_SCHEMAS.map((schema) => `${schema["@id"].padEnd(width)}  ${schema.name}\n`).join(""));
+  process.stdout.write(
+    PACKAGED_SCHEMAS.map((schema) => `${schema["@id"].padEnd(width)}  ${schema.name}\n`).join(""),
+  );
 }
 
 /** `schema show <ARK>`: a packaged schema as JSON. @throws Failure */
 export function showSchema(ark: string): void {
   const schema = findPackagedSchema(ark);
-  if (!schema) throw new Failure(`${ark}: no schema with this identifier is packaged; arkgraph schema list shows those that are`);
+  if (!schema)
+    throw new Failure(
+      `${ark}: no schema with this identifier is packaged; arkgraph schema list shows those ` +
+        "that are",
+    );
   process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
 }

@@ -13,7 +13,11 @@ export async function loadSchema(given: string): Promise<TableSchema> {
   if (ARK.test(given) && !(await exists(given))) {
     const { findPackagedSchema } = await import("../../../src/tabular/schema/packaged.js");
     const packaged = findPackagedSchema(given);
-    if (!packaged) throw new Failure(`${given}: no schema with this identifier is packaged; arkgraph schema list shows those that are`);
+    if (!packaged)
+      throw new Failure(
+        `${given}: no schema with this identifier is packaged; arkgraph schema list shows ` +
+          "those that are",
+      );
     return parseSchemaText(JSON.stringify(packaged));
   }
   return readSchemaFile(given);
@@ -35,19 +39,28 @@ export async function inFile<T>(path: string, work: () => Promise<T>): Promise<T
 
 /** An error as a failure that names the file it is about. */
 export function namedFailure(path: string, error: unknown): unknown {
-  if (error instanceof TabularError) return new Failure(`${path}: ${error.message}`, { cause: error });
+  if (error instanceof TabularError)
+    return new Failure(`${path}: ${error.message}`, { cause: error });
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "EISDIR") return new Failure(`${path}: it is a folder, not a file`, { cause: error });
-  if (code === "ENOENT" || code === "ENOTDIR") return new Failure(`${path}: there is no such file or folder`, { cause: error });
-  if (code === "EACCES" || code === "EPERM") return new Failure(`${path}: permission denied`, { cause: error });
+  if (code === "EISDIR")
+    return new Failure(`${path}: it is a folder, not a file`, { cause: error });
+  if (code === "ENOENT" || code === "ENOTDIR")
+    return new Failure(`${path}: there is no such file or folder`, { cause: error });
+  if (code === "EACCES" || code === "EPERM")
+    return new Failure(`${path}: permission denied`, { cause: error });
   return error;
 }
 
-export const exists = async (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
+export const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /**
- * Writes a JSON document so that a reader sees the old file or the new one, never a part: to a temporary name in
- * the same folder, then renamed. @throws Failure
+ * Writes a JSON document so that a reader sees the old file or the new one, never a part: to a
+ * temporary name in the same folder, then renamed.
+ * @throws Failure
  */
 export async function writeDocument(path: string, document: unknown): Promise<void> {
   await inFile(path, async () => {
@@ -55,10 +68,15 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
     const target = await realpath(path).catch(() => path);
     const before = await stat(target).catch(() => undefined);
     if (before && !before.isFile()) throw new Failure(`${path}: it is not a file`);
-    const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}`);
-    const file = await open(temporary, "wx", before?.mode ?? 0o666).catch(async (error: unknown) => {
-      throw await writeFailure(target, error);
-    });
+    const temporary = join(
+      dirname(target),
+      `.${basename(target)}.${randomBytes(6).toString("hex")}`,
+    );
+    const file = await open(temporary, "wx", before?.mode ?? 0o666).catch(
+      async (error: unknown) => {
+        throw await writeFailure(target, error);
+      },
+    );
     try {
       try {
         await file.writeFile(`${JSON.stringify(document, null, 2)}\n`);
@@ -74,19 +92,27 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
   });
 }
 
-/** Where a made document goes: standard output, or a file that does not exist yet unless it may be overwritten. */
+/**
+ * Where a made document goes: standard output, or a file that does not exist yet unless it may be
+ * overwritten.
+ */
 export interface ResultOptions {
   output?: string;
   force?: true;
 }
 
 /** Writes a document to standard output, or to a file and says so. @throws Failure */
-export async function writeResult(document: unknown, { output, force }: ResultOptions, what: string): Promise<void> {
+export async function writeResult(
+  document: unknown,
+  { output, force }: ResultOptions,
+  what: string,
+): Promise<void> {
   if (output === undefined) {
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     return;
   }
-  if (force !== true && (await exists(output))) throw new Failure(`${output} exists already: give another name, or --force to overwrite it`);
+  if (force !== true && (await exists(output)))
+    throw new Failure(`${output} exists already: give another name, or --force to overwrite it`);
   await writeDocument(output, document);
   process.stdout.write(`Wrote ${what}: ${output}\n`);
 }

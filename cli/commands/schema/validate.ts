@@ -1,7 +1,11 @@
 import type { TableLimits } from "../../../src/tabular/limits.js";
 import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import type { TableSummary } from "../../../src/tabular/summary.js";
-import { type CheckOptions, type TableCheck, validateTable } from "../../../src/tabular/validate.js";
+import {
+  type CheckOptions,
+  type TableCheck,
+  validateTable,
+} from "../../../src/tabular/validate.js";
 import { failureLine } from "../../failure.js";
 import { visible } from "../../render/table.js";
 import { type DataSource, openData, textOptions } from "./data-source.js";
@@ -22,10 +26,14 @@ export interface ValidateOptions extends Partial<TableLimits> {
 const LONG_FILE = 20_000_000;
 
 /**
- * `schema validate`: checks one file after another. Status 1 when one does not conform or cannot be read.
+ * `schema validate`: checks one file after another. Status 1 when one does not conform or cannot be
+ * read.
  * @throws Failure for a schema that cannot be used
  */
-export async function validateCommand(files: readonly string[], options: ValidateOptions): Promise<void> {
+export async function validateCommand(
+  files: readonly string[],
+  options: ValidateOptions,
+): Promise<void> {
   const schema = await loadSchema(options.schema);
   const report = await openReport(options, files.length > 1);
   for (const file of files) {
@@ -33,7 +41,10 @@ export async function validateCommand(files: readonly string[], options: Validat
       const summary = await checkFile(file, schema, options, report);
       if (summary.errors > 0) process.exitCode = 1;
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
-      if (options.summary === true && options.quiet !== true) await (await import("./report/table-report.js")).writeSummary(file, summary, options.format, files.length > 1);
+      if (options.summary === true && options.quiet !== true)
+        await (
+          await import("./report/table-report.js")
+        ).writeSummary(file, summary, options.format, files.length > 1);
     } catch (error) {
       await report.abandon();
       process.exitCode = 1;
@@ -45,12 +56,21 @@ export async function validateCommand(files: readonly string[], options: Validat
 
 const note = (line: string): boolean => process.stderr.write(`arkgraph: ${line}\n`);
 
-async function checkFile(file: string, schema: TableSchema, options: ValidateOptions, report: Report): Promise<TableSummary> {
+async function checkFile(
+  file: string,
+  schema: TableSchema,
+  options: ValidateOptions,
+  report: Report,
+): Promise<TableSummary> {
   const source = await openData(file);
   const progress = await openFileProgress(source, options);
   await report.begin(source.name);
   try {
-    const check = await startCheck(file, source, schema, { ...engineOptions(options), ...remarks(source.name, options), ...(progress ? { onProgress: progress.update } : {}) });
+    const check = await startCheck(file, source, schema, {
+      ...engineOptions(options),
+      ...remarks(source.name, options),
+      ...(progress ? { onProgress: progress.update } : {}),
+    });
     for await (const errors of check.batches()) await report.add(errors);
     progress?.stop();
     const summary = await check.summary();
@@ -63,20 +83,31 @@ async function checkFile(file: string, schema: TableSchema, options: ValidateOpt
 }
 
 /** What is said beside the errors, unless nothing is to be said. */
-function remarks(name: string, { encoding, quiet }: ValidateOptions): Pick<CheckOptions, "encoding" | "onForeign" | "onHeader"> {
+function remarks(
+  name: string,
+  { encoding, quiet }: ValidateOptions,
+): Pick<CheckOptions, "encoding" | "onForeign" | "onHeader"> {
   if (quiet === true) return encoding === undefined ? {} : { encoding };
   return {
     ...textOptions(encoding, (sentence) => note(`${name}: ${visible(sentence)}`)),
     onHeader: ({ total, columns }) => {
-      const listed = columns.map(({ column, found, expected }) => `column ${column} is ${found}, the schema has ${expected}`);
+      const listed = columns.map(
+        ({ column, found, expected }) => `column ${column} is ${found}, the schema has ${expected}`,
+      );
       const more = total === columns.length ? "" : `; and ${total - columns.length} more`;
       note(`${name}: the header differs from the schema: ${visible(listed.join("; "))}${more}`);
     },
   };
 }
 
-async function startCheck(file: string, source: DataSource, schema: TableSchema, options: CheckOptions): Promise<TableCheck> {
-  if (file === "-" || !file.toLowerCase().endsWith(".parquet")) return validateTable(source.bytes, schema, options);
+async function startCheck(
+  file: string,
+  source: DataSource,
+  schema: TableSchema,
+  options: CheckOptions,
+): Promise<TableCheck> {
+  if (file === "-" || !file.toLowerCase().endsWith(".parquet"))
+    return validateTable(source.bytes, schema, options);
   const { validateParquetFile } = await import("./data-source.js");
   return validateParquetFile(file, schema, options);
 }
@@ -86,29 +117,66 @@ function aboutData(file: string, name: string, error: unknown, schema: string): 
   return namedFailure(aboutSchema ? schema : file === "-" ? name : file, error);
 }
 
-function engineOptions({ strictColumns, maxErrors, maxCell, maxRow, maxColumns, patternSeconds }: ValidateOptions): CheckOptions {
-  const limits = Object.fromEntries(Object.entries({ maxCell, maxRow, maxColumns, patternSeconds }).filter(([, value]) => value !== undefined));
-  return { limits, strictColumns: strictColumns === true, ...(maxErrors === undefined ? {} : { maxErrors }) };
+function engineOptions({
+  strictColumns,
+  maxErrors,
+  maxCell,
+  maxRow,
+  maxColumns,
+  patternSeconds,
+}: ValidateOptions): CheckOptions {
+  const limits = Object.fromEntries(
+    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+  return {
+    limits,
+    strictColumns: strictColumns === true,
+    ...(maxErrors === undefined ? {} : { maxErrors }),
+  };
 }
 
 async function openReport({ format, quiet }: ValidateOptions, several: boolean): Promise<Report> {
-  if (quiet === true) return { begin: async () => {}, add: async () => {}, end: async () => {}, abandon: async () => {}, finish: async () => {} };
+  if (quiet === true)
+    return {
+      begin: async () => {},
+      add: async () => {},
+      end: async () => {},
+      abandon: async () => {},
+      finish: async () => {},
+    };
   const output = new Output();
   switch (format) {
     case "table": {
       const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
       return new (await import("./report/table-report.js")).TableReport(output, several, coloured);
     }
-    case "ndjson": return new (await import("./report/machine-reports.js")).NdjsonReport(output);
-    case "json": return new (await import("./report/machine-reports.js")).JsonReport(output);
-    case "sarif": return new (await import("./report/machine-reports.js")).SarifReport(output);
-    case "github": return new (await import("./report/machine-reports.js")).GithubReport(output);
+    case "ndjson":
+      return new (await import("./report/machine-reports.js")).NdjsonReport(output);
+    case "json":
+      return new (await import("./report/machine-reports.js")).JsonReport(output);
+    case "sarif":
+      return new (await import("./report/machine-reports.js")).SarifReport(output);
+    case "github":
+      return new (await import("./report/machine-reports.js")).GithubReport(output);
   }
 }
 
-async function openFileProgress({ name, size }: DataSource, { quiet }: ValidateOptions): Promise<{ update(bytes: number): void; stop(): void } | undefined> {
-  if (size === undefined || size < LONG_FILE || quiet === true || !process.stderr.isTTY) return undefined;
-  const [{ openProgress }, { humanSize }] = await Promise.all([import("../../render/progress.js"), import("../../render/table.js")]);
+async function openFileProgress(
+  { name, size }: DataSource,
+  { quiet }: ValidateOptions,
+): Promise<{ update(bytes: number): void; stop(): void } | undefined> {
+  if (size === undefined || size < LONG_FILE || quiet === true || !process.stderr.isTTY)
+    return undefined;
+  const [{ openProgress }, { humanSize }] = await Promise.all([
+    import("../../render/progress.js"),
+    import("../../render/table.js"),
+  ]);
   const line = openProgress("checking", process.stderr);
-  return { update: (bytes) => line.update(bytes, size, `${humanSize(bytes)} of ${humanSize(size)} · ${name}`), stop: () => line.stop() };
+  return {
+    update: (bytes) =>
+      line.update(bytes, size, `${humanSize(bytes)} of ${humanSize(size)} · ${name}`),
+    stop: () => line.stop(),
+  };
 }

@@ -9,25 +9,43 @@ export interface Image {
   readonly pixels: Uint8Array;
 }
 
-const blankImage = (width: number, height: number, value = 0): Image => ({ width, height, pixels: new Uint8Array(width * height * 3).fill(value) });
+const blankImage = (width: number, height: number, value = 0): Image => ({
+  width,
+  height,
+  pixels: new Uint8Array(width * height * 3).fill(value),
+});
 
 /** Sets a pixel; outside the image nothing happens. */
-function plot({ width, height, pixels }: Image, x: number, y: number, [red, green, blue]: readonly [number, number, number]): void {
+function plot(
+  { width, height, pixels }: Image,
+  x: number,
+  y: number,
+  [red, green, blue]: readonly [number, number, number],
+): void {
   if (x < 0 || y < 0 || x >= width || y >= height) return;
   pixels.set([red, green, blue], (y * width + x) * 3);
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** The image as PNG: 8-bit truecolour, no interlacing, filter 0 on each row (PNG specification, sections 5 and 11). */
+/**
+ * The image as PNG: 8-bit truecolour, no interlacing, filter 0 on each row (PNG specification,
+ * sections 5 and 11).
+ */
 export function encodePng({ width, height, pixels }: Image): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
   const rows = Buffer.alloc(height * (width * 3 + 1));
-  for (let y = 0; y < height; y++) rows.set(pixels.subarray(y * width * 3, (y + 1) * width * 3), y * (width * 3 + 1) + 1);
-  return Buffer.concat([SIGNATURE, chunk("IHDR", header), chunk("IDAT", deflateSync(rows, { level: 9 })), chunk("IEND", Buffer.alloc(0))]);
+  for (let y = 0; y < height; y++)
+    rows.set(pixels.subarray(y * width * 3, (y + 1) * width * 3), y * (width * 3 + 1) + 1);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(rows, { level: 9 })),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -42,7 +60,10 @@ function chunk(type: string, data: Buffer): Buffer {
 const FIGURE_SIZE = 240;
 const MARGIN = 24;
 const INK = [60, 64, 72] as const;
-const COLOURS = [[31, 119, 180], [214, 96, 39]] as const;
+const COLOURS = [
+  [31, 119, 180],
+  [214, 96, 39],
+] as const;
 
 /** The summary figure: a scatter plot with one dot an image, coloured by cluster. */
 export function drawFigure(points: readonly Placed[]): Image {
@@ -53,16 +74,30 @@ export function drawFigure(points: readonly Placed[]): Image {
   }
   const scale = (values: number[]) => {
     const [least, most] = [Math.min(...values), Math.max(...values)];
-    return (value: number) => MARGIN + 16 + ((value - least) / (most - least || 1)) * (FIGURE_SIZE - 2 * MARGIN - 32);
+    return (value: number) =>
+      MARGIN + 16 + ((value - least) / (most - least || 1)) * (FIGURE_SIZE - 2 * MARGIN - 32);
   };
   const across = scale(points.map(({ x }) => x));
   const up = scale(points.map(({ y }) => y));
-  for (const { x, y, cluster } of points) dot(image, Math.round(across(x)), FIGURE_SIZE - Math.round(up(y)), COLOURS[cluster % COLOURS.length]!);
+  for (const { x, y, cluster } of points)
+    dot(
+      image,
+      Math.round(across(x)),
+      FIGURE_SIZE - Math.round(up(y)),
+      COLOURS[cluster % COLOURS.length]!,
+    );
   return image;
 }
 
-function dot(image: Image, centreX: number, centreY: number, colour: readonly [number, number, number]): void {
-  for (let y = -5; y <= 5; y++) for (let x = -5; x <= 5; x++) if (x * x + y * y <= 25) plot(image, centreX + x, centreY + y, colour);
+function dot(
+  image: Image,
+  centreX: number,
+  centreY: number,
+  colour: readonly [number, number, number],
+): void {
+  for (let y = -5; y <= 5; y++)
+    for (let x = -5; x <= 5; x++)
+      if (x * x + y * y <= 25) plot(image, centreX + x, centreY + y, colour);
 }
 
 /** Where the stained protein lies in a cell. */
@@ -86,7 +121,10 @@ const WELLS = [
 const FIELDS_PER_WELL = 3;
 const CELLS_PER_FIELD = 6;
 
-/** The same numbers in the same order for the same seed (mulberry32): the crate must not differ from run to run. */
+/**
+ * The same numbers in the same order for the same seed (mulberry32): the crate must not differ from
+ * run to run.
+ */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -97,12 +135,20 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Six small images as a microscope might have taken them: nuclei in blue, a protein in green, two phenotypes. */
+/**
+ * Six small images as a microscope might have taken them: nuclei in blue, a protein in green, two
+ * phenotypes.
+ */
 export function drawFields(): Field[] {
   return WELLS.flatMap(({ well, treatment, phenotype }, row) =>
     Array.from({ length: FIELDS_PER_WELL }, (_, index): Field => ({
-      name: `${well}_field${index + 1}`, well, treatment, phenotype, image: drawField(phenotype, randomNumbers(1000 * (row + 1) + index)),
-    })));
+      name: `${well}_field${index + 1}`,
+      well,
+      treatment,
+      phenotype,
+      image: drawField(phenotype, randomNumbers(1000 * (row + 1) + index)),
+    })),
+  );
 }
 
 function drawField(phenotype: Phenotype, random: () => number): Image {
@@ -125,7 +171,13 @@ function drawField(phenotype: Phenotype, random: () => number): Image {
 }
 
 /** Adds a soft round spot. */
-function addSpot(channel: Float64Array, centreX: number, centreY: number, radius: number, strength: number): void {
+function addSpot(
+  channel: Float64Array,
+  centreX: number,
+  centreY: number,
+  radius: number,
+  strength: number,
+): void {
   for (let y = 0; y < CELLS_SIZE; y++)
     for (let x = 0; x < CELLS_SIZE; x++) {
       const distance = ((x - centreX) ** 2 + (y - centreY) ** 2) / radius ** 2;

@@ -7,7 +7,12 @@ import { pipeline } from "node:stream/promises";
 import { EngineAway, EngineRefusal } from "./port.js";
 
 /** Where the engine answers: a socket of this host, or a host and port; with `tls` over HTTPS. */
-export interface EngineAddress { socketPath?: string; host?: string; port?: number; tls?: { ca?: Buffer; cert?: Buffer; key?: Buffer } }
+export interface EngineAddress {
+  socketPath?: string;
+  host?: string;
+  port?: number;
+  tls?: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+}
 
 interface Call {
   query?: Readonly<Record<string, string>>;
@@ -18,17 +23,26 @@ interface Call {
 
 /** Longest answer that is read whole: descriptions, lists and messages. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
-/** What proxies say in place of an engine that is away; of the calls made here none has an engine answer so. */
+/**
+ * What proxies say in place of an engine that is away; of the calls made here none has an engine
+ * answer so.
+ */
 const PROXIED: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Longest text of the engine that is passed on. */
 const LONGEST_WORDS = 500;
 
-/** Speaks the Docker Engine API (docs.docker.com/reference/api/engine), in the newest version that the engine names. */
+/**
+ * Speaks the Docker Engine API (docs.docker.com/reference/api/engine), in the newest version that
+ * the engine names.
+ */
 export class DockerClient {
   #server: Promise<{ version: string; podman: boolean }> | undefined;
 
   /** @param timeout ms for which the engine may be silent, during any call */
-  constructor(private readonly address: EngineAddress, private readonly timeout: number) {}
+  constructor(
+    private readonly address: EngineAddress,
+    private readonly timeout: number,
+  ) {}
 
   /** @throws EngineAway */
   async ping(): Promise<void> {
@@ -42,7 +56,9 @@ export class DockerClient {
     try {
       return JSON.parse(text) as T;
     } catch {
-      throw new EngineAway(`the container engine answered ${method} ${path} with something else than JSON`);
+      throw new EngineAway(
+        `the container engine answered ${method} ${path} with something else than JSON`,
+      );
     }
   }
 
@@ -55,12 +71,18 @@ export class DockerClient {
     throw new EngineRefusal(status, `${messageOf(text)} (status ${status})`);
   }
 
-  /** An engine that takes no old version is spoken to as it likes: Docker 29 refuses 1.41, which is all that Podman knows. */
+  /**
+   * An engine that takes no old version is spoken to as it likes: Docker 29 refuses 1.41, which is
+   * all that Podman knows.
+   */
   server(): Promise<{ version: string; podman: boolean }> {
     this.#server ??= this.#send("GET", "/_ping", {}).then(async (answer) => {
       await gather(answer);
       const { "api-version": version, "libpod-api-version": libpod } = answer.headers;
-      return { version: typeof version === "string" && /^1\.\d{1,3}$/.test(version) ? version : "1.41", podman: libpod !== undefined };
+      return {
+        version: typeof version === "string" && /^1\.\d{1,3}$/.test(version) ? version : "1.41",
+        podman: libpod !== undefined,
+      };
     });
     return this.#server.catch((error: unknown) => {
       this.#server = undefined;
@@ -72,21 +94,40 @@ export class DockerClient {
     const { tls, ...where } = this.address;
     const payload = json === undefined ? body : Buffer.from(JSON.stringify(json));
     const options: RequestOptions = {
-      ...where, method, agent: false, path: query ? `${path}?${new URLSearchParams(query)}` : path, timeout: this.timeout,
+      ...where,
+      method,
+      agent: false,
+      path: query ? `${path}?${new URLSearchParams(query)}` : path,
+      timeout: this.timeout,
       headers: {
-        ...(payload === undefined ? { "Content-Length": 0 } : { "Content-Type": json === undefined ? "application/x-tar" : "application/json" }),
+        ...(payload === undefined
+          ? { "Content-Length": 0 }
+          : { "Content-Type": json === undefined ? "application/x-tar" : "application/json" }),
         ...(payload instanceof Uint8Array ? { "Content-Length": payload.byteLength } : {}),
       },
     };
     const request = tls ? secureRequest({ ...options, ...tls }) : plainRequest(options);
     // Silence, not duration: an archive may take as long as its bytes flow.
-    request.on("timeout", () => request.destroy(new EngineAway(`the container engine did not answer ${method} ${path} within CONTAINER_TIMEOUT=${this.timeout} ms`)));
-    const answered = new Promise<IncomingMessage>((resolve, reject) => request.once("response", resolve).on("error", reject));
+    request.on("timeout", () =>
+      request.destroy(
+        new EngineAway(
+          `the container engine did not answer ${method} ${path} within ` +
+            `CONTAINER_TIMEOUT=${this.timeout} ms`,
+        ),
+      ),
+    );
+    const answered = new Promise<IncomingMessage>((resolve, reject) =>
+      request.once("response", resolve).on("error", reject),
+    );
     answered.catch(() => {});
     let fault: { error: unknown } | undefined;
     if (payload === undefined || payload instanceof Uint8Array) request.end(payload);
-    // What goes wrong with the bytes themselves is told as that; an engine that hangs up, by its answer or its absence.
-    else void pipeline(Readable.from(watched(payload, (error) => (fault = { error }))), request).catch(() => {});
+    // What goes wrong with the bytes themselves is told as that; an engine that hangs up, by its
+    // answer or its absence.
+    else
+      void pipeline(Readable.from(watched(payload, (error) => (fault = { error }))), request).catch(
+        () => {},
+      );
     let answer: IncomingMessage;
     try {
       answer = await answered;
@@ -96,11 +137,17 @@ export class DockerClient {
     }
     if (!PROXIED.has(answer.statusCode!)) return answer;
     answer.destroy();
-    throw new EngineAway(`the container engine cannot be reached: ${method} ${path} was answered ${answer.statusCode} by what is in front of it`);
+    throw new EngineAway(
+      `the container engine cannot be reached: ${method} ${path} was answered ` +
+        `${answer.statusCode} by what is in front of it`,
+    );
   }
 }
 
-async function* watched(bytes: AsyncIterable<Uint8Array>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
+async function* watched(
+  bytes: AsyncIterable<Uint8Array>,
+  failed: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
   } catch (error) {
@@ -124,13 +171,19 @@ async function gather(answer: IncomingMessage): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of piecesOf(answer)) {
-    if ((size += chunk.byteLength) > LONGEST_ANSWER) throw new EngineAway("the container engine's answer has no end");
+    if ((size += chunk.byteLength) > LONGEST_ANSWER)
+      throw new EngineAway("the container engine's answer has no end");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-const asAway = (error: unknown, what: string): EngineAway => (error instanceof EngineAway ? error : new EngineAway(`the container engine cannot be reached for ${what}: ${(error as Error).message}`));
+const asAway = (error: unknown, what: string): EngineAway =>
+  error instanceof EngineAway
+    ? error
+    : new EngineAway(
+        `the container engine cannot be reached for ${what}: ${(error as Error).message}`,
+      );
 
 function messageOf(text: string): string {
   let message = text;
@@ -145,15 +198,24 @@ function messageOf(text: string): string {
 
 /**
  * Where CONTAINER_HOST points.
- * @param certificates folder with `ca.pem`, `cert.pem` and `key.pem`, as Docker's own clients have it
+ * @param certificates folder with `ca.pem`, `cert.pem` and `key.pem`, as Docker's own clients have
+ * it
  */
-export async function engineAddress(host: string, certificates: string | null): Promise<EngineAddress> {
+export async function engineAddress(
+  host: string,
+  certificates: string | null,
+): Promise<EngineAddress> {
   if (host.startsWith("unix://")) return { socketPath: host.slice("unix://".length) };
   const url = new URL(host.replace(/^tcp:/, certificates === null ? "http:" : "https:"));
   const secure = url.protocol === "https:";
-  const where = { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port || (secure ? 2376 : 2375)) };
+  const where = {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port || (secure ? 2376 : 2375)),
+  };
   if (!secure) return where;
   if (certificates === null) return { ...where, tls: {} };
-  const [ca, cert, key] = await Promise.all(["ca.pem", "cert.pem", "key.pem"].map((name) => readFile(join(certificates, name))));
+  const [ca, cert, key] = await Promise.all(
+    ["ca.pem", "cert.pem", "key.pem"].map((name) => readFile(join(certificates, name))),
+  );
   return { ...where, tls: { ca: ca!, cert: cert!, key: key! } };
 }

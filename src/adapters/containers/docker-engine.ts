@@ -1,6 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DockerClient, piecesOf } from "./docker-client.js";
-import { type ContainerEngine, type ContainerRun, type EngineImage, EngineRefusal, type InputPlace, type OutputEntry, type RunOwner, type RunSpec, type RunState } from "./port.js";
+import {
+  type ContainerEngine,
+  type ContainerRun,
+  type EngineImage,
+  EngineRefusal,
+  type InputPlace,
+  type OutputEntry,
+  type RunOwner,
+  type RunSpec,
+  type RunState,
+} from "./port.js";
 import { folders, readTar, type TarFile, writeTar } from "./tar.js";
 
 /** Folders of a run; each is a volume of its own. */
@@ -12,58 +22,124 @@ const LABEL = "org.arkgraph";
 const PROCESSES_OF_USER = 16_384;
 
 /** Names of what an attempt makes: nothing but the attempt is needed to find it again. */
-const containerName = ({ submission, attempt }: RunOwner): string => `arkgraph-${submission}-${attempt}`;
+const containerName = ({ submission, attempt }: RunOwner): string =>
+  `arkgraph-${submission}-${attempt}`;
 /** Of the container that never runs: archives are put into it, whose volumes are the run's. */
 const loaderName = (owner: RunOwner): string => `${containerName(owner)}-loader`;
 const volumeName = (owner: RunOwner, place: Place): string => `${containerName(owner)}-${place}`;
 
-const labelsOf = (registry: string, { submission, attempt }: RunOwner): Record<string, string> =>
-  ({ [`${LABEL}.registry`]: registry, [`${LABEL}.submission`]: submission, [`${LABEL}.attempt`]: String(attempt) });
+const labelsOf = (registry: string, { submission, attempt }: RunOwner): Record<string, string> => ({
+  [`${LABEL}.registry`]: registry,
+  [`${LABEL}.submission`]: submission,
+  [`${LABEL}.attempt`]: String(attempt),
+});
 
 /** What a list is asked with, to name only what this registry made. */
-const labelFilter = (registry: string): string => JSON.stringify({ label: [`${LABEL}.registry=${registry}`] });
+const labelFilter = (registry: string): string =>
+  JSON.stringify({ label: [`${LABEL}.registry=${registry}`] });
 
 /** `undefined` for labels that this registry did not write. */
-function ownerOf(labels: Readonly<Record<string, string>> | null | undefined): RunOwner | undefined {
+function ownerOf(
+  labels: Readonly<Record<string, string>> | null | undefined,
+): RunOwner | undefined {
   const submission = labels?.[`${LABEL}.submission`];
   const attempt = Number(labels?.[`${LABEL}.attempt`]);
-  return submission === undefined || !/^[0-9a-f-]{36}$/.test(submission) || !Number.isSafeInteger(attempt) ? undefined : { submission, attempt };
+  return submission === undefined ||
+    !/^[0-9a-f-]{36}$/.test(submission) ||
+    !Number.isSafeInteger(attempt)
+    ? undefined
+    : { submission, attempt };
 }
 
-const mounts = (owner: RunOwner, readOnly: boolean) => PLACES.map((place) => ({
-  Type: "volume", Source: volumeName(owner, place), Target: `/${place}`, ReadOnly: readOnly && place !== "outputs",
-  // What an image has at that place is no input and no result.
-  VolumeOptions: { NoCopy: true },
-}));
+const mounts = (owner: RunOwner, readOnly: boolean) =>
+  PLACES.map((place) => ({
+    Type: "volume",
+    Source: volumeName(owner, place),
+    Target: `/${place}`,
+    ReadOnly: readOnly && place !== "outputs",
+    // What an image has at that place is no input and no result.
+    VolumeOptions: { NoCopy: true },
+  }));
 
 const bound = (name: string, value: number) => ({ Name: name, Soft: value, Hard: value });
-const ulimits = (limits: RunSpec["limits"]) => [bound("nofile", limits.openFiles), bound("nproc", PROCESSES_OF_USER), bound("fsize", limits.fileSize), bound("core", 0)];
+const ulimits = (limits: RunSpec["limits"]) => [
+  bound("nofile", limits.openFiles),
+  bound("nproc", PROCESSES_OF_USER),
+  bound("fsize", limits.fileSize),
+  bound("core", 0),
+];
 
 /** The container that never runs: its program is nowhere. */
 const loaderSpec = (registry: string, { owner, image, user, limits }: RunSpec): object => ({
-  Image: image, Entrypoint: ["/.arkgraph-runs-nothing"], Cmd: [], Labels: labelsOf(registry, owner), User: user, NetworkDisabled: true, Healthcheck: { Test: ["NONE"] },
-  HostConfig: { NetworkMode: "none", CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], Ulimits: ulimits(limits), Mounts: mounts(owner, false) },
+  Image: image,
+  Entrypoint: ["/.arkgraph-runs-nothing"],
+  Cmd: [],
+  Labels: labelsOf(registry, owner),
+  User: user,
+  NetworkDisabled: true,
+  Healthcheck: { Test: ["NONE"] },
+  HostConfig: {
+    NetworkMode: "none",
+    CapDrop: ["ALL"],
+    SecurityOpt: ["no-new-privileges"],
+    Ulimits: ulimits(limits),
+    Mounts: mounts(owner, false),
+  },
 });
 
-/** The container of a run: no network, nothing of the image can be written, no rights, and a bound on all that it uses. */
-function runSpec(registry: string, { owner, image, entrypoint, command, user, limits }: RunSpec): object {
+/**
+ * The container of a run: no network, nothing of the image can be written, no rights, and a bound
+ * on all that it uses.
+ */
+function runSpec(
+  registry: string,
+  { owner, image, entrypoint, command, user, limits }: RunSpec,
+): object {
   return {
-    Image: image, ...(entrypoint ? { Entrypoint: entrypoint } : {}), ...(command ? { Cmd: command } : {}),
-    User: user, WorkingDir: "/outputs", Env: ["HOME=/tmp", "TMPDIR=/tmp"], Labels: labelsOf(registry, owner),
-    NetworkDisabled: true, Tty: false, OpenStdin: false, Healthcheck: { Test: ["NONE"] }, StopSignal: "SIGKILL",
+    Image: image,
+    ...(entrypoint ? { Entrypoint: entrypoint } : {}),
+    ...(command ? { Cmd: command } : {}),
+    User: user,
+    WorkingDir: "/outputs",
+    Env: ["HOME=/tmp", "TMPDIR=/tmp"],
+    Labels: labelsOf(registry, owner),
+    NetworkDisabled: true,
+    Tty: false,
+    OpenStdin: false,
+    Healthcheck: { Test: ["NONE"] },
+    StopSignal: "SIGKILL",
     HostConfig: {
-      NetworkMode: "none", IpcMode: "private", ReadonlyRootfs: true, Privileged: false, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"],
+      NetworkMode: "none",
+      IpcMode: "private",
+      ReadonlyRootfs: true,
+      Privileged: false,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
       // Without swap: a run that needs more is ended, and does not make the host slow instead.
-      Memory: limits.memory, MemorySwap: limits.memory, NanoCpus: limits.cpus * 1e9, PidsLimit: limits.pids,
+      Memory: limits.memory,
+      MemorySwap: limits.memory,
+      NanoCpus: limits.cpus * 1e9,
+      PidsLimit: limits.pids,
       Ulimits: ulimits(limits),
       LogConfig: { Type: "json-file", Config: { "max-size": String(limits.log) } },
-      RestartPolicy: { Name: "no" }, AutoRemove: false,
-      Mounts: [...mounts(owner, true), { Type: "tmpfs", Target: "/tmp", TmpfsOptions: { SizeBytes: limits.temporary, Mode: 0o1777 } }],
+      RestartPolicy: { Name: "no" },
+      AutoRemove: false,
+      Mounts: [
+        ...mounts(owner, true),
+        {
+          Type: "tmpfs",
+          Target: "/tmp",
+          TmpfsOptions: { SizeBytes: limits.temporary, Mode: 0o1777 },
+        },
+      ],
     },
   };
 }
 
-/** Header of a frame: the stream's number, three zeros, the length (Docker Engine API, "Stream format"). */
+/**
+ * Header of a frame: the stream's number, three zeros, the length (Docker Engine API, "Stream
+ * format").
+ */
 const HEADER = 8;
 
 /**
@@ -93,7 +169,14 @@ async function logText(pieces: AsyncIterable<Uint8Array>, most: number): Promise
     }
   }
   // What a terminal would obey, and what no store takes, is no text.
-  return tail.toString("utf8").replace(/^\uFFFD+/, "").replace(/\r\n/g, "\n").replace(/[\p{Cc}\p{Cs}]/gu, (character) => (character === "\n" || character === "\t" ? character : "\uFFFD")).trim();
+  return tail
+    .toString("utf8")
+    .replace(/^\uFFFD+/, "")
+    .replace(/\r\n/g, "\n")
+    .replace(/[\p{Cc}\p{Cs}]/gu, (character) =>
+      character === "\n" || character === "\t" ? character : "\uFFFD",
+    )
+    .trim();
 }
 
 /** How often a removal is tried, and the first pause between two, ms. */
@@ -102,35 +185,65 @@ const REMOVAL_PAUSE = 50;
 /** An empty folder in each volume. */
 const MARK = ".arkgraph/";
 
-interface Inspected { State: { Running: boolean; Restarting?: boolean; Status?: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; FinishedAt: string } }
-interface Usage { Volumes?: { Name: string; UsageData?: { Size?: number } | null }[] | null }
+interface Inspected {
+  State: {
+    Running: boolean;
+    Restarting?: boolean;
+    Status?: string;
+    ExitCode: number;
+    OOMKilled: boolean;
+    StartedAt: string;
+    FinishedAt: string;
+  };
+}
+interface Usage {
+  Volumes?: { Name: string; UsageData?: { Size?: number } | null }[] | null;
+}
 
-/** One run on a Docker-compatible engine. Bytes go in and out as archives, so that the engine may be on another host. */
+/**
+ * One run on a Docker-compatible engine. Bytes go in and out as archives, so that the engine may be
+ * on another host.
+ */
 class DockerRun implements ContainerRun {
-  constructor(readonly id: string, private readonly client: DockerClient, private readonly owner: RunOwner) {}
+  constructor(
+    readonly id: string,
+    private readonly client: DockerClient,
+    private readonly owner: RunOwner,
+  ) {}
 
   async put(place: InputPlace, files: AsyncIterable<TarFile>): Promise<void> {
-    await this.client.json("PUT", `/containers/${loaderName(this.owner)}/archive`, { query: { path: `/${place}` }, body: writeTar(files) });
+    await this.client.json("PUT", `/containers/${loaderName(this.owner)}/archive`, {
+      query: { path: `/${place}` },
+      body: writeTar(files),
+    });
   }
 
   /**
-   * Makes `/outputs` writable for the run's user: Docker takes the mode from the folder's entry in what lies above, Podman from
-   * `./`. Podman would also give a volume what the image has at its place: the content to one that is empty, owner and mode of the
-   * folder at the first start with it. So none stays empty, and the first start is over before.
+   * Makes `/outputs` writable for the run's user: Docker takes the mode from the folder's entry in
+   * what lies above, Podman from `./`. Podman would also give a volume what the image has at its
+   * place: the content to one that is empty, owner and mode of the folder at the first start with
+   * it. So none stays empty, and the first start is over before.
    */
   async openFolders(): Promise<void> {
     const loader = `/containers/${loaderName(this.owner)}`;
     const path = `${loader}/archive`;
-    const put = (place: string, modes: Readonly<Record<string, number>>) => this.client.json("PUT", path, { query: { path: place }, body: folders(modes) });
+    const put = (place: string, modes: Readonly<Record<string, number>>) =>
+      this.client.json("PUT", path, { query: { path: place }, body: folders(modes) });
     for (const place of PLACES) await put(`/${place}`, { [MARK]: 0o555 });
     // Its program is nowhere: it is mounted, and does not run.
-    if ((await this.client.server()).podman) await this.client.json("POST", `${loader}/start`).catch(ifRefused);
+    if ((await this.client.server()).podman)
+      await this.client.json("POST", `${loader}/start`).catch(ifRefused);
     await put("/", { "outputs/": 0o777 });
     await put("/outputs", { "./": 0o777 });
     const answer = await this.client.open("HEAD", path, { query: { path: "/outputs" } });
     answer.resume();
-    const { mode } = JSON.parse(Buffer.from(String(answer.headers["x-docker-container-path-stat"] ?? ""), "base64").toString("utf8") || "{}") as { mode?: number };
-    if (((mode ?? 0) & 0o007) !== 0o007) throw new EngineRefusal(500, "the container engine did not open /outputs to the run's user");
+    const { mode } = JSON.parse(
+      Buffer.from(String(answer.headers["x-docker-container-path-stat"] ?? ""), "base64").toString(
+        "utf8",
+      ) || "{}",
+    ) as { mode?: number };
+    if (((mode ?? 0) & 0o007) !== 0o007)
+      throw new EngineRefusal(500, "the container engine did not open /outputs to the run's user");
   }
 
   async start(): Promise<void> {
@@ -138,26 +251,42 @@ class DockerRun implements ContainerRun {
   }
 
   async state(): Promise<RunState> {
-    const { State: { Running, Restarting, Status, ExitCode, OOMKilled, StartedAt, FinishedAt } } = await this.client.json<Inspected>("GET", `/containers/${this.id}/json`);
+    const {
+      State: { Running, Restarting, Status, ExitCode, OOMKilled, StartedAt, FinishedAt },
+    } = await this.client.json<Inspected>("GET", `/containers/${this.id}/json`);
     // Podman says so for a moment between the end of the process and knowing how it ended.
-    if (Running || Restarting === true || Status === "stopping" || Status === "created") return { running: true };
-    return { running: false, exitCode: ExitCode, outOfMemory: OOMKilled, startedAt: StartedAt, finishedAt: FinishedAt };
+    if (Running || Restarting === true || Status === "stopping" || Status === "created")
+      return { running: true };
+    return {
+      running: false,
+      exitCode: ExitCode,
+      outOfMemory: OOMKilled,
+      startedAt: StartedAt,
+      finishedAt: FinishedAt,
+    };
   }
 
   async outputSize(): Promise<number | undefined> {
     // Docker refuses while it counts for somebody else: then it is the next look that tells.
-    const usage = await this.client.json<Usage>("GET", "/system/df", { query: { type: "volume" } }).catch(ifRefused);
-    const size = usage?.Volumes?.find(({ Name }) => Name === volumeName(this.owner, "outputs"))?.UsageData?.Size;
+    const usage = await this.client
+      .json<Usage>("GET", "/system/df", { query: { type: "volume" } })
+      .catch(ifRefused);
+    const size = usage?.Volumes?.find(({ Name }) => Name === volumeName(this.owner, "outputs"))
+      ?.UsageData?.Size;
     return size === undefined || size < 0 ? undefined : size;
   }
 
   async log(bytes: number): Promise<string> {
-    const answer = await this.client.open("GET", `/containers/${this.id}/logs`, { query: { stdout: "1", stderr: "1" } });
+    const answer = await this.client.open("GET", `/containers/${this.id}/logs`, {
+      query: { stdout: "1", stderr: "1" },
+    });
     return logText(piecesOf(answer), bytes);
   }
 
   async *outputs(): AsyncGenerator<OutputEntry> {
-    const answer = await this.client.open("GET", `/containers/${this.id}/archive`, { query: { path: "/outputs" } });
+    const answer = await this.client.open("GET", `/containers/${this.id}/archive`, {
+      query: { path: "/outputs" },
+    });
     let root: string | undefined;
     for await (const { name, ...entry } of readTar(piecesOf(answer))) {
       const path = name === null ? null : partsOf(name);
@@ -174,11 +303,18 @@ class DockerRun implements ContainerRun {
 
 /** Removes whatever there is of an attempt. */
 async function removeRun(client: DockerClient, owner: RunOwner): Promise<void> {
-  for (const name of [containerName(owner), loaderName(owner)]) await untilGone(() => client.json("DELETE", `/containers/${name}`, { query: { force: "1", v: "1" } }));
-  for (const place of PLACES) await untilGone(() => client.json("DELETE", `/volumes/${volumeName(owner, place)}`));
+  for (const name of [containerName(owner), loaderName(owner)])
+    await untilGone(() =>
+      client.json("DELETE", `/containers/${name}`, { query: { force: "1", v: "1" } }),
+    );
+  for (const place of PLACES)
+    await untilGone(() => client.json("DELETE", `/volumes/${volumeName(owner, place)}`));
 }
 
-/** Engines refuse what somebody else is just removing, and a volume whose container is not quite gone. */
+/**
+ * Engines refuse what somebody else is just removing, and a volume whose container is not quite
+ * gone.
+ */
 async function untilGone(remove: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -196,22 +332,33 @@ function ifRefused(error: unknown): undefined {
   if (!(error instanceof EngineRefusal)) throw error;
 }
 
-const partsOf = (name: string): string[] => name.split("/").filter((part) => part !== "" && part !== ".");
-const below = (root: string, path: string): string => (root !== "" && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path);
+const partsOf = (name: string): string[] =>
+  name.split("/").filter((part) => part !== "" && part !== ".");
+const below = (root: string, path: string): string =>
+  root !== "" && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 
-interface Labelled { Labels?: Record<string, string> | null }
+interface Labelled {
+  Labels?: Record<string, string> | null;
+}
 
 /** Docker, or Podman's service, which answers as Docker does. */
 export class DockerEngine implements ContainerEngine {
   /** @param registry names what this registry makes among what others make on the same engine */
-  constructor(private readonly client: DockerClient, private readonly registry: string) {}
+  constructor(
+    private readonly client: DockerClient,
+    private readonly registry: string,
+  ) {}
 
   async image(reference: string): Promise<EngineImage | undefined> {
     try {
-      const { Id, RepoDigests } = await this.client.json<{ Id: string; RepoDigests?: string[] | null }>("GET", `/images/${encodeURIComponent(reference)}/json`);
+      const { Id, RepoDigests } = await this.client.json<{
+        Id: string;
+        RepoDigests?: string[] | null;
+      }>("GET", `/images/${encodeURIComponent(reference)}/json`);
       return { id: Id, digest: RepoDigests?.[0] ?? null };
     } catch (error) {
-      if (error instanceof EngineRefusal && (error.status === 404 || error.status === 400)) return undefined;
+      if (error instanceof EngineRefusal && (error.status === 404 || error.status === 400))
+        return undefined;
       throw error;
     }
   }
@@ -219,9 +366,22 @@ export class DockerEngine implements ContainerEngine {
   async create(spec: RunSpec): Promise<ContainerRun> {
     const { owner } = spec;
     try {
-      for (const place of PLACES) await this.client.json("POST", "/volumes/create", { json: { Name: volumeName(owner, place), Driver: "local", Labels: labelsOf(this.registry, owner) } });
-      await this.client.json("POST", "/containers/create", { query: { name: loaderName(owner) }, json: loaderSpec(this.registry, spec) });
-      const { Id } = await this.client.json<{ Id: string }>("POST", "/containers/create", { query: { name: containerName(owner) }, json: runSpec(this.registry, spec) });
+      for (const place of PLACES)
+        await this.client.json("POST", "/volumes/create", {
+          json: {
+            Name: volumeName(owner, place),
+            Driver: "local",
+            Labels: labelsOf(this.registry, owner),
+          },
+        });
+      await this.client.json("POST", "/containers/create", {
+        query: { name: loaderName(owner) },
+        json: loaderSpec(this.registry, spec),
+      });
+      const { Id } = await this.client.json<{ Id: string }>("POST", "/containers/create", {
+        query: { name: containerName(owner) },
+        json: runSpec(this.registry, spec),
+      });
       const run = new DockerRun(Id, this.client, owner);
       await run.openFolders();
       return run;
@@ -233,8 +393,12 @@ export class DockerEngine implements ContainerEngine {
 
   async owners(): Promise<RunOwner[]> {
     const filters = labelFilter(this.registry);
-    const containers = await this.client.json<Labelled[]>("GET", "/containers/json", { query: { all: "1", filters } });
-    const { Volumes } = await this.client.json<{ Volumes?: Labelled[] | null }>("GET", "/volumes", { query: { filters } });
+    const containers = await this.client.json<Labelled[]>("GET", "/containers/json", {
+      query: { all: "1", filters },
+    });
+    const { Volumes } = await this.client.json<{ Volumes?: Labelled[] | null }>("GET", "/volumes", {
+      query: { filters },
+    });
     const found = new Map<string, RunOwner>();
     for (const { Labels } of [...containers, ...(Volumes ?? [])]) {
       const owner = ownerOf(Labels);

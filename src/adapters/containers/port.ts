@@ -9,13 +9,22 @@ export class EngineAway extends Outage {
 /** The engine answered, and refused; its own words are in the message. */
 export class EngineRefusal extends Error {
   override readonly name = "EngineRefusal";
-  constructor(readonly status: number, message: string) {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
     super(message);
   }
 }
 
-/** Which attempt at which submission a container belongs to; containers and volumes carry it as labels. */
-export interface RunOwner { submission: string; attempt: number }
+/**
+ * Which attempt at which submission a container belongs to; containers and volumes carry it as
+ * labels.
+ */
+export interface RunOwner {
+  submission: string;
+  attempt: number;
+}
 
 /** An image that is present on the engine. */
 export interface EngineImage {
@@ -26,7 +35,15 @@ export interface EngineImage {
 }
 
 /** What one run may use; sizes in bytes. */
-export interface RunLimits { memory: number; cpus: number; pids: number; openFiles: number; /** Of `/tmp`, which counts as memory. */ temporary: number; /** Of one file that it writes. */ fileSize: number; /** Of what the engine keeps of its output. */ log: number }
+export interface RunLimits {
+  memory: number;
+  cpus: number;
+  pids: number;
+  openFiles: number;
+  /** Of `/tmp`, which counts as memory. */ temporary: number;
+  /** Of one file that it writes. */ fileSize: number;
+  /** Of what the engine keeps of its output. */ log: number;
+}
 
 export interface RunSpec {
   owner: RunOwner;
@@ -46,9 +63,18 @@ export type InputPlace = "inputs" | "software";
 
 export type RunState =
   | { running: true }
-  | { running: false; exitCode: number; outOfMemory: boolean; /** RFC 3339. */ startedAt: string; finishedAt: string };
+  | {
+      running: false;
+      exitCode: number;
+      outOfMemory: boolean;
+      /** RFC 3339. */ startedAt: string;
+      finishedAt: string;
+    };
 
-/** What a run left under `/outputs`, in any order; the content is read before the next one is asked for, or passed over. */
+/**
+ * What a run left under `/outputs`, in any order; the content is read before the next one is asked
+ * for, or passed over.
+ */
 export interface OutputEntry {
   /** Below `/outputs`, with `/`; null when it is no text. */
   path: string | null;
@@ -76,7 +102,10 @@ export interface ContainerRun {
   remove(): Promise<void>;
 }
 
-/** Runs containers. Nothing is ever fetched from elsewhere: an image is there or it is not. Every call throws {@link EngineAway} when it gets no answer. */
+/**
+ * Runs containers. Nothing is ever fetched from elsewhere: an image is there or it is not. Every
+ * call throws {@link EngineAway} when it gets no answer.
+ */
 export interface ContainerEngine {
   /** `undefined` when it is not present. */
   image(reference: string): Promise<EngineImage | undefined>;

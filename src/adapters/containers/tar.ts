@@ -4,14 +4,17 @@ class ByteSource {
   #held: Uint8Array = new Uint8Array(0);
 
   /** @param early makes the error for a source that ends while more is wanted */
-  constructor(source: AsyncIterable<Uint8Array>, private readonly early: () => Error) {
+  constructor(
+    source: AsyncIterable<Uint8Array>,
+    private readonly early: () => Error,
+  ) {
     this.#chunks = source[Symbol.asyncIterator]();
   }
 
   /** Exactly so many, as one piece. */
   async take(count: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(count);
-    for (let at = 0; at < count; ) {
+    for (let at = 0; at < count;) {
       const part = await this.some(count - at);
       bytes.set(part, at);
       at += part.byteLength;
@@ -20,7 +23,7 @@ class ByteSource {
   }
 
   async skip(count: number): Promise<void> {
-    for (let left = count; left > 0; ) left -= (await this.some(left)).byteLength;
+    for (let left = count; left > 0;) left -= (await this.some(left)).byteLength;
   }
 
   /** The next bytes, so many at most, handed out as they come; `remaining` is what nobody took. */
@@ -72,8 +75,8 @@ const BLOCK = 512;
 const LARGEST = 0o77777777777;
 
 /**
- * Files as an archive in the pax interchange format (POSIX.1-2017, pax, "EXTENDED DESCRIPTION"), each readable and
- * executable for everybody, with an entry for each folder before what is in it.
+ * Files as an archive in the pax interchange format (POSIX.1-2017, pax, "EXTENDED DESCRIPTION"),
+ * each readable and executable for everybody, with an entry for each folder before what is in it.
  * @throws Error when a file has another size than it said
  */
 export async function* writeTar(files: AsyncIterable<TarFile>): AsyncGenerator<Uint8Array> {
@@ -93,7 +96,8 @@ export async function* writeTar(files: AsyncIterable<TarFile>): AsyncGenerator<U
       if (written > size) break;
       yield chunk;
     }
-    if (written !== size) throw new Error(`${path} has not the ${size} bytes that it is said to have`);
+    if (written !== size)
+      throw new Error(`${path} has not the ${size} bytes that it is said to have`);
     yield new Uint8Array(padding(size));
   }
   yield new Uint8Array(2 * BLOCK);
@@ -101,13 +105,19 @@ export async function* writeTar(files: AsyncIterable<TarFile>): AsyncGenerator<U
 
 /** An archive of empty folders, with their modes. */
 export function folders(modes: Readonly<Record<string, number>>): Uint8Array {
-  return Buffer.concat([...Object.entries(modes).map(([name, mode]) => header(name, 0, "5", mode)), new Uint8Array(2 * BLOCK)]);
+  return Buffer.concat([
+    ...Object.entries(modes).map(([name, mode]) => header(name, 0, "5", mode)),
+    new Uint8Array(2 * BLOCK),
+  ]);
 }
 
 const padding = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
 
 function* entry(path: string, size: number, type: "0" | "5"): Generator<Uint8Array> {
-  const records = [...(Buffer.byteLength(path) > 100 || /[^ -~]/.test(path) ? [paxRecord("path", path)] : []), ...(size > LARGEST ? [paxRecord("size", String(size))] : [])].join("");
+  const records = [
+    ...(Buffer.byteLength(path) > 100 || /[^ -~]/.test(path) ? [paxRecord("path", path)] : []),
+    ...(size > LARGEST ? [paxRecord("size", String(size))] : []),
+  ].join("");
   if (records !== "") {
     const bytes = Buffer.from(records);
     yield header("pax", bytes.byteLength, "x", 0o444);
@@ -127,7 +137,8 @@ function paxRecord(name: string, value: string): string {
 
 function header(name: string, size: number, type: string, mode: number): Buffer {
   const block = Buffer.alloc(BLOCK);
-  const octal = (value: number, at: number, length: number) => block.write(value.toString(8).padStart(length - 1, "0"), at, "latin1");
+  const octal = (value: number, at: number, length: number) =>
+    block.write(value.toString(8).padStart(length - 1, "0"), at, "latin1");
   block.write(name, 0, 100, "latin1");
   octal(mode, 100, 8);
   octal(0, 108, 8);
@@ -137,7 +148,11 @@ function header(name: string, size: number, type: string, mode: number): Buffer 
   block.write(" ".repeat(8), 148, "latin1");
   block.write(type, 156, "latin1");
   block.write("ustar\u000000", 257, "latin1");
-  octal(block.reduce((sum, byte) => sum + byte, 0), 148, 7);
+  octal(
+    block.reduce((sum, byte) => sum + byte, 0),
+    148,
+    7,
+  );
   return block;
 }
 
@@ -156,15 +171,20 @@ interface TarEntry {
 }
 
 const READ_BLOCK = 512;
-/** Longest extended header: a path has 4096 bytes at most, extended attributes of a file some more. */
+/**
+ * Longest extended header: a path has 4096 bytes at most, extended attributes of a file some more.
+ */
 const LONGEST_HEADER = 2 ** 20;
 
 /** What extended headers say of the next entry. */
-interface Extended { path?: string | null; size?: number }
+interface Extended {
+  path?: string | null;
+  size?: number;
+}
 
 /**
- * Reads an archive in ustar, pax or GNU format in constant memory. The entries are a stranger's: nothing of them is
- * believed but their sizes, which bound what is read.
+ * Reads an archive in ustar, pax or GNU format in constant memory. The entries are a stranger's:
+ * nothing of them is believed but their sizes, which bound what is read.
  * @throws TarError
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
@@ -185,7 +205,12 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
       }
       const actual = extended.size ?? size;
       const left = source.limited(actual);
-      yield { name: extended.path !== undefined ? extended.path : name, type: typeOf(type), size: actual, content: () => left.chunks() };
+      yield {
+        name: extended.path !== undefined ? extended.path : name,
+        type: typeOf(type),
+        size: actual,
+        content: () => left.chunks(),
+      };
       await source.skip(left.remaining + padding(actual));
       extended = {};
     }
@@ -196,12 +221,14 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 
 function readHeader(block: Uint8Array): { name: string | null; size: number; type: string } {
   let sum = 8 * 0x20;
-  for (let index = 0; index < READ_BLOCK; index++) if (index < 148 || index >= 156) sum += block[index]!;
+  for (let index = 0; index < READ_BLOCK; index++)
+    if (index < 148 || index >= 156) sum += block[index]!;
   if (numberAt(block, 148, 8) !== sum) throw new TarError("a header's checksum is wrong");
   const short = textOf(untilNul(block.subarray(0, 100)));
   const isPosix = Buffer.from(block.subarray(257, 263)).toString("latin1") === "ustar\0";
   const prefix = isPosix ? textOf(untilNul(block.subarray(345, 500))) : "";
-  const name = short === null || prefix === null ? null : prefix === "" ? short : `${prefix}/${short}`;
+  const name =
+    short === null || prefix === null ? null : prefix === "" ? short : `${prefix}/${short}`;
   return { name, size: numberAt(block, 124, 12), type: String.fromCharCode(block[156]!) };
 }
 
@@ -209,7 +236,8 @@ function readHeader(block: Uint8Array): { name: string | null; size: number; typ
 function numberAt(block: Uint8Array, at: number, length: number): number {
   const field = block.subarray(at, at + length);
   let value: number;
-  if (field[0]! & 0x80) value = field.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & 0x7f : byte), 0);
+  if (field[0]! & 0x80)
+    value = field.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & 0x7f : byte), 0);
   else {
     const digits = Buffer.from(untilNul(field)).toString("latin1").trim();
     if (!/^[0-7]*$/.test(digits)) throw new TarError("a number of a header is none");
@@ -221,10 +249,12 @@ function numberAt(block: Uint8Array, at: number, length: number): number {
 
 function readPax(body: Uint8Array): Extended {
   const found: Extended = {};
-  for (let at = 0; at < body.length; ) {
+  for (let at = 0; at < body.length;) {
     const space = body.indexOf(0x20, at);
-    const length = space < 0 ? Number.NaN : Number(Buffer.from(body.subarray(at, space)).toString("latin1"));
-    if (!Number.isSafeInteger(length) || length <= space - at || at + length > body.length) throw new TarError("an extended header is malformed");
+    const length =
+      space < 0 ? Number.NaN : Number(Buffer.from(body.subarray(at, space)).toString("latin1"));
+    if (!Number.isSafeInteger(length) || length <= space - at || at + length > body.length)
+      throw new TarError("an extended header is malformed");
     const record = body.subarray(space + 1, at + length - 1);
     const equals = record.indexOf(0x3d);
     const key = Buffer.from(record.subarray(0, Math.max(0, equals))).toString("latin1");
@@ -232,14 +262,22 @@ function readPax(body: Uint8Array): Extended {
     if (key === "path") found.path = textOf(value);
     if (key === "size") {
       found.size = Number(Buffer.from(value).toString("latin1"));
-      if (!Number.isSafeInteger(found.size) || found.size < 0) throw new TarError("a size of an extended header is none");
+      if (!Number.isSafeInteger(found.size) || found.size < 0)
+        throw new TarError("a size of an extended header is none");
     }
     at += length;
   }
   return found;
 }
 
-const typeOf = (type: string): TarEntry["type"] => (type === "0" || type === "\0" || type === "7" ? "file" : type === "5" ? "folder" : type === "1" || type === "2" ? "link" : "other");
+const typeOf = (type: string): TarEntry["type"] =>
+  type === "0" || type === "\0" || type === "7"
+    ? "file"
+    : type === "5"
+      ? "folder"
+      : type === "1" || type === "2"
+        ? "link"
+        : "other";
 
 function untilNul(bytes: Uint8Array): Uint8Array {
   const end = bytes.indexOf(0);

@@ -1,5 +1,10 @@
 import { setMaxListeners } from "node:events";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { Outage } from "../../errors.js";
 import { EmbeddingsRefused } from "./port.js";
@@ -17,8 +22,10 @@ const UNABLE: ReadonlySet<number> = new Set([501, 505]);
 const TOO_MUCH: ReadonlySet<number> = new Set([400, 413, 422]);
 /** What the reader of the log can do about an answer. */
 const REMEDIES: Readonly<Record<number, string>> = {
-  401: "see EMBEDDINGS_KEY", 403: "see EMBEDDINGS_KEY",
-  404: "see EMBEDDINGS_URL, which /embeddings is put behind, and EMBEDDINGS_MODEL", 405: "see EMBEDDINGS_URL, which /embeddings is put behind",
+  401: "see EMBEDDINGS_KEY",
+  403: "see EMBEDDINGS_KEY",
+  404: "see EMBEDDINGS_URL, which /embeddings is put behind, and EMBEDDINGS_MODEL",
+  405: "see EMBEDDINGS_URL, which /embeddings is put behind",
   413: "see EMBEDDINGS_BATCH and EMBEDDINGS_MAX_TEXT",
 };
 
@@ -26,34 +33,57 @@ const REMEDIES: Readonly<Record<number, string>> = {
 export const away = (reason: string): Outage => new Outage(`the embeddings server ${reason}`);
 
 /** @param setting where the time comes from */
-const late = (timeout: number, setting: string): Outage => away(`did not answer within ${setting}=${timeout} ms`);
+const late = (timeout: number, setting: string): Outage =>
+  away(`did not answer within ${setting}=${timeout} ms`);
 
 /**
  * What an answer that is not 2xx means.
  * @param body the beginning of what was answered
  */
 function refusalOf(status: number, body: string, key: string | undefined): Error {
-  const remedy = status >= 300 && status < 400 ? "a redirection, which is not followed; set EMBEDDINGS_URL to where it leads" : REMEDIES[status];
+  const remedy =
+    status >= 300 && status < 400
+      ? "a redirection, which is not followed; set EMBEDDINGS_URL to where it leads"
+      : REMEDIES[status];
   // Those who refuse a key like to repeat it, whole or in parts.
   const words = status === 401 || status === 403 ? "" : wordsOf(body, key);
-  const message = `answers ${status}${remedy === undefined ? "" : `, ${remedy}`}${words === "" ? "" : `: ${words}`}`;
+  const message =
+    "answers " +
+    `${status}${remedy === undefined ? "" : `, ${remedy}`}${words === "" ? "" : `: ${words}`}`;
   if (PASSING.has(status) || (status >= 500 && !UNABLE.has(status))) return away(message);
-  return new (TOO_MUCH.has(status) ? InputRefused : EmbeddingsRefused)(`the embeddings server ${message}`);
+  return new (TOO_MUCH.has(status) ? InputRefused : EmbeddingsRefused)(
+    `the embeddings server ${message}`,
+  );
 }
 
 /** What it said, in one line and without the key. */
 function wordsOf(body: string, key: string | undefined): string {
   const said = messageOf(body);
-  const hidden = key === undefined ? said : said.replaceAll(key, "…").replaceAll(key.replaceAll("/", "\\/"), "…").replaceAll(JSON.stringify(key).slice(1, -1), "…");
+  const hidden =
+    key === undefined
+      ? said
+      : said
+          .replaceAll(key, "…")
+          .replaceAll(key.replaceAll("/", "\\/"), "…")
+          .replaceAll(JSON.stringify(key).slice(1, -1), "…");
   const line = hidden.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   return line.length > LONGEST_WORDS ? `${line.slice(0, LONGEST_WORDS).toWellFormed()}…` : line;
 }
 
-/** `error.message` as OpenAI's API has it, other members that servers put theirs into, else the body as it is. */
+/**
+ * `error.message` as OpenAI's API has it, other members that servers put theirs into, else the body
+ * as it is.
+ */
 function messageOf(body: string): string {
   try {
     const { error, message, detail } = JSON.parse(body) as Record<string, unknown>;
-    for (const said of [(error as { message?: unknown } | undefined)?.message, error, message, detail]) if (typeof said === "string") return said;
+    for (const said of [
+      (error as { message?: unknown } | undefined)?.message,
+      error,
+      message,
+      detail,
+    ])
+      if (typeof said === "string") return said;
   } catch {
     // Not every proxy in front of a server speaks JSON.
   }
@@ -72,46 +102,68 @@ export interface Call {
   longest: number;
   /** ms until the last byte. */
   timeout: number;
-  /** Since when, by `performance.now()`, where this call is one of several that have the time together; by default from now on. */
+  /**
+   * Since when, by `performance.now()`, where this call is one of several that have the time
+   * together; by default from now on.
+   */
   begun?: number;
   /** The setting it comes from, for the error. */
   setting: string;
   signal?: AbortSignal | undefined;
 }
 
-const isWell = ({ statusCode: status = 0 }: IncomingMessage): boolean => status >= 200 && status <= 299;
+const isWell = ({ statusCode: status = 0 }: IncomingMessage): boolean =>
+  status >= 200 && status <= 299;
 
-/** JSON over HTTP to one server, over a pool of connections, without following redirections. A call whose asker has gone, or is too late, is ended with its connection. */
+/**
+ * JSON over HTTP to one server, over a pool of connections, without following redirections. A call
+ * whose asker has gone, or is too late, is ended with its connection.
+ */
 export class EmbeddingsHttp {
   readonly #agent;
   readonly #closing = new AbortController();
 
-  constructor(private readonly base: string, private readonly key: string | undefined, pool: number) {
+  constructor(
+    private readonly base: string,
+    private readonly key: string | undefined,
+    pool: number,
+  ) {
     // One for each call that is under way.
     setMaxListeners(0, this.#closing.signal);
     const options = { keepAlive: true, maxSockets: pool, maxFreeSockets: pool, timeout: KEPT };
-    this.#agent = new URL(base).protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#agent =
+      new URL(base).protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
   /** The text of a 2xx answer. @throws Outage, EmbeddingsRefused, the reason of the signal */
-  async text(path: string, { json, longest, timeout, begun = performance.now(), setting, signal }: Call): Promise<string> {
+  async text(
+    path: string,
+    { json, longest, timeout, begun = performance.now(), setting, signal }: Call,
+  ): Promise<string> {
     const ending = new AbortController();
-    const clock = setTimeout(() => ending.abort(late(timeout, setting)), begun + timeout - performance.now());
+    const clock = setTimeout(
+      () => ending.abort(late(timeout, setting)),
+      begun + timeout - performance.now(),
+    );
     const signals = [this.#closing.signal, ...(signal ? [signal] : [])];
     const end = (): void => ending.abort(signals.find(({ aborted }) => aborted)!.reason);
     for (const one of signals) one.addEventListener("abort", end, { once: true });
     if (signals.some(({ aborted }) => aborted)) end();
     try {
       const answer = await this.#answer(path, json, ending.signal);
-      if (!isWell(answer)) throw refusalOf(answer.statusCode!, await this.#reason(answer), this.key);
+      if (!isWell(answer))
+        throw refusalOf(answer.statusCode!, await this.#reason(answer), this.key);
       return await gathered(answer, longest);
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
-      throw isFault(error) ? away(`cannot be reached (${(error as NodeJS.ErrnoException).code})`) : error;
+      throw isFault(error)
+        ? away(`cannot be reached (${(error as NodeJS.ErrnoException).code})`)
+        : error;
     } finally {
       clearTimeout(clock);
       for (const one of signals) one.removeEventListener("abort", end);
-      // What was not read to its end is not wanted: the connection ends, and with it, where the server sees it, the work.
+      // What was not read to its end is not wanted: the connection ends, and with it, where the
+      // server sees it, the work.
       ending.abort(away("is not listened to any more"));
     }
   }
@@ -121,25 +173,39 @@ export class EmbeddingsHttp {
     this.#agent.destroy();
   }
 
-  /** A kept connection that the server has just closed is no fault: every call here may be sent twice. */
+  /**
+   * A kept connection that the server has just closed is no fault: every call here may be sent
+   * twice.
+   */
   async #answer(path: string, json: unknown, signal: AbortSignal): Promise<IncomingMessage> {
     const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json), "utf8");
     const headers = {
-      Accept: "application/json", "Accept-Encoding": "identity",
+      Accept: "application/json",
+      "Accept-Encoding": "identity",
       ...(body && { "Content-Type": "application/json", "Content-Length": String(body.length) }),
       ...(this.key !== undefined && { Authorization: `Bearer ${this.key}` }),
     };
-    const options: RequestOptions = { method: body ? "POST" : "GET", headers, signal, agent: this.#agent };
+    const options: RequestOptions = {
+      method: body ? "POST" : "GET",
+      headers,
+      signal,
+      agent: this.#agent,
+    };
     for (;;) {
       signal.throwIfAborted();
       let reused = false;
       try {
         return await new Promise<IncomingMessage>((resolve, reject) => {
-          const request = (this.#agent instanceof HttpsAgent ? httpsRequest : httpRequest)(this.base + path, options, (answer) => {
-            // Some servers refuse without reading what they were sent, and take that for the connection's next request.
-            if (!isWell(answer)) request.shouldKeepAlive = false;
-            resolve(answer);
-          });
+          const request = (this.#agent instanceof HttpsAgent ? httpsRequest : httpRequest)(
+            this.base + path,
+            options,
+            (answer) => {
+              // Some servers refuse without reading what they were sent, and take that for the
+              // connection's next request.
+              if (!isWell(answer)) request.shouldKeepAlive = false;
+              resolve(answer);
+            },
+          );
           request.on("error", (error) => {
             reused = request.reusedSocket;
             reject(error);
@@ -152,14 +218,21 @@ export class EmbeddingsHttp {
     }
   }
 
-  /** The beginning of an error's body; where it is cut, a part of the key might stand that would not be known as such. */
+  /**
+   * The beginning of an error's body; where it is cut, a part of the key might stand that would not
+   * be known as such.
+   */
   async #reason(answer: IncomingMessage): Promise<string> {
     const parts: Buffer[] = [];
     let size = 0;
     for await (const part of answer) {
       parts.push(part as Buffer);
       size += (part as Buffer).length;
-      if (size > REASON) return Buffer.concat(parts).subarray(0, REASON).toString("utf8").slice(0, -2 * (this.key?.length ?? 0) || undefined);
+      if (size > REASON)
+        return Buffer.concat(parts)
+          .subarray(0, REASON)
+          .toString("utf8")
+          .slice(0, -2 * (this.key?.length ?? 0) || undefined);
     }
     return Buffer.concat(parts).toString("utf8");
   }
@@ -170,10 +243,14 @@ async function gathered(answer: IncomingMessage, longest: number): Promise<strin
   let size = 0;
   for await (const part of answer) {
     parts.push(part as Buffer);
-    if ((size += (part as Buffer).length) > longest) throw new EmbeddingsRefused(`the embeddings server answers nonsense: its answer is longer than ${longest} bytes`);
+    if ((size += (part as Buffer).length) > longest)
+      throw new EmbeddingsRefused(
+        `the embeddings server answers nonsense: its answer is longer than ${longest} bytes`,
+      );
   }
   if (!answer.complete) throw away("broke off its answer");
   return Buffer.concat(parts).toString("utf8");
 }
 
-const isFault = (error: unknown): boolean => error instanceof Error && typeof (error as NodeJS.ErrnoException).code === "string";
+const isFault = (error: unknown): boolean =>
+  error instanceof Error && typeof (error as NodeJS.ErrnoException).code === "string";

@@ -9,26 +9,34 @@ const NUMBER_BYTES = 32;
 const FRAME_BYTES = 64 * 2 ** 10;
 
 /** Bytes that an answer for so many texts can have. */
-export const longestAnswer = (texts: number): number => texts * MOST_DIMENSIONS * NUMBER_BYTES + FRAME_BYTES;
+export const longestAnswer = (texts: number): number =>
+  texts * MOST_DIMENSIONS * NUMBER_BYTES + FRAME_BYTES;
 
 /**
- * The vectors in an answer, in the order of the texts that it is for, each of length 1. Numbers in lists are read, and
- * little-endian float32 in base64, which some servers send whatever they are asked for.
+ * The vectors in an answer, in the order of the texts that it is for, each of length 1. Numbers in
+ * lists are read, and little-endian float32 in base64, which some servers send whatever they are
+ * asked for.
  * @throws EmbeddingsRefused that says what is wrong with it, and where
  */
 export function vectorsOf(answer: string, texts: number): Float32Array[] {
   const data = member(parsed(answer), "data");
   if (!Array.isArray(data)) throw nonsense("has no list `data`");
-  if (data.length !== texts) throw nonsense(`has ${data.length} vectors for ${texts} ${texts === 1 ? "text" : "texts"}`);
+  if (data.length !== texts)
+    throw nonsense(`has ${data.length} vectors for ${texts} ${texts === 1 ? "text" : "texts"}`);
   const vectors: (Float32Array | undefined)[] = Array.from({ length: texts });
   let dimensions: number | undefined;
   for (const [at, entry] of data.entries()) {
     const index = member(entry, "index");
-    if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= texts) throw nonsense(`has no index of one of ${texts} texts in data[${at}]`);
+    if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= texts)
+      throw nonsense(`has no index of one of ${texts} texts in data[${at}]`);
     if (vectors[index]) throw nonsense(`has the index ${index} twice, again in data[${at}]`);
     const vector = vectorOf(member(entry, "embedding"), `data[${at}].embedding`);
     dimensions ??= vector.length;
-    if (vector.length !== dimensions) throw nonsense(`has ${vector.length} dimensions in data[${at}].embedding, and ${dimensions} in data[0].embedding`);
+    if (vector.length !== dimensions)
+      throw nonsense(
+        `has ${vector.length} dimensions in data[${at}].embedding, and ${dimensions} in ` +
+          "data[0].embedding",
+      );
     vectors[index] = vector;
   }
   return vectors as Float32Array[];
@@ -39,17 +47,25 @@ function parsed(answer: string): unknown {
     return JSON.parse(answer);
   } catch {
     // Python's servers write NaN where a model fails, which is no JSON.
-    throw nonsense(/[[,:]\s*-?(?:NaN|Infinity)\b/.test(answer) ? "holds NaN or Infinity, which are no numbers" : "is not JSON");
+    throw nonsense(
+      /[[,:]\s*-?(?:NaN|Infinity)\b/.test(answer)
+        ? "holds NaN or Infinity, which are no numbers"
+        : "is not JSON",
+    );
   }
 }
 
 function vectorOf(embedding: unknown, place: string): Float32Array {
   const numbers = typeof embedding === "string" ? floatsOf(embedding, place) : embedding;
   if (!Array.isArray(numbers)) throw nonsense(`has no list of numbers in ${place}`);
-  if (numbers.length < 1 || numbers.length > MOST_DIMENSIONS) throw nonsense(`has ${numbers.length} dimensions in ${place}; 1 to ${MOST_DIMENSIONS} are taken`);
+  if (numbers.length < 1 || numbers.length > MOST_DIMENSIONS)
+    throw nonsense(
+      `has ${numbers.length} dimensions in ${place}; 1 to ${MOST_DIMENSIONS} are taken`,
+    );
   let largest = 0;
   for (const [at, number] of numbers.entries()) {
-    if (typeof number !== "number" || !Number.isFinite(number)) throw nonsense(`has no finite number in ${place}[${at}]`);
+    if (typeof number !== "number" || !Number.isFinite(number))
+      throw nonsense(`has no finite number in ${place}[${at}]`);
     largest = Math.max(largest, Math.abs(number));
   }
   if (largest === 0) throw nonsense(`has nothing but zeros in ${place}`);
@@ -65,37 +81,64 @@ function normalised(numbers: readonly number[], largest: number): Float32Array {
 }
 
 function floatsOf(text: string, place: string): number[] {
-  if (text.length > MOST_DIMENSIONS * 6) throw nonsense(`has more than ${MOST_DIMENSIONS} dimensions in ${place}`);
+  if (text.length > MOST_DIMENSIONS * 6)
+    throw nonsense(`has more than ${MOST_DIMENSIONS} dimensions in ${place}`);
   const bytes = Buffer.from(text, "base64");
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || bytes.length % 4 !== 0) throw nonsense(`has text in ${place} that is no float32 in base64`);
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || bytes.length % 4 !== 0)
+    throw nonsense(`has text in ${place} that is no float32 in base64`);
   return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
 }
 
-const member = (value: unknown, name: string): unknown => (typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined);
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
 
-const nonsense = (what: string): EmbeddingsRefused => new EmbeddingsRefused(`the embeddings server answers nonsense: its answer ${what}`);
+const nonsense = (what: string): EmbeddingsRefused =>
+  new EmbeddingsRefused(`the embeddings server answers nonsense: its answer ${what}`);
 
-/** Counted up when a text comes to be sent in another way: vectors from before are not compared with those made then. */
+/**
+ * Counted up when a text comes to be sent in another way: vectors from before are not compared with
+ * those made then.
+ */
 const MANNER = 1;
 
 /** Characters that a text is not shortened below. */
 const SHORTEST = 200;
 
-/** What vectors of a model are called that are made of texts with this prefix, cut to so many characters. */
-export const nameOf = (model: string, passagePrefix: string, maxText: number): string => `${model}#${createHash("sha256").update(JSON.stringify([MANNER, passagePrefix, maxText])).digest("hex").slice(0, 8)}`;
+/**
+ * What vectors of a model are called that are made of texts with this prefix, cut to so many
+ * characters.
+ */
+export const nameOf = (model: string, passagePrefix: string, maxText: number): string =>
+  `${model}#${createHash("sha256")
+    .update(JSON.stringify([MANNER, passagePrefix, maxText]))
+    .digest("hex")
+    .slice(0, 8)}`;
 
 /**
- * A text as it is sent: well-formed, since servers fail on half a surrogate pair; with spaces for control characters, since
- * some end a text at NUL; without spaces around it; of so many characters (code points) at the most.
+ * A text as it is sent: well-formed, since servers fail on half a surrogate pair; with spaces for
+ * control characters, since some end a text at NUL; without spaces around it; of so many characters
+ * (code points) at the most.
  * @throws EmbeddingsRefused when nothing is left
  */
 export function prepared(text: string, most: number): string {
-  const clean = cut(text.toWellFormed().replaceAll(/\p{Cc}/gu, " ").trim(), most).trimEnd();
-  if (clean === "") throw new EmbeddingsRefused("there is no vector of a text that is empty, or only spaces");
+  const clean = cut(
+    text
+      .toWellFormed()
+      .replaceAll(/\p{Cc}/gu, " ")
+      .trim(),
+    most,
+  ).trimEnd();
+  if (clean === "")
+    throw new EmbeddingsRefused("there is no vector of a text that is empty, or only spaces");
   return clean;
 }
 
-/** The first half of a prepared text; `undefined` for one that is too short to be refused for its length. */
+/**
+ * The first half of a prepared text; `undefined` for one that is too short to be refused for its
+ * length.
+ */
 export function firstHalf(text: string): string | undefined {
   const characters = [...text].length;
   return characters < 2 * SHORTEST ? undefined : prepared(text, Math.floor(characters / 2));
@@ -104,11 +147,15 @@ export function firstHalf(text: string): string | undefined {
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   let end = 0;
-  for (let left = most; left > 0 && end < text.length; left--) end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  for (let left = most; left > 0 && end < text.length; left--)
+    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
   return text.slice(0, end);
 }
 
-/** ms that one call should take at the most: queries wait behind it where a server does one thing at a time. */
+/**
+ * ms that one call should take at the most: queries wait behind it where a server does one thing at
+ * a time.
+ */
 const UNHURRIED = 2_000;
 /** ms for which what is known of the server's health is told again. */
 const HEALTH_KEPT = 5_000;
@@ -141,7 +188,10 @@ type Limit = Pick<Call, "timeout" | "begun" | "setting" | "signal">;
 export class EndpointEmbedder implements Embedder {
   readonly model: string;
   readonly #http: EmbeddingsHttp;
-  /** Texts of the next call: one at first, since nothing is known of how quick the server is. Long texts may take a model seconds each. */
+  /**
+   * Texts of the next call: one at first, since nothing is known of how quick the server is. Long
+   * texts may take a model seconds each.
+   */
   #lot = 1;
   #health: { asked: Promise<void>; until: number } | undefined;
 
@@ -154,16 +204,37 @@ export class EndpointEmbedder implements Embedder {
     const { model, passagePrefix: prefix, maxText, timeout } = this.options;
     const inputs = texts.map((text) => prepared(text, maxText));
     const vectors: Float32Array[] = [];
-    while (vectors.length < inputs.length) vectors.push(...await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), (lot) => this.#timed(lot.length, () => this.#embed(model, prefix, lot, { timeout, setting: "EMBEDDINGS_TIMEOUT", signal }))));
+    while (vectors.length < inputs.length)
+      vectors.push(
+        ...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), (lot) =>
+          this.#timed(lot.length, () =>
+            this.#embed(model, prefix, lot, { timeout, setting: "EMBEDDINGS_TIMEOUT", signal }),
+          ),
+        )),
+      );
     const other = vectors.find(({ length }) => length !== vectors[0]!.length);
-    if (other) throw new EmbeddingsRefused(`the embeddings server answers nonsense: it has vectors of ${vectors[0]!.length} and of ${other.length} dimensions for ${model}`);
+    if (other)
+      throw new EmbeddingsRefused(
+        `the embeddings server answers nonsense: it has vectors of ${vectors[0]!.length} ` +
+          `and of ${other.length} dimensions for ${model}`,
+      );
     return vectors;
   }
 
   async query(text: string, signal?: AbortSignal): Promise<Float32Array> {
     const { queryModel, queryPrefix, maxText, queryTimeout, timeout } = this.options;
-    const limit = { ...(queryTimeout < timeout ? { timeout: queryTimeout, setting: "EMBEDDINGS_QUERY_TIMEOUT" } : { timeout, setting: "EMBEDDINGS_TIMEOUT" }), begun: performance.now(), signal };
-    return (await this.#taken([prepared(text, maxText)], (lot) => this.#embed(queryModel, queryPrefix, lot, limit)))[0]!;
+    const limit = {
+      ...(queryTimeout < timeout
+        ? { timeout: queryTimeout, setting: "EMBEDDINGS_QUERY_TIMEOUT" }
+        : { timeout, setting: "EMBEDDINGS_TIMEOUT" }),
+      begun: performance.now(),
+      signal,
+    };
+    return (
+      await this.#taken([prepared(text, maxText)], (lot) =>
+        this.#embed(queryModel, queryPrefix, lot, limit),
+      )
+    )[0]!;
   }
 
   health(): Promise<void> {
@@ -177,27 +248,50 @@ export class EndpointEmbedder implements Embedder {
   }
 
   async close(): Promise<void> {
-    this.#health = { asked: Promise.reject(away("is not asked any more: the registry is stopping")), until: Infinity };
+    this.#health = {
+      asked: Promise.reject(away("is not asked any more: the registry is stopping")),
+      until: Infinity,
+    };
     this.#health.asked.catch(() => {});
     this.#http.close();
   }
 
-  async #embed(model: string, prefix: string, texts: readonly string[], limit: Limit): Promise<Float32Array[]> {
+  async #embed(
+    model: string,
+    prefix: string,
+    texts: readonly string[],
+    limit: Limit,
+  ): Promise<Float32Array[]> {
     const json = { model, input: texts.map((text) => prefix + text), encoding_format: "float" };
-    return vectorsOf(await this.#http.text("/embeddings", { json, longest: longestAnswer(texts.length), ...limit }), texts.length);
+    return vectorsOf(
+      await this.#http.text("/embeddings", {
+        json,
+        longest: longestAnswer(texts.length),
+        ...limit,
+      }),
+      texts.length,
+    );
   }
 
   /**
-   * Servers differ in how many texts they take, and how long ones, and few say so beforehand; many refuse a text that is longer
-   * than their model reads. What is refused is sent by halves: of the list, then of the one text, whose beginning must do.
+   * Servers differ in how many texts they take, and how long ones, and few say so beforehand; many
+   * refuse a text that is longer than their model reads. What is refused is sent by halves: of the
+   * list, then of the one text, whose beginning must do.
    */
-  async #taken(texts: readonly string[], embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<Float32Array[]> {
+  async #taken(
+    texts: readonly string[],
+    embed: (texts: readonly string[]) => Promise<Float32Array[]>,
+  ): Promise<Float32Array[]> {
     try {
       return await embed(texts);
     } catch (error) {
       if (!(error instanceof InputRefused)) throw error;
       const middle = Math.ceil(texts.length / 2);
-      if (texts.length > 1) return [...await this.#taken(texts.slice(0, middle), embed), ...await this.#taken(texts.slice(middle), embed)];
+      if (texts.length > 1)
+        return [
+          ...(await this.#taken(texts.slice(0, middle), embed)),
+          ...(await this.#taken(texts.slice(middle), embed)),
+        ];
       const shorter = firstHalf(texts[0]!);
       if (shorter === undefined) throw error;
       return await this.#taken([shorter], embed);
@@ -205,15 +299,17 @@ export class EndpointEmbedder implements Embedder {
   }
 
   /**
-   * Does one call of so many texts, and learns from how long it took: half as many are sent after a slow one, also if it was
-   * so slow that it failed, and whoever tries again gets further; twice as many, up to the setting, after a quick one.
+   * Does one call of so many texts, and learns from how long it took: half as many are sent after a
+   * slow one, also if it was so slow that it failed, and whoever tries again gets further; twice as
+   * many, up to the setting, after a quick one.
    */
   async #timed<T>(texts: number, call: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     const took = (): number => performance.now() - begun;
     try {
       const done = await call();
-      if (took() < UNHURRIED / 4 && texts >= this.#lot) this.#lot = Math.min(this.options.batch, texts * 2);
+      if (took() < UNHURRIED / 4 && texts >= this.#lot)
+        this.#lot = Math.min(this.options.batch, texts * 2);
       return done;
     } finally {
       if (took() > UNHURRIED) this.#lot = Math.max(1, Math.floor(Math.min(texts, this.#lot) / 2));

@@ -8,63 +8,133 @@ import type { ObjectStore, StagedObject } from "../../storage/objects/port.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import type { StoreCall, Tracing } from "./port.js";
 
-/** Spans for the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; without one nothing of OpenTelemetry is loaded. */
+/**
+ * Spans for the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; without one nothing of
+ * OpenTelemetry is loaded.
+ */
 export async function tracingOf(config: Config, log: Log): Promise<Tracing | undefined> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === null) return undefined;
   // One file with the SDK in it, made by the build: an installation has none of its packages.
-  const { openTracing } = (await import(pathToFileURL(join(packageRoot, "dist/otlp.js")).href)) as typeof import("./otlp.js");
-  const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as { version: string };
+  const { openTracing } = (await import(
+    pathToFileURL(join(packageRoot, "dist/otlp.js")).href
+  )) as typeof import("./otlp.js");
+  const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as {
+    version: string;
+  };
   return openTracing({
-    endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, headers: config.OTEL_EXPORTER_OTLP_HEADERS ?? {}, serviceName: config.OTEL_SERVICE_NAME, version, ratio: config.OTEL_TRACES_SAMPLER_ARG,
-    delay: config.OTEL_BSP_SCHEDULE_DELAY, timeout: config.OTEL_EXPORTER_OTLP_TIMEOUT, queue: config.OTEL_BSP_MAX_QUEUE_SIZE,
+    endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    headers: config.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    serviceName: config.OTEL_SERVICE_NAME,
+    version,
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    delay: config.OTEL_BSP_SCHEDULE_DELAY,
+    timeout: config.OTEL_EXPORTER_OTLP_TIMEOUT,
+    queue: config.OTEL_BSP_MAX_QUEUE_SIZE,
     queueSystem: config.REDIS_URL === null ? "in_process" : "bullmq",
-    onLost: (reason) => log.warn({ reason }, "spans could not be sent to OTEL_EXPORTER_OTLP_ENDPOINT"),
+    onLost: (reason) =>
+      log.warn({ reason }, "spans could not be sent to OTEL_EXPORTER_OTLP_ENDPOINT"),
   });
 }
 
 /** What requests and jobs ask of the records; bookkeeping that nobody waits for is left out. */
 const RECORD_CALLS: readonly (keyof RecordStore)[] = [
-  "find", "findMany", "list", "count", "atRevision", "history", "linksFrom", "linksTo", "quads", "search", "commit", "submit", "submission", "submissionsOf", "closeSubmission",
-  "accountByEmail", "accountOf", "objectsOf", "intend", "release", "usesOf", "usedElsewhere", "closedMembers", "stateOfCrate", "holders", "keptScore", "keepScore",
+  "find",
+  "findMany",
+  "list",
+  "count",
+  "atRevision",
+  "history",
+  "linksFrom",
+  "linksTo",
+  "quads",
+  "search",
+  "commit",
+  "submit",
+  "submission",
+  "submissionsOf",
+  "closeSubmission",
+  "accountByEmail",
+  "accountOf",
+  "objectsOf",
+  "intend",
+  "release",
+  "usesOf",
+  "usedElsewhere",
+  "closedMembers",
+  "stateOfCrate",
+  "holders",
+  "keptScore",
+  "keepScore",
 ];
 
-/** The same stores and queue, whose calls are told of. Without tracing nobody calls this, and nothing is in between. */
-export function tracedDeps<D extends Pick<Deps, "config" | "records" | "objects" | "queries" | "openQueries" | "jobs">>(deps: D, tracing: Tracing): D {
+/**
+ * The same stores and queue, whose calls are told of. Without tracing nobody calls this, and
+ * nothing is in between.
+ */
+export function tracedDeps<
+  D extends Pick<Deps, "config" | "records" | "objects" | "queries" | "openQueries" | "jobs">,
+>(deps: D, tracing: Tracing): D {
   const { config, jobs } = deps;
-  const told = (call: Omit<StoreCall, "operation">) => (operation: string) => (work: () => Promise<unknown>) => tracing.store({ ...call, operation }, work);
-  const records = told({ store: "records", system: config.DATABASE_URL === null ? "sqlite" : "postgresql" });
-  const graph = told({ store: "graph", system: config.SPARQL_QUERY_URL === null ? "oxigraph" : "sparql" });
+  const told =
+    (call: Omit<StoreCall, "operation">) => (operation: string) => (work: () => Promise<unknown>) =>
+      tracing.store({ ...call, operation }, work);
+  const records = told({
+    store: "records",
+    system: config.DATABASE_URL === null ? "sqlite" : "postgresql",
+  });
+  const graph = told({
+    store: "graph",
+    system: config.SPARQL_QUERY_URL === null ? "oxigraph" : "sparql",
+  });
   return {
     ...deps,
-    records: wrapped(deps.records, Object.fromEntries(RECORD_CALLS.map((name) => [name, records(name)]))),
+    records: wrapped(
+      deps.records,
+      Object.fromEntries(RECORD_CALLS.map((name) => [name, records(name)])),
+    ),
     queries: wrapped(deps.queries, { select: graph("select"), table: graph("select") }),
     openQueries: wrapped(deps.openQueries, { ask: graph("query") }),
     objects: tracedObjects(deps.objects, config, told),
-    jobs: wrapped(jobs, { enqueue: (work, submission) => tracing.queued(submission as string, work) }),
+    jobs: wrapped(jobs, {
+      enqueue: (work, submission) => tracing.queued(submission as string, work),
+    }),
   };
 }
 
 /** Bytes are received by `stage`, and put in their place by `publish` of what that answers. */
-function tracedObjects(objects: ObjectStore, config: Config, told: (call: Omit<StoreCall, "operation">) => (operation: string) => Around): ObjectStore {
+function tracedObjects(
+  objects: ObjectStore,
+  config: Config,
+  told: (call: Omit<StoreCall, "operation">) => (operation: string) => Around,
+): ObjectStore {
   const call = told({ store: "objects", system: config.S3_ENDPOINT === null ? "files" : "s3" });
   const [receive, put] = [call("receive"), call("put")];
   return wrapped(objects, {
     stage: async (work) => wrapped((await receive(work)) as StagedObject, { publish: put }),
-    open: call("get"), reader: call("get"), size: call("head"),
+    open: call("get"),
+    reader: call("get"),
+    size: call("head"),
   });
 }
 
 /** Called instead of a method, with what would call it and its first argument. */
 type Around = (work: () => Promise<unknown>, first?: unknown) => Promise<unknown>;
 
-/** A port with something around some of its methods. The rest, and what the methods see as `this`, stays as it is. */
+/**
+ * A port with something around some of its methods. The rest, and what the methods see as `this`,
+ * stays as it is.
+ */
 function wrapped<P extends object>(port: P, arounds: Readonly<Record<string, Around>>): P {
   return new Proxy(port, {
     get(target, name) {
       const own: unknown = Reflect.get(target, name, target);
       if (typeof own !== "function") return own;
-      const around = typeof name === "string" && Object.hasOwn(arounds, name) ? arounds[name] : undefined;
-      return around ? (...given: unknown[]) => around(() => own.apply(target, given) as Promise<unknown>, given[0]) : own.bind(target);
+      const around =
+        typeof name === "string" && Object.hasOwn(arounds, name) ? arounds[name] : undefined;
+      return around
+        ? (...given: unknown[]) =>
+            around(() => own.apply(target, given) as Promise<unknown>, given[0])
+        : own.bind(target);
     },
   });
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JobHandler } from "../../jobs/port.js";
 
-/** One call of a store. Its words come from fixed lists: what a user wrote never becomes a name or an attribute. */
+/**
+ * One call of a store. Its words come from fixed lists: what a user wrote never becomes a name or
+ * an attribute.
+ */
 export interface StoreCall {
   store: "records" | "graph" | "objects";
   /** What the store is made of: `sqlite`, `postgresql`, `oxigraph`, `sparql`, `files`, `s3`. */
@@ -9,13 +12,21 @@ export interface StoreCall {
   operation: string;
 }
 
-/** Tells a collector what is done for whom, and how long it takes. There is none unless a setting asks for it. */
+/**
+ * Tells a collector what is done for whom, and how long it takes. There is none unless a setting
+ * asks for it.
+ */
 export interface Tracing {
   /**
    * Handles a request in a span of its own, a child of the caller's where `traceparent` names one.
    * @param routeOf asked at the end: the template of the path, of the contract
    */
-  request(req: IncomingMessage, res: ServerResponse, routeOf: () => string | undefined, handle: () => void): void;
+  request(
+    req: IncomingMessage,
+    res: ServerResponse,
+    routeOf: () => string | undefined,
+    handle: () => void,
+  ): void;
   /** The span that is at work, as W3C Trace Context writes it: for work that goes on elsewhere. */
   traceparent(): string | undefined;
   /** Hands a submission to the queue in a span. */
@@ -24,7 +35,10 @@ export interface Tracing {
    * Each attempt at a submission in a span, a child of the request's that asked for it.
    * @param statusOf what an attempt came to
    */
-  job(handler: JobHandler, statusOf: (submission: string) => Promise<string | undefined>): JobHandler;
+  job(
+    handler: JobHandler,
+    statusOf: (submission: string) => Promise<string | undefined>,
+  ): JobHandler;
   /** A call of a store in a span, where it is made for a request or a job that has one. */
   store<T>(call: StoreCall, work: () => Promise<T>): Promise<T>;
   /** Sends what is left, and waits for that a moment only. Never rejects. */

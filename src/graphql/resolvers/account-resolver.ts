@@ -1,9 +1,25 @@
-import { Arg, Args, ArgsType, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+} from "type-graphql";
 import type { JsonValue } from "../../model/field.js";
 import { checkedCredentials, login } from "../../services/accounts/accounts.js";
 import { RateLimit, type TokenAnswer } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
-import { addGroupMember, type MembershipChange, removeGroupMember } from "../../services/groups/membership.js";
+import {
+  addGroupMember,
+  type MembershipChange,
+  removeGroupMember,
+} from "../../services/groups/membership.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite } from "./context.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
@@ -19,7 +35,8 @@ class Token {
 const limits = new WeakMap<Deps, RateLimit>();
 function loginLimit(deps: Deps): RateLimit {
   let limit = limits.get(deps);
-  if (!limit) limits.set(deps, (limit = new RateLimit(deps.config.LOGIN_RATE, "LOGIN_RATE", deps.shared)));
+  if (!limit)
+    limits.set(deps, (limit = new RateLimit(deps.config.LOGIN_RATE, "LOGIN_RATE", deps.shared)));
   return limit;
 }
 
@@ -28,16 +45,31 @@ export class AccountResolver {
   /** @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS` */
   token(form: JsonValue | undefined, context: Context): Promise<TokenAnswer> {
     const credentials = checkedCredentials(form);
-    return login(context.deps, credentials, (account) => loginLimit(context.deps).take(`${context.address} ${account}`));
+    return login(context.deps, credentials, (account) =>
+      loginLimit(context.deps).take(`${context.address} ${account}`),
+    );
   }
 
-  @Mutation(() => Token, { description: "Password grant: username is the e-mail address or the user's identifier." })
-  async login(@Arg("username", () => String) username: string, @Arg("password", () => String) password: string, @Ctx() context: Context): Promise<Token> {
+  @Mutation(() => Token, {
+    description: "Password grant: username is the e-mail address or the user's identifier.",
+  })
+  async login(
+    @Arg("username", () => String) username: string,
+    @Arg("password", () => String) password: string,
+    @Ctx() context: Context,
+  ): Promise<Token> {
     const answer = await this.token({ username, password }, context);
-    return { accessToken: answer.access_token, tokenType: answer.token_type, expiresIn: answer.expires_in };
+    return {
+      accessToken: answer.access_token,
+      tokenType: answer.token_type,
+      expiresIn: answer.expires_in,
+    };
   }
 
-  @Query(() => NODE_TYPES.user, { nullable: true, description: "The user behind the token; null without one." })
+  @Query(() => NODE_TYPES.user, {
+    nullable: true,
+    description: "The user behind the token; null without one.",
+  })
   async me(@Ctx() context: Context): Promise<RecordNode | null> {
     if (!context.caller) return null;
     const [record] = await context.deps.records.findMany([context.caller.user]);
@@ -49,10 +81,16 @@ export class AccountResolver {
 class MembershipArguments {
   @Field(() => ID) group!: string;
   @Field(() => ID) user!: string;
-  @Field(() => Int, { nullable: true, description: "Refused when the group has changed since." }) expectedRevision?: number | null;
+  @Field(() => Int, { nullable: true, description: "Refused when the group has changed since." })
+  expectedRevision?: number | null;
 }
 
-const changeOf = ({ group, user, expectedRevision }: MembershipArguments): MembershipChange => ({ group, user, at: ["body", "user"], expectedRevision: expectedRevision ?? undefined });
+const changeOf = ({ group, user, expectedRevision }: MembershipArguments): MembershipChange => ({
+  group,
+  user,
+  at: ["body", "user"],
+  expectedRevision: expectedRevision ?? undefined,
+});
 
 /** Who is a member of a group. The methods that take a change are called by REST as well. */
 @Resolver()
@@ -68,15 +106,26 @@ export class GroupResolver {
     return removeGroupMember(context.deps, change, context.caller);
   }
 
-  @Mutation(() => NODE_TYPES.group, { description: "Makes a user a member of a group; one who is a member already leaves it unchanged." })
-  async addGroupMember(@Args(() => MembershipArguments) change: MembershipArguments, @Ctx() context: Context): Promise<RecordNode> {
+  @Mutation(() => NODE_TYPES.group, {
+    description:
+      "Makes a user a member of a group; one who is a member already leaves it unchanged.",
+  })
+  async addGroupMember(
+    @Args(() => MembershipArguments) change: MembershipArguments,
+    @Ctx() context: Context,
+  ): Promise<RecordNode> {
     const { record } = await this.addMember(changeOf(change), context);
     context.loaders.forget();
     return nodeOf(record);
   }
 
-  @Mutation(() => NODE_TYPES.group, { description: "Ends a membership; who never was a member leaves the group unchanged." })
-  async removeGroupMember(@Args(() => MembershipArguments) change: MembershipArguments, @Ctx() context: Context): Promise<RecordNode> {
+  @Mutation(() => NODE_TYPES.group, {
+    description: "Ends a membership; who never was a member leaves the group unchanged.",
+  })
+  async removeGroupMember(
+    @Args(() => MembershipArguments) change: MembershipArguments,
+    @Ctx() context: Context,
+  ): Promise<RecordNode> {
     const { record } = await this.removeMember(changeOf(change), context);
     context.loaders.forget();
     return nodeOf(record);

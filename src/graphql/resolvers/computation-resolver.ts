@@ -10,11 +10,22 @@ export class ComputationResolver {
   /** @throws as `executeComputation` */
   async execute(id: string, context: Context): Promise<SubmissionView> {
     await countWrite(context);
-    return viewNow(context.deps, await executeComputation(context.deps, id, context.caller, requestOf(context)));
+    return viewNow(
+      context.deps,
+      await executeComputation(context.deps, id, context.caller, requestOf(context)),
+    );
   }
 
-  @Mutation(() => SubmissionType, { description: "Runs the computation's container in the background; what it leaves in /outputs becomes a dataset and its files. While a run of yours waits or runs, that is answered." })
-  executeComputation(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
+  @Mutation(() => SubmissionType, {
+    description:
+      "Runs the computation's container in the background; what it leaves in /outputs " +
+      "becomes a dataset and its files. While a run of yours waits or runs, that is " +
+      "answered.",
+  })
+  executeComputation(
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+  ): Promise<SubmissionView> {
     return this.execute(id, context);
   }
 }

@@ -10,10 +10,21 @@ import { type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 
-interface LinksFrom { predicates: readonly string[]; after?: string; limit: number }
-interface LinksTo extends LinksFrom { kinds?: readonly KindName[]; /** Sources that the record itself links to by these are left out. */ unlessBack: readonly string[] }
+interface LinksFrom {
+  predicates: readonly string[];
+  after?: string;
+  limit: number;
+}
+interface LinksTo extends LinksFrom {
+  kinds?: readonly KindName[];
+  /** Sources that the record itself links to by these are left out. */
+  unlessBack: readonly string[];
+}
 
-/** Bytes of a document that take about a millisecond to parse, and of how many are parsed in one turn of the event loop. */
+/**
+ * Bytes of a document that take about a millisecond to parse, and of how many are parsed in one
+ * turn of the event loop.
+ */
 const [LARGE, AT_ONCE] = [32 * 2 ** 10, 256 * 2 ** 10];
 /** Records, or links of as many, that are read at a time. */
 const BATCH = 200;
@@ -24,7 +35,9 @@ const FEW = 50;
 let promised: Promise<void> = Promise.resolve();
 const nextTurn = (): Promise<void> => (promised = promised.then(() => turn()));
 
-/** Reads of one request, gathered so that a page of records costs a bounded number of store reads. */
+/**
+ * Reads of one request, gathered so that a page of records costs a bounded number of store reads.
+ */
 class Loaders {
   private readonly links = new Map<readonly string[], Map<string, DataLoader<string, unknown>>>();
   private nodes: DataLoader<string, RecordNode> | undefined;
@@ -35,60 +48,93 @@ class Loaders {
   private begun = 0;
 
   /** @param signal aborted when nobody waits for the answer any more */
-  constructor(private readonly deps: Deps, private readonly caller: Caller | null, private readonly signal?: AbortSignal) {}
+  constructor(
+    private readonly deps: Deps,
+    private readonly caller: Caller | null,
+    private readonly signal?: AbortSignal,
+  ) {}
 
   /** The live record of an ARK as a node; dangling references become {@link unresolved} ones. */
   node(ark: string): Promise<RecordNode> {
     // Nodes, not records: what many lead to is read off its document once.
-    this.nodes ??= new DataLoader((arks) => this.inTurn(async () => {
-      const records = await this.deps.records.findMany(arks);
-      const live = await withoutForgotten(this.deps, records.filter((record) => record !== undefined && !record.tombstone) as StoredRecord[]);
-      const shown = new Map(live.map((record) => [record.ark, record]));
-      const nodes = arks.map((asked, index) => {
-        const record = records[index];
-        return record && !record.tombstone ? nodeOf(shown.get(record.ark)!) : unresolved(asked);
-      });
-      await this.hold(nodes);
-      return nodes;
-    }), { maxBatchSize: BATCH });
+    this.nodes ??= new DataLoader(
+      (arks) =>
+        this.inTurn(async () => {
+          const records = await this.deps.records.findMany(arks);
+          const live = await withoutForgotten(
+            this.deps,
+            records.filter((record) => record !== undefined && !record.tombstone) as StoredRecord[],
+          );
+          const shown = new Map(live.map((record) => [record.ark, record]));
+          const nodes = arks.map((asked, index) => {
+            const record = records[index];
+            return record && !record.tombstone ? nodeOf(shown.get(record.ark)!) : unresolved(asked);
+          });
+          await this.hold(nodes);
+          return nodes;
+        }),
+      { maxBatchSize: BATCH },
+    );
     return this.nodes.load(ark);
   }
 
   /** The record as the caller sees it, derived entries included. */
   view(record: StoredRecord): Promise<RecordView> {
-    this.views ??= new DataLoader((records) => this.inTurn(() => viewsOf(this.deps, records, this.caller)), { cache: false, maxBatchSize: BATCH });
+    this.views ??= new DataLoader(
+      (records) => this.inTurn(() => viewsOf(this.deps, records, this.caller)),
+      { cache: false, maxBatchSize: BATCH },
+    );
     return this.views.load(record);
   }
 
   /** A page of what the record states, each target once. */
   linksFrom(ark: string, options: LinksFrom): Promise<Page<FoundLink>> {
-    return this.batched(options.predicates, `from ${options.limit} ${options.after ?? ""}`, (arks) => this.deps.records.linksFrom(arks, { ...options, distinct: options.predicates.length > 1 })).load(ark);
+    return this.batched(
+      options.predicates,
+      `from ${options.limit} ${options.after ?? ""}`,
+      (arks) =>
+        this.deps.records.linksFrom(arks, { ...options, distinct: options.predicates.length > 1 }),
+    ).load(ark);
   }
 
   /** A page of who states that of the record, each source once. */
   linksTo(key: string, options: LinksTo): Promise<Page<FoundLink>> {
-    return this.batched(options.predicates, `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`, (keys) => this.deps.records.linksTo(keys, { ...options, distinct: options.predicates.length > 1 })).load(key);
+    return this.batched(
+      options.predicates,
+      `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`,
+      (keys) =>
+        this.deps.records.linksTo(keys, { ...options, distinct: options.predicates.length > 1 }),
+    ).load(key);
   }
 
   /**
-   * Reads one after the other, each in a turn of the event loop that no other page has: a document of a few kilobytes
-   * may ask for a hundred pages, and reading them takes the time of the thread that answers others as well. What will
-   * not be answered is not read.
-   * @throws ServiceError `QUERY_TOO_COSTLY` once the answer holds all that it may; `BAD_REQUEST` when nobody waits for it
+   * Reads one after the other, each in a turn of the event loop that no other page has: a document
+   * of a few kilobytes may ask for a hundred pages, and reading them takes the time of the thread
+   * that answers others as well. What will not be answered is not read.
+   * @throws ServiceError `QUERY_TOO_COSTLY` once the answer holds all that it may; `BAD_REQUEST`
+   * when nobody waits for it
    */
   inTurn<R>(read: () => Promise<R>): Promise<R> {
     const isFirst = this.begun++ === 0;
-    const result = this.pages.then(() => (isFirst ? undefined : nextTurn())).then(() => {
-      if (this.signal?.aborted) throw new ServiceError("BAD_REQUEST", "The request was given up before its end.");
-      if (this.held > this.deps.config.GRAPHQL_MAX_BYTES) throw this.tooMuch();
-      return read();
-    });
+    const result = this.pages
+      .then(() => (isFirst ? undefined : nextTurn()))
+      .then(() => {
+        if (this.signal?.aborted)
+          throw new ServiceError("BAD_REQUEST", "The request was given up before its end.");
+        if (this.held > this.deps.config.GRAPHQL_MAX_BYTES) throw this.tooMuch();
+        return read();
+      });
     this.pages = result.catch(() => undefined);
     return result;
   }
 
   private tooMuch(): ServiceError {
-    return new ServiceError("QUERY_TOO_COSTLY", `The answer would be made of more than ${this.deps.config.GRAPHQL_MAX_BYTES} bytes of documents (GRAPHQL_MAX_BYTES). Ask for smaller pages with first, or for single records over REST.`);
+    return new ServiceError(
+      "QUERY_TOO_COSTLY",
+      `The answer would be made of more than ${this.deps.config.GRAPHQL_MAX_BYTES} bytes of ` +
+        "documents (GRAPHQL_MAX_BYTES). Ask for smaller pages with first, or for single " +
+        "records over REST.",
+    );
   }
 
   /** After a write, what was read before it counts no more. */
@@ -103,13 +149,17 @@ class Loaders {
   spend(records: number): void {
     const most = this.deps.config.GRAPHQL_MAX_COST;
     if ((this.spent += records) > most) {
-      throw new ServiceError("QUERY_TOO_COSTLY", `The links lead to more than ${most} records (GRAPHQL_MAX_COST): ask for smaller pages with first, or follow fewer links at a time.`);
+      throw new ServiceError(
+        "QUERY_TOO_COSTLY",
+        `The links lead to more than ${most} records (GRAPHQL_MAX_COST): ask for smaller ` +
+          "pages with first, or follow fewer links at a time.",
+      );
     }
   }
 
   /**
-   * Counts the bytes of documents that the answer is made of. Those of large ones are parsed here, with pauses in
-   * which other requests are answered; the execution would parse them all at once.
+   * Counts the bytes of documents that the answer is made of. Those of large ones are parsed here,
+   * with pauses in which other requests are answered; the execution would parse them all at once.
    * @throws ServiceError `QUERY_TOO_COSTLY`
    */
   async hold(nodes: readonly RecordNode[]): Promise<void> {
@@ -131,11 +181,22 @@ class Loaders {
   }
 
   /** Reads of the same predicates (the very list of a connection) and page are one. */
-  private batched<R>(predicates: readonly string[], page: string, read: (ids: readonly string[]) => Promise<R[]>): DataLoader<string, R> {
+  private batched<R>(
+    predicates: readonly string[],
+    page: string,
+    read: (ids: readonly string[]) => Promise<R[]>,
+  ): DataLoader<string, R> {
     let pages = this.links.get(predicates);
     if (!pages) this.links.set(predicates, (pages = new Map()));
     let loader = pages.get(page) as DataLoader<string, R> | undefined;
-    if (!loader) pages.set(page, (loader = new DataLoader((ids: readonly string[]) => this.inTurn(() => read(ids as string[])), { cache: false, maxBatchSize: BATCH })) as DataLoader<string, unknown>);
+    if (!loader)
+      pages.set(
+        page,
+        (loader = new DataLoader(
+          (ids: readonly string[]) => this.inTurn(() => read(ids as string[])),
+          { cache: false, maxBatchSize: BATCH },
+        )) as DataLoader<string, unknown>,
+      );
     return loader;
   }
 }
@@ -159,25 +220,48 @@ export interface Context {
 type RequestNames = Pick<Context, "request" | "trace">;
 
 /** A context for one request. @param signal aborted when nobody waits for the answer any more */
-export function contextOf(deps: Deps, caller: Caller | null, address: string, request?: string, ownAddress = false, signal?: AbortSignal): Context {
+export function contextOf(
+  deps: Deps,
+  caller: Caller | null,
+  address: string,
+  request?: string,
+  ownAddress = false,
+  signal?: AbortSignal,
+): Context {
   const trace = deps.tracing?.traceparent();
-  return { deps, caller, address, ownAddress, ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }), loaders: new Loaders(deps, caller, signal) };
+  return {
+    deps,
+    caller,
+    address,
+    ownAddress,
+    ...(request === undefined ? {} : { request }),
+    ...(trace === undefined ? {} : { trace }),
+    loaders: new Loaders(deps, caller, signal),
+  };
 }
 
 /** What work that goes on in the background is told of the request. */
-export const requestOf = ({ request, trace }: Context): RequestNames => ({ ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) });
+export const requestOf = ({ request, trace }: Context): RequestNames => ({
+  ...(request === undefined ? {} : { request }),
+  ...(trace === undefined ? {} : { trace }),
+});
 
 /** Writes are counted for the service as a whole, whichever door they come through. */
 const limits = new WeakMap<Deps, RateLimit>();
 
 /**
- * Counts one write of an account, before anything is done. A write without a token is refused for that, and
- * counts only where it would not be: the creation of an account, by the address it comes from.
+ * Counts one write of an account, before anything is done. A write without a token is refused for
+ * that, and counts only where it would not be: the creation of an account, by the address it comes
+ * from.
  * @throws ServiceError `TOO_MANY_REQUESTS` past WRITE_RATE
  */
-export async function countWrite({ deps, caller, address }: Context, { open = false } = {}): Promise<void> {
+export async function countWrite(
+  { deps, caller, address }: Context,
+  { open = false } = {},
+): Promise<void> {
   if (!caller && !open) return;
   let limit = limits.get(deps);
-  if (!limit) limits.set(deps, (limit = new RateLimit(deps.config.WRITE_RATE, "WRITE_RATE", deps.shared)));
+  if (!limit)
+    limits.set(deps, (limit = new RateLimit(deps.config.WRITE_RATE, "WRITE_RATE", deps.shared)));
   await limit.take(caller?.user ?? `address ${address}`);
 }

@@ -1,13 +1,42 @@
 import { Readable } from "node:stream";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import { Arg, Args, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver, Root, Subscription } from "type-graphql";
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+  Subscription,
+} from "type-graphql";
 import { invalid } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
 import type { CrateArchive } from "../../services/crates/export/archive.js";
-import { type CrateMetadata, crateSummary, type CrateSummary, readCrateArchive, readCrateMetadata } from "../../services/crates/export/read-crate.js";
+import {
+  type CrateMetadata,
+  crateSummary,
+  type CrateSummary,
+  readCrateArchive,
+  readCrateMetadata,
+} from "../../services/crates/export/read-crate.js";
 import { type CratePlan, planUpload } from "../../services/crates/plan.js";
-import { awaitSubmission, cancelSubmission, followSubmission, listSubmissions, readSubmission, type SubmissionView, submitCrate, type UploadOptions, viewNow } from "../../services/crates/submissions.js";
+import {
+  awaitSubmission,
+  cancelSubmission,
+  followSubmission,
+  listSubmissions,
+  readSubmission,
+  type SubmissionView,
+  submitCrate,
+  type UploadOptions,
+  viewNow,
+} from "../../services/crates/submissions.js";
 import { type Content, contentInstead, contentOf } from "../../services/files/content.js";
 import type { IncomingFile } from "../../services/files/stored-content.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
@@ -17,15 +46,24 @@ import { checkedPage, PageArguments, pageOf } from "./types/records.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 
 /** Says in the schema what the argument `crate` of an upload is. */
-const NAMED_CRATE = "The crate of yours that is brought up to date, where the root's @id does not name it. Means an update.";
+const NAMED_CRATE =
+  "The crate of yours that is brought up to date, where the root's @id does not name it. " +
+  "Means an update.";
 
 /** Uploads, their progress, and stored content. */
 @Resolver()
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
-  async submit(file: { stream: Readable; name: string }, options: UploadOptions, context: Context): Promise<SubmissionView> {
+  async submit(
+    file: { stream: Readable; name: string },
+    options: UploadOptions,
+    context: Context,
+  ): Promise<SubmissionView> {
     await countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, file, { ...options, ...requestOf(context) });
+    const submission = await submitCrate(context.deps, context.caller, file, {
+      ...options,
+      ...requestOf(context),
+    });
     return viewNow(context.deps, submission);
   }
   /** Waits for the end of a submission, at most UPLOAD_WAIT. */
@@ -42,18 +80,29 @@ export class CrateResolver {
     return readCrateArchive(context.deps, id, context.caller);
   }
   /** @throws as {@link crateSummary} */
-  summary(id: string, page: { limit: number; after?: string }, context: Context): Promise<CrateSummary> {
+  summary(
+    id: string,
+    page: { limit: number; after?: string },
+    context: Context,
+  ): Promise<CrateSummary> {
     return crateSummary(context.deps, id, page);
   }
   /** A page of the caller's submissions. @throws as {@link listSubmissions} */
-  list(page: { limit: number; after?: string }, context: Context): ReturnType<typeof listSubmissions> {
+  list(
+    page: { limit: number; after?: string },
+    context: Context,
+  ): ReturnType<typeof listSubmissions> {
     return listSubmissions(context.deps, page, context.caller);
   }
   /** A submission now and after each change. @throws as {@link followSubmission} */
   follow(id: string, context: Context): Promise<AsyncIterable<SubmissionView>> {
     return followSubmission(context.deps, id, context.caller);
   }
-  content(id: string, options: { kind?: KindName; role?: ObjectReference["role"] }, context: Context): Promise<Content> {
+  content(
+    id: string,
+    options: { kind?: KindName; role?: ObjectReference["role"] },
+    context: Context,
+  ): Promise<Content> {
     return contentOf(context.deps, id, context.caller, options);
   }
   /** @throws as {@link contentInstead} */
@@ -66,54 +115,96 @@ export class CrateResolver {
     return readSubmission(context.deps, id, context.caller);
   }
 
-  @Query(() => SubmissionConnection, { description: "Your submissions, newest first; everybody's for administrators." })
-  async submissions(@Args(() => PageArguments) page: PageArguments, @Ctx() context: Context): Promise<SubmissionConnection> {
+  @Query(() => SubmissionConnection, {
+    description: "Your submissions, newest first; everybody's for administrators.",
+  })
+  async submissions(
+    @Args(() => PageArguments) page: PageArguments,
+    @Ctx() context: Context,
+  ): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
     const { items, positions, next } = await this.list(checked, context);
     return pageOf(items, positions, next !== undefined, checked.after);
   }
 
-  @Mutation(() => SubmissionType, { description: "Ends a submission that is queued or running; nothing of it is stored. One that runs ends a moment later." })
-  cancelSubmission(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
+  @Mutation(() => SubmissionType, {
+    description:
+      "Ends a submission that is queued or running; nothing of it is stored. One that runs " +
+      "ends a moment later.",
+  })
+  cancelSubmission(
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+  ): Promise<SubmissionView> {
     return cancelSubmission(context.deps, id, context.caller);
   }
 
   @Subscription(() => SubmissionType, {
     description: "A submission of yours now and after each change, until it has ended.",
-    subscribe: ({ args, context }: { args: { id?: string }; context: Context }) => followSubmission(context.deps, args.id!, context.caller),
+    subscribe: ({ args, context }: { args: { id?: string }; context: Context }) =>
+      followSubmission(context.deps, args.id!, context.caller),
   })
-  submissionProgress(@Root() submission: SubmissionView, @Arg("id", () => ID) _id: string): SubmissionView {
+  submissionProgress(
+    @Root() submission: SubmissionView,
+    @Arg("id", () => ID) _id: string,
+  ): SubmissionView {
     return submission;
   }
 
-  @Mutation(() => SubmissionType, { description: "Uploads an RO-Crate archive (GraphQL multipart request; send the header apollo-require-preflight)." })
+  @Mutation(() => SubmissionType, {
+    description:
+      "Uploads an RO-Crate archive (GraphQL multipart request; send the header " +
+      "apollo-require-preflight).",
+  })
   uploadCrate(
-    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context,
-    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date: its root's @id is the ARK of that crate, or crate names it." }) update: boolean,
+    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Ctx() context: Context,
+    @Arg("update", () => Boolean, {
+      defaultValue: false,
+      description:
+        "Brings a crate of yours that is here already up to date: its root's @id is the ARK " +
+        "of that crate, or crate names it.",
+    })
+    update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
-    return withUpload(upload, context, (file) => this.submit(file, { update, crate: crate ?? undefined }, context));
+    return withUpload(upload, context, (file) =>
+      this.submit(file, { update, crate: crate ?? undefined }, context),
+    );
   }
 }
 
-@ObjectType("PlanFinding", { description: "One thing found in a crate: where, how much it matters, and the fix.", simpleResolvers: true })
+@ObjectType("PlanFinding", {
+  description: "One thing found in a crate: where, how much it matters, and the fix.",
+  simpleResolvers: true,
+})
 class PlanFindingType {
-  @Field(() => String, { nullable: true, description: "Member of the archive." }) file!: string | null;
-  @Field(() => String, { nullable: true, description: "JSON pointer inside the member." }) pointer!: string | null;
-  @Field(() => Int, { nullable: true, description: "Line of a JSON error, from 1." }) line!: number | null;
-  @Field(() => Int, { nullable: true, description: "Column of a JSON error, from 1." }) column!: number | null;
+  @Field(() => String, { nullable: true, description: "Member of the archive." }) file!:
+    string | null;
+  @Field(() => String, { nullable: true, description: "JSON pointer inside the member." })
+  pointer!: string | null;
+  @Field(() => Int, { nullable: true, description: "Line of a JSON error, from 1." }) line!:
+    number | null;
+  @Field(() => Int, { nullable: true, description: "Column of a JSON error, from 1." }) column!:
+    number | null;
   @Field({ description: "REQUIRED refuses the crate, RECOMMENDED does not." }) severity!: string;
   @Field({ description: "Stable; docs/crates.md lists all." }) code!: string;
   @Field() message!: string;
   @Field() fix!: string;
 }
-@ObjectType("PlannedIdentifier", { description: "What an upload would do about one entity's identifier.", simpleResolvers: true })
+@ObjectType("PlannedIdentifier", {
+  description: "What an upload would do about one entity's identifier.",
+  simpleResolvers: true,
+})
 class PlannedIdentifierType {
   @Field({ description: "@id as the crate writes it." }) entity!: string;
   @Field(() => ID) identifier!: string;
   @Field() kind!: string;
 }
-@ObjectType("IdentifierConflict", { description: "An identifier that is taken.", simpleResolvers: true })
+@ObjectType("IdentifierConflict", {
+  description: "An identifier that is taken.",
+  simpleResolvers: true,
+})
 class IdentifierConflictType extends PlanFindingType {
   @Field({ description: "@id as the crate writes it." }) entity!: string;
   @Field(() => ID) identifier!: string;
@@ -124,19 +215,28 @@ class PlannedRecordsType {
   @Field() kind!: string;
   @Field(() => Int) count!: number;
 }
-@ObjectType("PlanCounts", { description: "Of identifiers; the lists may be cut.", simpleResolvers: true })
+@ObjectType("PlanCounts", {
+  description: "Of identifiers; the lists may be cut.",
+  simpleResolvers: true,
+})
 class PlanCountsType {
   @Field(() => Int) minted!: number;
   @Field(() => Int) kept!: number;
   @Field(() => Int) known!: number;
   @Field(() => Int) conflicting!: number;
 }
-@ObjectType("RemovedRecord", { description: "A record of the stored crate that is not described any more.", simpleResolvers: true })
+@ObjectType("RemovedRecord", {
+  description: "A record of the stored crate that is not described any more.",
+  simpleResolvers: true,
+})
 class RemovedRecordType {
   @Field(() => ID) identifier!: string;
   @Field() kind!: string;
 }
-@ObjectType("ChangeCounts", { description: "Of records; the lists may be cut.", simpleResolvers: true })
+@ObjectType("ChangeCounts", {
+  description: "Of records; the lists may be cut.",
+  simpleResolvers: true,
+})
 class ChangeCountsType {
   @Field(() => Int) created!: number;
   @Field(() => Int) changed!: number;
@@ -144,28 +244,66 @@ class ChangeCountsType {
   @Field(() => Int) removed!: number;
   @Field(() => Int) revived!: number;
 }
-@ObjectType("CrateChanges", { description: "What an update of a crate would do.", simpleResolvers: true })
+@ObjectType("CrateChanges", {
+  description: "What an update of a crate would do.",
+  simpleResolvers: true,
+})
 class CrateChangesType {
   @Field(() => ChangeCountsType) counts!: ChangeCountsType;
   @Field(() => [PlannedIdentifierType]) created!: PlannedIdentifierType[];
-  @Field(() => [PlannedIdentifierType], { description: "Records that get another revision." }) changed!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], { description: "Records that get another revision." })
+  changed!: PlannedIdentifierType[];
   @Field(() => [PlannedIdentifierType]) unchanged!: PlannedIdentifierType[];
-  @Field(() => [RemovedRecordType], { description: "Records that are not described any more: they are deleted." }) removed!: RemovedRecordType[];
-  @Field(() => [PlannedIdentifierType], { description: "Deleted records that are described again." }) revived!: PlannedIdentifierType[];
+  @Field(() => [RemovedRecordType], {
+    description: "Records that are not described any more: they are deleted.",
+  })
+  removed!: RemovedRecordType[];
+  @Field(() => [PlannedIdentifierType], {
+    description: "Deleted records that are described again.",
+  })
+  revived!: PlannedIdentifierType[];
 }
-@ObjectType("CratePlan", { description: "What an upload of a crate would come to.", simpleResolvers: true })
+@ObjectType("CratePlan", {
+  description: "What an upload of a crate would come to.",
+  simpleResolvers: true,
+})
 class CratePlanType {
   @Field({ description: "The upload would be taken in." }) conforms!: boolean;
-  @Field(() => ID, { nullable: true, description: "Identifier of the crate; one that is minted is another at the upload." }) rocrateIdentifier!: string | null;
-  @Field(() => [PlannedRecordsType], { description: "Records that an upload would create, by kind." }) records!: PlannedRecordsType[];
+  @Field(() => ID, {
+    nullable: true,
+    description: "Identifier of the crate; one that is minted is another at the upload.",
+  })
+  rocrateIdentifier!: string | null;
+  @Field(() => [PlannedRecordsType], {
+    description: "Records that an upload would create, by kind.",
+  })
+  records!: PlannedRecordsType[];
   @Field(() => PlanCountsType) counts!: PlanCountsType;
-  @Field(() => [PlannedIdentifierType], { description: "Identifiers that would be made." }) minted!: PlannedIdentifierType[];
-  @Field(() => [PlannedIdentifierType], { description: "ARKs of the crate that would be taken as they are." }) kept!: PlannedIdentifierType[];
-  @Field(() => [PlannedIdentifierType], { description: "Records of yours already, which the crate shares or updates." }) known!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], { description: "Identifiers that would be made." })
+  minted!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], {
+    description: "ARKs of the crate that would be taken as they are.",
+  })
+  kept!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], {
+    description: "Records of yours already, which the crate shares or updates.",
+  })
+  known!: PlannedIdentifierType[];
   @Field(() => [IdentifierConflictType]) conflicting!: IdentifierConflictType[];
-  @Field(() => [PlanFindingType], { description: "Advice: the upload would be taken in all the same." }) warned!: PlanFindingType[];
-  @Field(() => [PlanFindingType], { description: "What the upload would be refused for, besides conflicts." }) refused!: PlanFindingType[];
-  @Field(() => CrateChangesType, { nullable: true, description: "What an update would do; null where none was asked for, or not every entity could be read." }) changes!: CrateChangesType | null;
+  @Field(() => [PlanFindingType], {
+    description: "Advice: the upload would be taken in all the same.",
+  })
+  warned!: PlanFindingType[];
+  @Field(() => [PlanFindingType], {
+    description: "What the upload would be refused for, besides conflicts.",
+  })
+  refused!: PlanFindingType[];
+  @Field(() => CrateChangesType, {
+    nullable: true,
+    description:
+      "What an update would do; null where none was asked for, or not every entity could be read.",
+  })
+  changes!: CrateChangesType | null;
 }
 
 /** Ends nothing: over GraphQL a plan goes on when its client has left. */
@@ -176,36 +314,95 @@ const METADATA = "ro-crate-metadata.json";
 @Resolver()
 export class CratePlanResolver {
   /** @throws ServiceError as {@link planUpload} */
-  plan(file: IncomingFile, options: UploadOptions, context: Context, signal: AbortSignal = UNTIL_DONE): Promise<CratePlan> {
+  plan(
+    file: IncomingFile,
+    options: UploadOptions,
+    context: Context,
+    signal: AbortSignal = UNTIL_DONE,
+  ): Promise<CratePlan> {
     return planUpload(context.deps, context.caller, file, options, signal);
   }
-  /** Stores a metadata document and queues its intake. @throws ServiceError as {@link submitCrate} */
-  async submitMetadata(stream: Readable, options: UploadOptions, context: Context): Promise<SubmissionView> {
+  /**
+   * Stores a metadata document and queues its intake.
+   * @throws ServiceError as {@link submitCrate}
+   */
+  async submitMetadata(
+    stream: Readable,
+    options: UploadOptions,
+    context: Context,
+  ): Promise<SubmissionView> {
     await countWrite(context);
-    const submission = await submitCrate(context.deps, context.caller, { stream, name: METADATA, format: "metadata" }, { ...options, ...requestOf(context) });
+    const submission = await submitCrate(
+      context.deps,
+      context.caller,
+      { stream, name: METADATA, format: "metadata" },
+      { ...options, ...requestOf(context) },
+    );
     return viewNow(context.deps, submission);
   }
 
-  @Mutation(() => CratePlanType, { description: "What an upload of this archive or metadata document would come to. Nothing of it is stored." })
+  @Mutation(() => CratePlanType, {
+    description:
+      "What an upload of this archive or metadata document would come to. Nothing of it is stored.",
+  })
   planCrate(
-    @Arg("file", () => GraphQLUpload, { nullable: true, description: "An archive, or a metadata document (GraphQL multipart request; send the header apollo-require-preflight)." }) upload: Promise<FileUpload> | undefined,
-    @Arg("metadata", () => String, { nullable: true, description: "A metadata document as text, in place of a file." }) metadata: string | undefined,
+    @Arg("file", () => GraphQLUpload, {
+      nullable: true,
+      description:
+        "An archive, or a metadata document (GraphQL multipart request; send the header " +
+        "apollo-require-preflight).",
+    })
+    upload: Promise<FileUpload> | undefined,
+    @Arg("metadata", () => String, {
+      nullable: true,
+      description: "A metadata document as text, in place of a file.",
+    })
+    metadata: string | undefined,
     @Ctx() context: Context,
-    @Arg("update", () => Boolean, { defaultValue: false, description: "What an update would come to: the upload with update: true." }) update: boolean,
+    @Arg("update", () => Boolean, {
+      defaultValue: false,
+      description: "What an update would come to: the upload with update: true.",
+    })
+    update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<CratePlan> {
     const options = { update, crate: crate ?? undefined };
-    if (metadata !== undefined && metadata !== null && !upload) return this.plan({ stream: Readable.from([Buffer.from(metadata)]), name: METADATA, mediaType: "application/ld+json" }, options, context);
-    if (!upload || (metadata !== undefined && metadata !== null)) throw invalid(["body", "file"], "Send either a file or metadata", upload ? "value_error" : "missing");
+    if (metadata !== undefined && metadata !== null && !upload)
+      return this.plan(
+        {
+          stream: Readable.from([Buffer.from(metadata)]),
+          name: METADATA,
+          mediaType: "application/ld+json",
+        },
+        options,
+        context,
+      );
+    if (!upload || (metadata !== undefined && metadata !== null))
+      throw invalid(
+        ["body", "file"],
+        "Send either a file or metadata",
+        upload ? "value_error" : "missing",
+      );
     return withUpload(upload, context, (file) => this.plan(file, options, context));
   }
 
-  @Mutation(() => SubmissionType, { description: "Makes a crate without files from its metadata document." })
+  @Mutation(() => SubmissionType, {
+    description: "Makes a crate without files from its metadata document.",
+  })
   uploadCrateMetadata(
-    @Arg("metadata", () => String, { description: "The document as text." }) metadata: string, @Ctx() context: Context,
-    @Arg("update", () => Boolean, { defaultValue: false, description: "Brings a crate of yours that is here already up to date; its files stay." }) update: boolean,
+    @Arg("metadata", () => String, { description: "The document as text." }) metadata: string,
+    @Ctx() context: Context,
+    @Arg("update", () => Boolean, {
+      defaultValue: false,
+      description: "Brings a crate of yours that is here already up to date; its files stay.",
+    })
+    update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
-    return this.submitMetadata(Readable.from([Buffer.from(metadata)]), { update, crate: crate ?? undefined }, context);
+    return this.submitMetadata(
+      Readable.from([Buffer.from(metadata)]),
+      { update, crate: crate ?? undefined },
+      context,
+    );
   }
 }

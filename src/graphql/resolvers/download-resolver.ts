@@ -4,7 +4,11 @@ import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import type { JsonValue } from "../../model/field.js";
 import { authenticated } from "../../services/access/rules.js";
 import { registerDownload, removeContent, uploadContent } from "../../services/files/downloads.js";
-import { type IncomingFile, type StagedFile, stageFile } from "../../services/files/stored-content.js";
+import {
+  type IncomingFile,
+  type StagedFile,
+  stageFile,
+} from "../../services/files/stored-content.js";
 import { checked } from "../../services/records/create.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite } from "./context.js";
@@ -16,29 +20,58 @@ const INPUT = INPUT_TYPES.datadownload!;
 /** File records and their stored content. */
 @Resolver()
 export class DownloadResolver {
-  /** Takes the bytes in while what is said of them is yet to come; pass the answer to {@link register}, or discard its object. */
+  /**
+   * Takes the bytes in while what is said of them is yet to come; pass the answer to
+   * {@link register}, or discard its object.
+   */
   async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
     authenticated(context.caller);
     await countWrite(context);
     return stageFile(context.deps, file);
   }
-  /** Uses the staged file up. @param at where the document is in what the client sent; @throws as `registerDownload` */
-  register(document: JsonValue | undefined, file: StagedFile, context: Context, at?: readonly (string | number)[]): Promise<RecordView> {
+  /**
+   * Uses the staged file up.
+   * @param at where the document is in what the client sent;
+   * @throws as `registerDownload`
+   */
+  register(
+    document: JsonValue | undefined,
+    file: StagedFile,
+    context: Context,
+    at?: readonly (string | number)[],
+  ): Promise<RecordView> {
     return registerDownload(context.deps, document, file, context.caller, at);
   }
   /** @throws as `uploadContent` */
-  async upload(id: string, file: IncomingFile, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+  async upload(
+    id: string,
+    file: IncomingFile,
+    expectedRevision: number | undefined,
+    context: Context,
+  ): Promise<RecordView> {
     await countWrite(context);
     return uploadContent(context.deps, id, file, context.caller, expectedRevision);
   }
   /** Removes the content and keeps the metadata. @throws as `removeContent` */
-  async removeContent(id: string, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+  async removeContent(
+    id: string,
+    expectedRevision: number | undefined,
+    context: Context,
+  ): Promise<RecordView> {
     await countWrite(context);
     return removeContent(context.deps, id, context.caller, expectedRevision);
   }
 
-  @Mutation(() => NODE_TYPES.datadownload, { description: "Makes a file record together with its content (GraphQL multipart request; send the header apollo-require-preflight)." })
-  async registerDownload(@Arg("input", () => INPUT) input: RecordInput, @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<RecordNode> {
+  @Mutation(() => NODE_TYPES.datadownload, {
+    description:
+      "Makes a file record together with its content (GraphQL multipart request; send the " +
+      "header apollo-require-preflight).",
+  })
+  async registerDownload(
+    @Arg("input", () => INPUT) input: RecordInput,
+    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Ctx() context: Context,
+  ): Promise<RecordNode> {
     const { record } = await withUpload(upload, context, async (file) => {
       const document = documentOf("datadownload", input, context.deps.config.MAX_JSON_DEPTH);
       authenticated(context.caller);

@@ -1,5 +1,20 @@
 import { GraphQLJSON } from "graphql-scalars";
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Query, registerEnumType, Resolver, Root } from "type-graphql";
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+  Root,
+} from "type-graphql";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -11,35 +26,79 @@ import { type Impact, impactOf } from "../../services/evidence/impact.js";
 import { fieldsStated } from "../../services/evidence/read-nodes.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import { supportPath, type SupportPath } from "../../services/evidence/support-path.js";
-import type { AssertedBy, EvidenceAnswer, EvidenceDeps, EvidenceGraph, EvidenceRequest } from "../../services/evidence/types.js";
+import type {
+  AssertedBy,
+  EvidenceAnswer,
+  EvidenceDeps,
+  EvidenceGraph,
+  EvidenceRequest,
+} from "../../services/evidence/types.js";
 import { type Context, countWrite, requestOf } from "./context.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
-enum DirectionEnum { UPSTREAM = "upstream", DOWNSTREAM = "downstream", BOTH = "both" }
-registerEnumType(DirectionEnum, { name: "Direction", description: "UPSTREAM: what the record rests on; DOWNSTREAM: what rests on it." });
+enum DirectionEnum {
+  UPSTREAM = "upstream",
+  DOWNSTREAM = "downstream",
+  BOTH = "both",
+}
+registerEnumType(DirectionEnum, {
+  name: "Direction",
+  description: "UPSTREAM: what the record rests on; DOWNSTREAM: what rests on it.",
+});
 
-enum AssertedByEnum { ANYONE = "anyone", OWNER = "owner" }
-registerEnumType(AssertedByEnum, { name: "AssertedBy", description: "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at." });
+enum AssertedByEnum {
+  ANYONE = "anyone",
+  OWNER = "owner",
+}
+registerEnumType(AssertedByEnum, {
+  name: "AssertedBy",
+  description:
+    "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at.",
+});
 
 /** `DATASET`, `DATADOWNLOAD` …: the kinds by the names of the model. */
-const KindEnum = Object.fromEntries((Object.keys(KINDS) as KindName[]).map((name) => [name.toUpperCase(), name])) as Record<string, KindName>;
-registerEnumType(KindEnum, { name: "RecordKind", description: "Kinds of records, by the name of their path." });
+const KindEnum = Object.fromEntries(
+  (Object.keys(KINDS) as KindName[]).map((name) => [name.toUpperCase(), name]),
+) as Record<string, KindName>;
+registerEnumType(KindEnum, {
+  name: "RecordKind",
+  description: "Kinds of records, by the name of their path.",
+});
 
-const FormatEnum = { PROV_JSON: "prov-json", TURTLE: "turtle", DOT: "dot", MERMAID: "mermaid" } as const satisfies Record<string, EvidenceFormat>;
-registerEnumType(FormatEnum, { name: "EvidenceFormat", description: "Forms of an evidence graph besides JSON-LD." });
+const FormatEnum = {
+  PROV_JSON: "prov-json",
+  TURTLE: "turtle",
+  DOT: "dot",
+  MERMAID: "mermaid",
+} as const satisfies Record<string, EvidenceFormat>;
+registerEnumType(FormatEnum, {
+  name: "EvidenceFormat",
+  description: "Forms of an evidence graph besides JSON-LD.",
+});
 
 @ObjectType({ description: "Who said an edge.", simpleResolvers: true })
 class EvidenceStatement {
   @Field(() => ID, { description: "The record whose document says it." }) record!: string;
-  @Field(() => String, { nullable: true, description: "The field that says it; null where the document says it no longer in so many words." }) field!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "The field that says it; null where the document says it no longer in so many words.",
+  })
+  field!: string | null;
   @Field(() => ID, { nullable: true, description: "Owner of that record." }) owner!: string | null;
-  @Field({ description: "Whether that owner owns the source as well, or may change it." }) ownsSource!: boolean;
-  @Field({ description: "Whether that owner owns the target as well, or may change it." }) ownsTarget!: boolean;
-  @Field({ description: "That owner has no right over the end that the answer comes from." }) thirdParty!: boolean;
+  @Field({ description: "Whether that owner owns the source as well, or may change it." })
+  ownsSource!: boolean;
+  @Field({ description: "Whether that owner owns the target as well, or may change it." })
+  ownsTarget!: boolean;
+  @Field({ description: "That owner has no right over the end that the answer comes from." })
+  thirdParty!: boolean;
 }
 
-@ObjectType({ description: "One provenance statement between two nodes of the answer.", simpleResolvers: true })
+@ObjectType({
+  description: "One provenance statement between two nodes of the answer.",
+  simpleResolvers: true,
+})
 class EvidenceEdge {
   @Field(() => ID) source!: string;
   @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
@@ -48,11 +107,16 @@ class EvidenceEdge {
   @Field(() => RecordNode) sourceNode!: () => Promise<RecordNode>;
   @Field(() => RecordNode) targetNode!: () => Promise<RecordNode>;
   @Field({ description: "Nobody states it but third parties." }) thirdParty!: boolean;
-  @Field(() => [ID], { description: "Owners of the records that state it." }) assertedByOwners!: string[];
-  @Field(() => [EvidenceStatement], { description: "Fields of records that state it." }) statedBy!: EvidenceStatement[] | (() => Promise<EvidenceStatement[]>);
+  @Field(() => [ID], { description: "Owners of the records that state it." })
+  assertedByOwners!: string[];
+  @Field(() => [EvidenceStatement], { description: "Fields of records that state it." }) statedBy!:
+    EvidenceStatement[] | (() => Promise<EvidenceStatement[]>);
 }
 
-@ObjectType({ description: "Like siblings that one node of the answer stands in for.", simpleResolvers: true })
+@ObjectType({
+  description: "Like siblings that one node of the answer stands in for.",
+  simpleResolvers: true,
+})
 class EvidenceGroup {
   @Field(() => ID, { description: "Stands in edges for each of them." }) id!: string;
   @Field(() => [String]) types!: string[];
@@ -60,19 +124,27 @@ class EvidenceGroup {
   @Field({ description: "Pass in expand to have them one by one." }) group!: string;
 }
 
-@ObjectType("EvidenceGraphAnswer", { description: "What supports a record, or rests on it.", simpleResolvers: true })
+@ObjectType("EvidenceGraphAnswer", {
+  description: "What supports a record, or rests on it.",
+  simpleResolvers: true,
+})
 class EvidenceAnswerType {
   /** Read only when asked for. */
   @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
-  @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." }) groups!: EvidenceGroup[];
-  @Field(() => [ID], { description: "Nodes of this answer that support no other node found." }) outputs!: string[];
+  @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })
+  groups!: EvidenceGroup[];
+  @Field(() => [ID], { description: "Nodes of this answer that support no other node found." })
+  outputs!: string[];
   @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
-  @Field(() => GraphQLJSON, { description: "How many nodes are left out, by reason." }) hidden!: object;
+  @Field(() => GraphQLJSON, { description: "How many nodes are left out, by reason." })
+  hidden!: object;
   @Field() truncated!: boolean;
-  @Field(() => String, { nullable: true, description: "Pass as after for the next nodes." }) endCursor!: string | null;
+  @Field(() => String, { nullable: true, description: "Pass as after for the next nodes." })
+  endCursor!: string | null;
   @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
-  @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." }) document!: EvidenceGraph;
+  @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." })
+  document!: EvidenceGraph;
 }
 
 @ObjectType("KindCount", { simpleResolvers: true })
@@ -87,24 +159,37 @@ class OwnerCountType {
   @Field(() => Int) count!: number;
   @Field(() => [KindCountType]) kinds!: KindCountType[];
 }
-@ObjectType("Impact", { description: "What rests on a record: what falls with it.", simpleResolvers: true })
+@ObjectType("Impact", {
+  description: "What rests on a record: what falls with it.",
+  simpleResolvers: true,
+})
 class ImpactType {
   @Field(() => ID) id!: string;
-  @Field(() => Int, { description: "Records that rest on it, directly or through others." }) total!: number;
+  @Field(() => Int, { description: "Records that rest on it, directly or through others." })
+  total!: number;
   @Field(() => Int, { description: "Those that rest on it directly." }) direct!: number;
   @Field(() => Int, { description: "Steps to the furthest of them." }) furthest!: number;
   @Field(() => [KindCountType]) byKind!: KindCountType[];
   @Field(() => [OwnerCountType]) byOwner!: OwnerCountType[];
-  @Field(() => Int, { description: "Identifiers that rest on it and that no record here describes." }) unresolved!: number;
+  @Field(() => Int, {
+    description: "Identifiers that rest on it and that no record here describes.",
+  })
+  unresolved!: number;
   @Field(() => GraphQLJSON, { description: "Edges that are left out, by reason." }) hidden!: object;
   @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
 }
 
-@ObjectType("SupportPath", { description: "A shortest way from one record to another along what supports what.", simpleResolvers: true })
+@ObjectType("SupportPath", {
+  description: "A shortest way from one record to another along what supports what.",
+  simpleResolvers: true,
+})
 class SupportPathType {
   @Field(() => ID) from!: string;
   @Field(() => ID) to!: string;
-  @Field(() => DirectionEnum, { description: "UPSTREAM: to supports from; DOWNSTREAM: the other way." }) direction!: "upstream" | "downstream";
+  @Field(() => DirectionEnum, {
+    description: "UPSTREAM: to supports from; DOWNSTREAM: the other way.",
+  })
+  direction!: "upstream" | "downstream";
   @Field(() => Int, { description: "Steps." }) length!: number;
   @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
@@ -117,13 +202,31 @@ type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 class EvidenceArguments {
   @Field(() => ID) id!: string;
   @Field(() => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM }) direction!: DirectionEnum;
-  @Field(() => Int, { nullable: true, description: "How many steps from the record; without limit when absent." }) depth?: number | null;
-  @Field(() => Int, { nullable: true, description: "Nodes in one answer, at most 100000." }) first?: number | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: "How many steps from the record; without limit when absent.",
+  })
+  depth?: number | null;
+  @Field(() => Int, { nullable: true, description: "Nodes in one answer, at most 100000." })
+  first?: number | null;
   @Field(() => String, { nullable: true }) after?: string | null;
-  @Field(() => [KindEnum], { nullable: true, description: "Only nodes of these kinds, and what is not stored here." }) kinds?: KindName[] | null;
-  @Field(() => Int, { nullable: true, description: "So many like siblings or more become one group." }) collapse?: number | null;
-  @Field(() => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE, description: "OWNER leaves out edges that third parties state, and what only they lead to." }) assertedBy!: AssertedByEnum;
-  @Field(() => [String], { nullable: true, description: "Groups to leave open, by their group." }) expand?: string[] | null;
+  @Field(() => [KindEnum], {
+    nullable: true,
+    description: "Only nodes of these kinds, and what is not stored here.",
+  })
+  kinds?: KindName[] | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: "So many like siblings or more become one group.",
+  })
+  collapse?: number | null;
+  @Field(() => AssertedByEnum, {
+    defaultValue: AssertedByEnum.ANYONE,
+    description: "OWNER leaves out edges that third parties state, and what only they lead to.",
+  })
+  assertedBy!: AssertedByEnum;
+  @Field(() => [String], { nullable: true, description: "Groups to leave open, by their group." })
+  expand?: string[] | null;
 }
 
 /** Provenance of records. The methods without decorators are called by REST as well. */
@@ -143,70 +246,173 @@ export class EvidenceResolver {
   impactOf(ark: string, { deps }: Context, assertedBy?: AssertedBy): Promise<Impact> {
     return impactOf(looked(ark), evidenceDeps(deps), assertedBy);
   }
-  pathBetween(from: string, to: string, { deps }: Context, assertedBy?: AssertedBy): Promise<SupportPath> {
+  pathBetween(
+    from: string,
+    to: string,
+    { deps }: Context,
+    assertedBy?: AssertedBy,
+  ): Promise<SupportPath> {
     return supportPath(looked(from), looked(to), evidenceDeps(deps), assertedBy);
   }
   /** @throws ServiceError as `requestBuild` */
-  async build(request: { ark: string; direction: "upstream" | "downstream" | "both"; depth?: number; assertedBy?: AssertedBy }, context: Context): Promise<SubmissionView> {
+  async build(
+    request: {
+      ark: string;
+      direction: "upstream" | "downstream" | "both";
+      depth?: number;
+      assertedBy?: AssertedBy;
+    },
+    context: Context,
+  ): Promise<SubmissionView> {
     await countWrite(context);
-    const submission = await requestBuild(context.deps, context.caller, { ...request, ...requestOf(context) });
+    const submission = await requestBuild(context.deps, context.caller, {
+      ...request,
+      ...requestOf(context),
+    });
     return viewNow(context.deps, submission);
   }
 
-  @Query(() => EvidenceAnswerType, { description: "The evidence graph of a record, built when asked for." })
-  async evidenceGraph(@Args(() => EvidenceArguments) { id, direction, depth, first, after, kinds, assertedBy, collapse, expand }: EvidenceArguments, @Ctx() context: Context): Promise<EvidenceAnswerType> {
-    const document = await this.query({
-      ark: id, direction, ...(depth == null ? {} : { depth }), ...(first == null ? {} : { limit: first }), ...(after == null ? {} : { cursor: after }),
-      assertedBy, ...(kinds == null ? {} : { kinds }), ...(collapse == null ? {} : { collapse }), ...(expand == null ? {} : { expand }),
-    }, context);
-    const groups = [...document["@graph"], ...document.dangling].flatMap(({ count, group, ...each }) =>
-      count === undefined ? [] : [{ id: each["@id"], types: "@type" in each ? each["@type"] as string[] : [], count, group: group! }]);
+  @Query(() => EvidenceAnswerType, {
+    description: "The evidence graph of a record, built when asked for.",
+  })
+  async evidenceGraph(
+    @Args(() => EvidenceArguments)
+    { id, direction, depth, first, after, kinds, assertedBy, collapse, expand }: EvidenceArguments,
+    @Ctx() context: Context,
+  ): Promise<EvidenceAnswerType> {
+    const document = await this.query(
+      {
+        ark: id,
+        direction,
+        ...(depth == null ? {} : { depth }),
+        ...(first == null ? {} : { limit: first }),
+        ...(after == null ? {} : { cursor: after }),
+        assertedBy,
+        ...(kinds == null ? {} : { kinds }),
+        ...(collapse == null ? {} : { collapse }),
+        ...(expand == null ? {} : { expand }),
+      },
+      context,
+    );
+    const groups = [...document["@graph"], ...document.dangling].flatMap(
+      ({ count, group, ...each }) =>
+        count === undefined
+          ? []
+          : [
+              {
+                id: each["@id"],
+                types: "@type" in each ? (each["@type"] as string[]) : [],
+                count,
+                group: group!,
+              },
+            ],
+    );
     const records = document["@graph"].filter(({ group }) => group === undefined);
     return {
-      edges: shownEdges(edgesOf(document["@graph"]), context), groups,
-      nodes: () => nodesOf(records.map((node) => node["@id"]), context),
-      outputs: document.outputs.map((output) => output["@id"]), dangling: document.dangling.map((reference) => reference["@id"]), hidden: document.hidden,
-      truncated: document.truncated, endCursor: document.cursor ?? null, asOf: document.asOf, document,
+      edges: shownEdges(edgesOf(document["@graph"]), context),
+      groups,
+      nodes: () =>
+        nodesOf(
+          records.map((node) => node["@id"]),
+          context,
+        ),
+      outputs: document.outputs.map((output) => output["@id"]),
+      dangling: document.dangling.map((reference) => reference["@id"]),
+      hidden: document.hidden,
+      truncated: document.truncated,
+      endCursor: document.cursor ?? null,
+      asOf: document.asOf,
+      document,
     };
   }
 
   @FieldResolver(() => String, { description: "The same in another form." })
-  export(@Root() answer: EvidenceAnswerType, @Arg("format", () => FormatEnum) format: EvidenceFormat): Promise<string> {
+  export(
+    @Root() answer: EvidenceAnswerType,
+    @Arg("format", () => FormatEnum) format: EvidenceFormat,
+  ): Promise<string> {
     return this.exported(answer.document, format);
   }
 
   @Query(() => ImpactType, { description: "What rests on a record, counted by kind and by owner." })
   async impact(
-    @Arg("id", () => ID) id: string, @Ctx() context: Context, @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE }) assertedBy: AssertedByEnum,
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
+    assertedBy: AssertedByEnum,
   ): Promise<ImpactType> {
     const { "@id": stored, hidden = {}, ...counts } = await this.impactOf(id, context, assertedBy);
     return { id: stored, ...counts, hidden };
   }
 
-  @Query(() => SupportPathType, { nullable: true, description: "The shortest support path between two records; null when neither supports the other." })
+  @Query(() => SupportPathType, {
+    nullable: true,
+    description:
+      "The shortest support path between two records; null when neither supports the other.",
+  })
   async supportPath(
-    @Arg("from", () => ID) from: string, @Arg("to", () => ID) to: string, @Ctx() context: Context,
-    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE }) assertedBy: AssertedByEnum,
+    @Arg("from", () => ID) from: string,
+    @Arg("to", () => ID) to: string,
+    @Ctx() context: Context,
+    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
+    assertedBy: AssertedByEnum,
   ): Promise<SupportPathType | null> {
-    const { direction, length, nodes, edges, ...path } = await this.pathBetween(from, to, context, assertedBy);
+    const { direction, length, nodes, edges, ...path } = await this.pathBetween(
+      from,
+      to,
+      context,
+      assertedBy,
+    );
     if (direction === null || length === null) return null;
-    return { ...path, direction, length, nodes: () => nodesOf(nodes.map((node) => node["@id"]), context), edges: edges.map((edge) => ({ ...withEnds(edge, context), statedBy: edge.statedBy.map(statementOf) })) };
+    return {
+      ...path,
+      direction,
+      length,
+      nodes: () =>
+        nodesOf(
+          nodes.map((node) => node["@id"]),
+          context,
+        ),
+      edges: edges.map((edge) => ({
+        ...withEnds(edge, context),
+        statedBy: edge.statedBy.map(statementOf),
+      })),
+    };
   }
 
-  @Mutation(() => SubmissionType, { description: "Builds an evidence graph in the background and stores it as a record of yours; it is renewed when its inputs change." })
+  @Mutation(() => SubmissionType, {
+    description:
+      "Builds an evidence graph in the background and stores it as a record of yours; it is " +
+      "renewed when its inputs change.",
+  })
   buildEvidenceGraph(
-    @Arg("id", () => ID) id: string, @Ctx() context: Context,
-    @Arg("direction", () => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM }) direction: DirectionEnum,
-    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE }) assertedBy: AssertedByEnum,
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+    @Arg("direction", () => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM })
+    direction: DirectionEnum,
+    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
+    assertedBy: AssertedByEnum,
     @Arg("depth", () => Int, { nullable: true }) depth?: number,
   ): Promise<SubmissionView> {
-    return this.build({ ark: id, direction, assertedBy, ...(depth == null ? {} : { depth }) }, context);
+    return this.build(
+      { ark: id, direction, assertedBy, ...(depth == null ? {} : { depth }) },
+      context,
+    );
   }
 }
 
 const looked = (ark: string): string => lookupArk(ark) ?? ark;
-const whole = (request: Asked, limit: number): EvidenceRequest => ({ ...request, ark: looked(request.ark), limit: request.limit ?? limit });
-const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({ records, queries, wait: config.INDEX_WAIT, timeout: config.QUERY_TIMEOUT });
+const whole = (request: Asked, limit: number): EvidenceRequest => ({
+  ...request,
+  ark: looked(request.ark),
+  limit: request.limit ?? limit,
+});
+const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({
+  records,
+  queries,
+  wait: config.INDEX_WAIT,
+  timeout: config.QUERY_TIMEOUT,
+});
 
 function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNode[]> {
   loaders.spend(ids.length);
@@ -214,34 +420,58 @@ function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNo
 }
 
 /** What the two kinds of edges have in common. */
-type Edge = Pick<ShownEdge, "source" | "name" | "target"> & { thirdParty?: boolean; statedBy: readonly { owner: string | null }[] };
+type Edge = Pick<ShownEdge, "source" | "name" | "target"> & {
+  thirdParty?: boolean;
+  statedBy: readonly { owner: string | null }[];
+};
 
-const withEnds = ({ source, name, target, thirdParty = false, statedBy }: Edge, { loaders }: Context): Omit<EvidenceEdge, "statedBy"> => {
+const withEnds = (
+  { source, name, target, thirdParty = false, statedBy }: Edge,
+  { loaders }: Context,
+): Omit<EvidenceEdge, "statedBy"> => {
   const end = (id: string) => (): Promise<RecordNode> => {
     loaders.spend(1);
     return loaders.node(id);
   };
   const owners = [...new Set(statedBy.flatMap(({ owner }) => (owner === null ? [] : [owner])))];
-  return { source, name, target, thirdParty, assertedByOwners: owners, sourceNode: end(source), targetNode: end(target) };
+  return {
+    source,
+    name,
+    target,
+    thirdParty,
+    assertedByOwners: owners,
+    sourceNode: end(source),
+    targetNode: end(target),
+  };
 };
 
-const statementOf = <T extends { thirdParty?: true }>(statement: T): T & { thirdParty: boolean } => ({ ...statement, thirdParty: statement.thirdParty === true });
+const statementOf = <T extends { thirdParty?: true }>(
+  statement: T,
+): T & { thirdParty: boolean } => ({ ...statement, thirdParty: statement.thirdParty === true });
 
 /** The fields that state them are looked up for all edges at once, when the first is asked. */
 function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge[] {
   // Of a group each member has its own.
   const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
-    statedBy.flatMap(({ record, ...said }) => (record === null ? [] : [{ index, source, name, target, record, said }])));
+    statedBy.flatMap(({ record, ...said }) =>
+      record === null ? [] : [{ index, source, name, target, record, said }],
+    ),
+  );
   let statements: Promise<EvidenceStatement[][]> | undefined;
   const withFields = async (): Promise<EvidenceStatement[][]> => {
     const fields = await fieldsStated(stated, context.deps.records);
     const found = edges.map((): EvidenceStatement[] => []);
-    for (const [place, { index, record, said }] of stated.entries()) for (const field of fields[place]!) found[index]!.push({ ...statementOf(said), record, field });
+    for (const [place, { index, record, said }] of stated.entries())
+      for (const field of fields[place]!)
+        found[index]!.push({ ...statementOf(said), record, field });
     return found;
   };
   const said = (): Promise<EvidenceStatement[][]> => {
     if (!statements) context.loaders.spend(edges.length);
     return (statements ??= withFields());
   };
-  return edges.map((edge, index) => ({ ...withEnds(edge, context), statedBy: async () => (await said())[index]! }));
+  return edges.map((edge, index) => ({
+    ...withEnds(edge, context),
+    statedBy: async () => (await said())[index]!,
+  }));
 }

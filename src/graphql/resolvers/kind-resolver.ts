@@ -1,4 +1,16 @@
-import { Arg, Args, ArgsType, Ctx, Field, ID, InputType, Int, Mutation, Query, Resolver } from "type-graphql";
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  ID,
+  InputType,
+  Int,
+  Mutation,
+  Query,
+  Resolver,
+} from "type-graphql";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
@@ -7,25 +19,55 @@ import { KINDS } from "../../model/kinds.js";
 import { renewed } from "../../services/evidence/stored/renew.js";
 import { createRecord } from "../../services/records/create.js";
 import { findLive } from "../../services/records/find.js";
-import { listAll, type ListFilter, listPage, type ListPage, listRecords } from "../../services/records/list.js";
+import {
+  listAll,
+  type ListFilter,
+  listPage,
+  type ListPage,
+  listRecords,
+} from "../../services/records/list.js";
 import { readRecord } from "../../services/records/read.js";
 import { replaceRecord } from "../../services/records/replace.js";
 import type { BacklinkPositions, RecordView } from "../../services/records/view.js";
 import { type Context, countWrite } from "./context.js";
 import { documentOf, INPUT_TYPES, type RecordInput } from "./types/input-types.js";
-import { checkedPage, CONNECTION_TYPES, NODE_TYPES, nodeOf, PageArguments, pageOf, type RecordNode } from "./types/records.js";
+import {
+  checkedPage,
+  CONNECTION_TYPES,
+  NODE_TYPES,
+  nodeOf,
+  PageArguments,
+  pageOf,
+  type RecordNode,
+} from "./types/records.js";
 
 @InputType({ description: "Narrows and orders a list." })
 class RecordFilter {
   @Field(() => String, { nullable: true, description: "Part of the name." }) name?: string | null;
-  @Field(() => ID, { nullable: true, description: "User, group, organization or project that owns the records." }) owner?: string | null;
-  @Field(() => String, { nullable: true, description: "One of the keywords, upper and lower case alike." }) keyword?: string | null;
-  @Field(() => String, { nullable: true, description: "created (the usual one), -created or name." }) order?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "User, group, organization or project that owns the records.",
+  })
+  owner?: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "One of the keywords, upper and lower case alike.",
+  })
+  keyword?: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "created (the usual one), -created or name.",
+  })
+  order?: string | null;
 }
 
 @InputType({ description: "Narrows and orders a list of what crates bring." })
 class CrateRecordFilter extends RecordFilter {
-  @Field(() => ID, { nullable: true, description: "Crate that the records came with; the crate itself is among them." }) crate?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Crate that the records came with; the crate itself is among them.",
+  })
+  crate?: string | null;
 }
 
 @ArgsType()
@@ -40,33 +82,59 @@ class CrateListArguments extends PageArguments {
 
 const ORDERS = ["created", "-created", "name"];
 
-/** The filter as lists take it; what was given as null is not asked for. @throws ValidationError with all that is wrong */
+/**
+ * The filter as lists take it; what was given as null is not asked for.
+ * @throws ValidationError with all that is wrong
+ */
 function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
-  const { crate, ...rest } = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined)) as Record<string, string>;
+  const { crate, ...rest } = Object.fromEntries(
+    Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined),
+  ) as Record<string, string>;
   const problems: ValidationItem[] = [];
   const expected = "'created', '-created' or 'name'";
-  if (rest["order"] !== undefined && !ORDERS.includes(rest["order"])) problems.push({ loc: ["query", "order"], msg: `Input should be ${expected}`, type: "literal_error", ctx: { expected } });
+  if (rest["order"] !== undefined && !ORDERS.includes(rest["order"]))
+    problems.push({
+      loc: ["query", "order"],
+      msg: `Input should be ${expected}`,
+      type: "literal_error",
+      ctx: { expected },
+    });
   const ark = crate === undefined ? undefined : lookupArk(crate);
-  if (crate !== undefined && ark === undefined) problems.push({ loc: ["query", "crate"], msg: "Value error, not an ARK; for example ark:99999/rocrate-example", type: "value_error" });
+  if (crate !== undefined && ark === undefined)
+    problems.push({
+      loc: ["query", "crate"],
+      msg: "Value error, not an ARK; for example ark:99999/rocrate-example",
+      type: "value_error",
+    });
   if (problems.length > 0) throw new ValidationError(problems);
   return { ...rest, ...(ark === undefined ? {} : { crate: ark }) };
 }
 
-/** The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them. */
+/**
+ * The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them.
+ */
 class KindResolver {
   constructor(readonly kind: KindName) {}
   async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
     await countWrite(context, { open: this.kind === "user" });
     return createRecord(context.deps, this.kind, document, context.caller);
   }
-  async replace(document: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<RecordView> {
+  async replace(
+    document: JsonValue | undefined,
+    expectedRevision: number | undefined,
+    context: Context,
+  ): Promise<RecordView> {
     await countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
   read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
     return readRecord(context.deps, id, context.caller, this.kind, backlinks);
   }
-  page(filter: ListFilter, page: { limit: number; after?: string }, context: Context): Promise<ListPage> {
+  page(
+    filter: ListFilter,
+    page: { limit: number; after?: string },
+    context: Context,
+  ): Promise<ListPage> {
     return listPage(context.deps, this.kind, filter, page, context.caller);
   }
   all(filter: ListFilter, context: Context): AsyncGenerator<RecordView[]> {
@@ -75,11 +143,15 @@ class KindResolver {
 }
 
 /** One resolver a kind. */
-export const KIND_RESOLVERS = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)])) as Record<KindName, KindResolver>;
+export const KIND_RESOLVERS = Object.fromEntries(
+  Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)]),
+) as Record<KindName, KindResolver>;
 
 /** `evidenceGraph` is the one built when asked for; a stored one goes by another name. */
-const fieldName = (kind: KindName): string => (kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName));
-const lowerFirst = (name: string): string => (name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1));
+const fieldName = (kind: KindName): string =>
+  kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName);
+const lowerFirst = (name: string): string =>
+  name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1);
 
 /** GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`. */
 function graphqlFields(resolver: KindResolver): new () => object {
@@ -90,8 +162,15 @@ function graphqlFields(resolver: KindResolver): new () => object {
 
   @Resolver()
   class Fields {
-    @Query(() => type, { name: fieldName(kind), nullable: true, description: `${typeName} by identifier; null when there is none.` })
-    async one(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
+    @Query(() => type, {
+      name: fieldName(kind),
+      nullable: true,
+      description: `${typeName} by identifier; null when there is none.`,
+    })
+    async one(
+      @Arg("id", () => ID) id: string,
+      @Ctx() context: Context,
+    ): Promise<RecordNode | null> {
       try {
         return nodeOf(await renewed(context.deps, await findLive(context.deps, id, kind)));
       } catch (error) {
@@ -100,15 +179,32 @@ function graphqlFields(resolver: KindResolver): new () => object {
       }
     }
 
-    @Query(() => CONNECTION_TYPES[kind], { name: plural, description: `All of kind ${typeName}, oldest first unless ordered otherwise.` })
-    async many(@Args(() => listArguments) { filter, ...page }: ListArguments, @Ctx() context: Context): Promise<object> {
+    @Query(() => CONNECTION_TYPES[kind], {
+      name: plural,
+      description: `All of kind ${typeName}, oldest first unless ordered otherwise.`,
+    })
+    async many(
+      @Args(() => listArguments) { filter, ...page }: ListArguments,
+      @Ctx() context: Context,
+    ): Promise<object> {
       const checked = checkedPage(page);
       // A part of what an answer may hold: a page that ends early still fits.
       const { MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES } = context.deps.config;
-      const found = await context.loaders.inTurn(() => listRecords(context.deps, kind, filterOf(filter), { ...checked, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) }, context.caller));
+      const found = await context.loaders.inTurn(() =>
+        listRecords(
+          context.deps,
+          kind,
+          filterOf(filter),
+          { ...checked, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },
+          context.caller,
+        ),
+      );
       const nodes = found.items.map(nodeOf);
       await context.loaders.hold(nodes);
-      return { ...pageOf(nodes, found.positions, found.next !== undefined, checked.after), totalCount: found.count };
+      return {
+        ...pageOf(nodes, found.positions, found.next !== undefined, checked.after),
+        totalCount: found.count,
+      };
     }
   }
   if (!input) return Fields;
@@ -116,18 +212,36 @@ function graphqlFields(resolver: KindResolver): new () => object {
   @Resolver()
   class WritableFields extends Fields {
     @Mutation(() => type, { name: `create${typeName}` })
-    async create(@Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context): Promise<RecordNode> {
-      const { record } = await resolver.create(documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH), context);
+    async create(
+      @Arg("input", () => input as new () => RecordInput) values: RecordInput,
+      @Ctx() context: Context,
+    ): Promise<RecordNode> {
+      const { record } = await resolver.create(
+        documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH),
+        context,
+      );
       context.loaders.forget();
       return nodeOf(record);
     }
 
-    @Mutation(() => type, { name: `update${typeName}`, description: "Replaces the whole record that input.id names." })
+    @Mutation(() => type, {
+      name: `update${typeName}`,
+      description: "Replaces the whole record that input.id names.",
+    })
     async update(
-      @Arg("input", () => input as new () => RecordInput) values: RecordInput, @Ctx() context: Context,
-      @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number,
+      @Arg("input", () => input as new () => RecordInput) values: RecordInput,
+      @Ctx() context: Context,
+      @Arg("expectedRevision", () => Int, {
+        nullable: true,
+        description: "Refused when the record has changed since.",
+      })
+      expectedRevision?: number,
     ): Promise<RecordNode> {
-      const { record } = await resolver.replace(documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH), expectedRevision ?? undefined, context);
+      const { record } = await resolver.replace(
+        documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH),
+        expectedRevision ?? undefined,
+        context,
+      );
       context.loaders.forget();
       return nodeOf(record);
     }

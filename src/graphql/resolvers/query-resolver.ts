@@ -1,8 +1,25 @@
 import { GraphQLJSON } from "graphql-scalars";
-import { Arg, Ctx, Field, Float, Int, ObjectType, Query, registerEnumType, Resolver } from "type-graphql";
+import {
+  Arg,
+  Ctx,
+  Field,
+  Float,
+  Int,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+} from "type-graphql";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { networkOf } from "../../http/client.js";
-import { find, kindOf, search, type SearchAnswer, type SearchMode, type SearchRequest } from "../../services/search/search.js";
+import {
+  find,
+  kindOf,
+  search,
+  type SearchAnswer,
+  type SearchMode,
+  type SearchRequest,
+} from "../../services/search/search.js";
 import { answerQuery, type SparqlRequest } from "../../services/sparql/answer.js";
 import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { Context } from "./context.js";
@@ -11,21 +28,47 @@ import { RecordNode } from "./types/records.js";
 /** SPARQL for anyone. No field of GraphQL: its own language is the better one there. */
 export class SparqlResolver {
   /** @throws ServiceError as `answerQuery` of the use cases */
-  query(request: Omit<SparqlRequest, "caller" | "shared">, { deps, caller, address, ownAddress }: Context): Promise<OpenAnswer> {
-    return answerQuery({ ...request, caller: caller?.user ?? `address ${networkOf(address)}`, shared: caller === null && !ownAddress }, deps);
+  query(
+    request: Omit<SparqlRequest, "caller" | "shared">,
+    { deps, caller, address, ownAddress }: Context,
+  ): Promise<OpenAnswer> {
+    return answerQuery(
+      {
+        ...request,
+        caller: caller?.user ?? `address ${networkOf(address)}`,
+        shared: caller === null && !ownAddress,
+      },
+      deps,
+    );
   }
 }
 
-enum SearchModeEnum { BASIC = "basic", SEMANTIC = "semantic" }
-registerEnumType(SearchModeEnum, { name: "SearchMode", description: "BASIC: every word must be there, by its stem. SEMANTIC: any word, words that mark the best of what holds them, and what is near in meaning where the registry has an embeddings server." });
+enum SearchModeEnum {
+  BASIC = "basic",
+  SEMANTIC = "semantic",
+}
+registerEnumType(SearchModeEnum, {
+  name: "SearchMode",
+  description:
+    "BASIC: every word must be there, by its stem. SEMANTIC: any word, words that mark the " +
+    "best of what holds them, and what is near in meaning where the registry has an " +
+    "embeddings server.",
+});
 
 @ObjectType({ description: "A record that was found.", simpleResolvers: true })
 class SearchHit {
   @Field(() => RecordNode) record!: () => Promise<RecordNode>;
-  @Field(() => Float, { description: "Above 0; comparable within one answer only." }) score!: number;
-  @Field(() => GraphQLJSON, { description: "By field, HTML: what was found stands in em, everything else is escaped." }) highlight!: object;
+  @Field(() => Float, { description: "Above 0; comparable within one answer only." })
+  score!: number;
+  @Field(() => GraphQLJSON, {
+    description: "By field, HTML: what was found stands in em, everything else is escaped.",
+  })
+  highlight!: object;
 }
-@ObjectType("SearchAnswer", { description: "What a search found, the best first.", simpleResolvers: true })
+@ObjectType("SearchAnswer", {
+  description: "What a search found, the best first.",
+  simpleResolvers: true,
+})
 class SearchAnswerType {
   @Field() query!: string;
   @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
@@ -41,29 +84,65 @@ export class SearchResolver {
     return search(deps, request);
   }
 
-  @Query(() => SearchAnswerType, { name: "search", description: "Records by their name, keywords and description." })
+  @Query(() => SearchAnswerType, {
+    name: "search",
+    description: "Records by their name, keywords and description.",
+  })
   async find(
-    @Arg("query", () => String) query: string, @Ctx() context: Context,
+    @Arg("query", () => String) query: string,
+    @Ctx() context: Context,
     @Arg("mode", () => SearchModeEnum, { defaultValue: SearchModeEnum.BASIC }) mode: SearchMode,
-    @Arg("type", () => String, { nullable: true, description: "Only records of this kind, e.g. Dataset." }) type?: string,
+    @Arg("type", () => String, {
+      nullable: true,
+      description: "Only records of this kind, e.g. Dataset.",
+    })
+    type?: string,
     @Arg("first", () => Int, { defaultValue: 10, description: "At most 100." }) first = 10,
     @Arg("offset", () => Int, { defaultValue: 0, description: "At most 10000." }) offset = 0,
   ): Promise<SearchAnswerType> {
-    const { total, found, ms } = await find(context.deps, { query, mode, limit: first, offset, ...(type == null ? {} : { kind: kindOf(type) }) });
-    return { query, totalResults: total, timeTakenMs: ms, results: found.map(({ ark, score, highlight }) => ({ score, highlight, record: () => context.loaders.node(ark) })) };
+    const { total, found, ms } = await find(context.deps, {
+      query,
+      mode,
+      limit: first,
+      offset,
+      ...(type == null ? {} : { kind: kindOf(type) }),
+    });
+    return {
+      query,
+      totalResults: total,
+      timeTakenMs: ms,
+      results: found.map(({ ark, score, highlight }) => ({
+        score,
+        highlight,
+        record: () => context.loaders.node(ark),
+      })),
+    };
   }
 }
 
-/** `query`, `type`, `limit` and `offset` of a query string. @throws ValidationError with all that is wrong */
-export function searchParameters({ query, type, ...rest }: Readonly<Record<string, string | undefined>>): Omit<SearchRequest, "mode"> {
+/**
+ * `query`, `type`, `limit` and `offset` of a query string.
+ * @throws ValidationError with all that is wrong
+ */
+export function searchParameters({
+  query,
+  type,
+  ...rest
+}: Readonly<Record<string, string | undefined>>): Omit<SearchRequest, "mode"> {
   const problems: ValidationItem[] = [];
   const numbers = { limit: 10, offset: 0 };
-  if (query === undefined) problems.push({ loc: ["query", "query"], msg: "Field required", type: "missing" });
+  if (query === undefined)
+    problems.push({ loc: ["query", "query"], msg: "Field required", type: "missing" });
   for (const name of ["limit", "offset"] as const) {
     const raw = rest[name];
     if (raw === undefined) continue;
     if (/^[+-]?\d{1,15}$/.test(raw)) numbers[name] = Number(raw);
-    else problems.push({ loc: ["query", name], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
+    else
+      problems.push({
+        loc: ["query", name],
+        msg: "Input should be a valid integer, unable to parse string as an integer",
+        type: "int_parsing",
+      });
   }
   if (problems.length > 0) throw new ValidationError(problems);
   return { query: query!, ...numbers, ...(type === undefined ? {} : { kind: kindOf(type) }) };

@@ -1,5 +1,18 @@
 import { GraphQLJSON } from "graphql-scalars";
-import { Arg, Args, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Query, Resolver, Root } from "type-graphql";
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from "type-graphql";
 import { ServiceError } from "../../errors.js";
 import { referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
@@ -8,33 +21,86 @@ import type { KindName } from "../../model/kind.js";
 import { renewed } from "../../services/evidence/stored/renew.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
 import { findLive } from "../../services/records/find.js";
-import { type History, historyOf, type HistoryPage, readHistory, readRecord, readRevision } from "../../services/records/read.js";
+import {
+  type History,
+  historyOf,
+  type HistoryPage,
+  readHistory,
+  readRecord,
+  readRevision,
+} from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/replace.js";
-import { type BacklinkPositions, parseDocument, type RecordView } from "../../services/records/view.js";
+import {
+  type BacklinkPositions,
+  parseDocument,
+  type RecordView,
+} from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite } from "./context.js";
-import { type CheckedPage, checkedPage, Node, NODE_TYPES, nodeOf, PageArguments, PageInfo, pageOf, PublicationStatusEnum, RecordConnection, RecordNode } from "./types/records.js";
+import {
+  type CheckedPage,
+  checkedPage,
+  Node,
+  NODE_TYPES,
+  nodeOf,
+  PageArguments,
+  PageInfo,
+  pageOf,
+  PublicationStatusEnum,
+  RecordConnection,
+  RecordNode,
+} from "./types/records.js";
 
-/** A page of a record's revisions, newest first; the cursor is the revision. @throws ServiceError `BAD_REQUEST` for another cursor */
-async function revisionsOf(node: RecordNode, { limit, after }: CheckedPage, { deps, caller }: Context): Promise<RevisionConnection> {
-  if (after !== undefined && !/^[1-9]\d{0,8}$/.test(after)) throw new ServiceError("BAD_REQUEST", "The cursor in after is none that a history gave: pass pageInfo.endCursor of the page before.");
+/**
+ * A page of a record's revisions, newest first; the cursor is the revision.
+ * @throws ServiceError `BAD_REQUEST` for another cursor
+ */
+async function revisionsOf(
+  node: RecordNode,
+  { limit, after }: CheckedPage,
+  { deps, caller }: Context,
+): Promise<RevisionConnection> {
+  if (after !== undefined && !/^[1-9]\d{0,8}$/.test(after))
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The cursor in after is none that a history gave: pass pageInfo.endCursor of the page " +
+        "before.",
+    );
   if (!node.stored) return { ...pageOf([], [], false, after), totalCount: 0 };
-  const found = await historyOf(deps, node.stored, { limit, ...(after === undefined ? {} : { before: Number(after) }) }, caller);
+  const found = await historyOf(
+    deps,
+    node.stored,
+    { limit, ...(after === undefined ? {} : { before: Number(after) }) },
+    caller,
+  );
   const revisions = found.map((revision) => ({ ...revision, at: new Date(revision.at) }));
   const last = found.at(-1)?.revision ?? 1;
-  return { ...pageOf(revisions, found.map(({ revision }) => String(revision)), last > 1, after), totalCount: node.stored.revision };
+  return {
+    ...pageOf(
+      revisions,
+      found.map(({ revision }) => String(revision)),
+      last > 1,
+      after,
+    ),
+    totalCount: node.stored.revision,
+  };
 }
 
 /** Of the cursor: which side the link is on (stated here: `o`, or there: `i`), and its position. */
 const CURSOR = /^(o|i)(\d.*)$/;
 
 /**
- * One page of the records a connection leads to: first what the record states itself, then what others state
- * of it, each record once. Every record of a page is asked about with the same limit, so that all of them are
- * one read a side.
+ * One page of the records a connection leads to: first what the record states itself, then what
+ * others state of it, each record once. Every record of a page is asked about with the same limit,
+ * so that all of them are one read a side.
  */
-async function followLinks(node: RecordNode, connection: Connection, page: CheckedPage, context: Context): Promise<RecordConnection> {
+async function followLinks(
+  node: RecordNode,
+  connection: Connection,
+  page: CheckedPage,
+  context: Context,
+): Promise<RecordConnection> {
   const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
   if (!node.stored) return pageOf<RecordNode>([], [], false, page.after);
   const { limit } = page;
@@ -42,7 +108,11 @@ async function followLinks(node: RecordNode, connection: Connection, page: Check
   const cursors: string[] = [];
   let more = false;
   if (side !== "i") {
-    const out = await context.loaders.linksFrom(node.ark, { predicates: connection.out, limit, ...(after ? { after } : {}) });
+    const out = await context.loaders.linksFrom(node.ark, {
+      predicates: connection.out,
+      limit,
+      ...(after ? { after } : {}),
+    });
     for (const link of out.items) {
       targets.push(link.target);
       cursors.push(`o${link.position}`);
@@ -52,7 +122,11 @@ async function followLinks(node: RecordNode, connection: Connection, page: Check
   if (!more && connection.in.length > 0) {
     const room = limit - targets.length;
     const back = await context.loaders.linksTo(node.stored.key, {
-      predicates: connection.in, unlessBack: connection.out, limit, ...(connection.inKinds ? { kinds: connection.inKinds } : {}), ...(side === "i" && after ? { after } : {}),
+      predicates: connection.in,
+      unlessBack: connection.out,
+      limit,
+      ...(connection.inKinds ? { kinds: connection.inKinds } : {}),
+      ...(side === "i" && after ? { after } : {}),
     });
     for (const link of back.items.slice(0, room)) {
       targets.push(link.source);
@@ -61,14 +135,26 @@ async function followLinks(node: RecordNode, connection: Connection, page: Check
     more = back.items.length > room || back.next !== undefined;
   }
   context.loaders.spend(targets.length);
-  return pageOf(await Promise.all(targets.map((target) => context.loaders.node(target))), cursors, more, page.after);
+  return pageOf(
+    await Promise.all(targets.map((target) => context.loaders.node(target))),
+    cursors,
+    more,
+    page.after,
+  );
 }
 
 function badCursor(): never {
-  throw new ServiceError("BAD_REQUEST", "The cursor in after is none that a page of links gave: pass pageInfo.endCursor of the page before.");
+  throw new ServiceError(
+    "BAD_REQUEST",
+    "The cursor in after is none that a page of links gave: pass pageInfo.endCursor of the " +
+      "page before.",
+  );
 }
 
-/** Adds the connections of a kind to its GraphQL type; type-graphql's decorators are called as functions. */
+/**
+ * Adds the connections of a kind to its GraphQL type; type-graphql's decorators are called as
+ * functions.
+ */
 function addConnections(kind: KindName): void {
   const prototype = NODE_TYPES[kind].prototype as unknown as Record<string, unknown>;
   for (const [name, connection] of Object.entries(connectionsOf(kind))) {
@@ -81,14 +167,20 @@ function addConnections(kind: KindName): void {
     Reflect.defineMetadata("design:paramtypes", [PageArguments, Object], prototype, name);
     Args(() => PageArguments)(prototype, name, 0);
     Ctx()(prototype, name, 1);
-    Field(() => RecordConnection, { description: connection.description })(prototype, name, Object.getOwnPropertyDescriptor(prototype, name)!);
+    Field(() => RecordConnection, { description: connection.description })(
+      prototype,
+      name,
+      Object.getOwnPropertyDescriptor(prototype, name)!,
+    );
   }
 }
 for (const kind of Object.keys(NODE_TYPES) as KindName[]) addConnections(kind);
 
 /** The owner, for every type: a user, group, organization or project. */
 async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode | null> {
-  const owner = node.stored?.owner ?? (typeof node.shown["owner"] === "string" ? referencedArk(node.shown["owner"]) : undefined);
+  const owner =
+    node.stored?.owner ??
+    (typeof node.shown["owner"] === "string" ? referencedArk(node.shown["owner"]) : undefined);
   return owner ? context.loaders.node(owner) : null;
 }
 
@@ -96,9 +188,11 @@ async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode |
 class Revision {
   @Field(() => Int) revision!: number;
   @Field() at!: Date;
-  @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." }) by!: string | null;
+  @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." })
+  by!: string | null;
   @Field({ description: "create, update, delete or publish." }) action!: string;
-  @Field(() => [String], { description: "JSON pointers of what differs from the state before." }) changed!: string[];
+  @Field(() => [String], { description: "JSON pointers of what differs from the state before." })
+  changed!: string[];
 }
 
 @ObjectType({ simpleResolvers: true })
@@ -107,7 +201,10 @@ class RevisionEdge {
   @Field() cursor!: string;
 }
 
-@ObjectType({ description: "A page of revisions; go on with after: pageInfo.endCursor.", simpleResolvers: true })
+@ObjectType({
+  description: "A page of revisions; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
 class RevisionConnection {
   @Field(() => [RevisionEdge]) edges!: RevisionEdge[];
   @Field(() => [Revision]) nodes!: Revision[];
@@ -115,21 +212,37 @@ class RevisionConnection {
   @Field(() => Int, { description: "Revisions in all." }) totalCount!: number;
 }
 
-/** Records of any kind by identifier. The methods that take an options object are called by REST as well. */
+/**
+ * Records of any kind by identifier. The methods that take an options object are called by REST as
+ * well.
+ */
 @Resolver(() => RecordNode)
 export class RecordResolver {
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
   read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
     return readRecord(context.deps, id, context.caller, undefined, backlinks);
   }
-  readRevision(id: string, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
+  readRevision(
+    id: string,
+    revision: number,
+    context: Context,
+    kind?: KindName,
+  ): Promise<RecordView> {
     return readRevision(context.deps, id, revision, context.caller, kind);
   }
   readHistory(id: string, page: HistoryPage, context: Context, kind?: KindName): Promise<History> {
     return readHistory(context.deps, id, page, context.caller, kind);
   }
-  /** Replaces the record that the path names, as its own kind or the one asked for. @throws as `replaceRecordAt` */
-  async replaceAt(id: string, document: JsonValue | undefined, options: { kind?: KindName; expectedRevision?: number | undefined }, context: Context): Promise<RecordView> {
+  /**
+   * Replaces the record that the path names, as its own kind or the one asked for.
+   * @throws as `replaceRecordAt`
+   */
+  async replaceAt(
+    id: string,
+    document: JsonValue | undefined,
+    options: { kind?: KindName; expectedRevision?: number | undefined },
+    context: Context,
+  ): Promise<RecordView> {
     await countWrite(context);
     return replaceRecordAt(context.deps, id, document, context.caller, options);
   }
@@ -139,8 +252,15 @@ export class RecordResolver {
     return removeRecord(context.deps, id, context.caller, options);
   }
 
-  @Query(() => RecordNode, { nullable: true, description: "A record by its identifier, in any accepted spelling; null when nothing is stored under it." })
-  async record(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
+  @Query(() => RecordNode, {
+    nullable: true,
+    description:
+      "A record by its identifier, in any accepted spelling; null when nothing is stored under it.",
+  })
+  async record(
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+  ): Promise<RecordNode | null> {
     try {
       return nodeOf(await renewed(context.deps, await findLive(context.deps, id)));
     } catch (error) {
@@ -154,25 +274,38 @@ export class RecordResolver {
     return this.record(id, context);
   }
 
-  @Mutation(() => RecordNode, { description: "Deletes a record of any kind; answers it as it was. A tombstone stays." })
+  @Mutation(() => RecordNode, {
+    description: "Deletes a record of any kind; answers it as it was. A tombstone stays.",
+  })
   async deleteRecord(
-    @Arg("id", () => ID) id: string, @Ctx() context: Context,
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
     @Arg("expectedRevision", () => Int, { nullable: true }) expectedRevision?: number,
     @Arg("reason", () => String, { nullable: true }) reason?: string,
     @Arg("successor", () => ID, { nullable: true }) successor?: string,
   ): Promise<RecordNode> {
-    const options = { ...(expectedRevision == null ? {} : { expectedRevision }), ...(reason == null ? {} : { reason }), ...(successor == null ? {} : { successor }) };
+    const options = {
+      ...(expectedRevision == null ? {} : { expectedRevision }),
+      ...(reason == null ? {} : { reason }),
+      ...(successor == null ? {} : { successor }),
+    };
     const { record } = await this.remove(id, options, context);
     context.loaders.forget();
     return nodeOf(record);
   }
 
-  @FieldResolver(() => RecordNode, { nullable: true, description: "User, group, organization or project that owns the record." })
+  @FieldResolver(() => RecordNode, {
+    nullable: true,
+    description: "User, group, organization or project that owns the record.",
+  })
   owner(@Root() node: RecordNode, @Ctx() context: Context): Promise<RecordNode | null> {
     return ownerOf(node, context);
   }
 
-  @FieldResolver(() => GraphQLJSON, { nullable: true, description: "The whole document, as REST answers it." })
+  @FieldResolver(() => GraphQLJSON, {
+    nullable: true,
+    description: "The whole document, as REST answers it.",
+  })
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
     if (!node.stored) return null;
     await context.loaders.hold([node]);
@@ -180,7 +313,11 @@ export class RecordResolver {
   }
 
   @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })
-  history(@Root() node: RecordNode, @Args(() => PageArguments) page: PageArguments, @Ctx() context: Context): Promise<RevisionConnection> {
+  history(
+    @Root() node: RecordNode,
+    @Args(() => PageArguments) page: PageArguments,
+    @Ctx() context: Context,
+  ): Promise<RevisionConnection> {
     return revisionsOf(node, checkedPage(page), context);
   }
 }
@@ -188,8 +325,15 @@ export class RecordResolver {
 /** Whether the content of records is open. */
 @Resolver()
 export class PublicationResolver {
-  /** @param request `{"@id", "publicationStatus", "embargoedUntil"?}`; @throws as `publishRecord` */
-  async publish(request: JsonValue | undefined, expectedRevision: number | undefined, context: Context): Promise<StoredRecord> {
+  /**
+   * @param request `{"@id", "publicationStatus", "embargoedUntil"?}`;
+   * @throws as `publishRecord`
+   */
+  async publish(
+    request: JsonValue | undefined,
+    expectedRevision: number | undefined,
+    context: Context,
+  ): Promise<StoredRecord> {
     await countWrite(context);
     return publishRecord(context.deps, request, context.caller, expectedRevision);
   }
@@ -198,13 +342,32 @@ export class PublicationResolver {
     return readPublication(context.deps, id);
   }
 
-  @Mutation(() => RecordNode, { name: "publish", description: "Sets the publication status of a record; any may follow any. Publishing a crate publishes its members that are DRAFT." })
+  @Mutation(() => RecordNode, {
+    name: "publish",
+    description:
+      "Sets the publication status of a record; any may follow any. Publishing a crate " +
+      "publishes its members that are DRAFT.",
+  })
   async publishRecord(
-    @Arg("id", () => ID) id: string, @Arg("publicationStatus", () => PublicationStatusEnum) publicationStatus: PublicationStatusEnum, @Ctx() context: Context,
-    @Arg("embargoedUntil", () => String, { nullable: true, description: "Date or date-time; with EMBARGOED only." }) embargoedUntil?: string | null,
-    @Arg("expectedRevision", () => Int, { nullable: true, description: "Refused when the record has changed since." }) expectedRevision?: number | null,
+    @Arg("id", () => ID) id: string,
+    @Arg("publicationStatus", () => PublicationStatusEnum) publicationStatus: PublicationStatusEnum,
+    @Ctx() context: Context,
+    @Arg("embargoedUntil", () => String, {
+      nullable: true,
+      description: "Date or date-time; with EMBARGOED only.",
+    })
+    embargoedUntil?: string | null,
+    @Arg("expectedRevision", () => Int, {
+      nullable: true,
+      description: "Refused when the record has changed since.",
+    })
+    expectedRevision?: number | null,
   ): Promise<RecordNode> {
-    const record = await this.publish({ "@id": id, publicationStatus, ...(embargoedUntil == null ? {} : { embargoedUntil }) }, expectedRevision ?? undefined, context);
+    const record = await this.publish(
+      { "@id": id, publicationStatus, ...(embargoedUntil == null ? {} : { embargoedUntil }) },
+      expectedRevision ?? undefined,
+      context,
+    );
     context.loaders.forget();
     return context.loaders.node(record.ark);
   }

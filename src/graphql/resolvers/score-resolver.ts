@@ -1,5 +1,16 @@
 import { GraphQLJSON } from "graphql-scalars";
-import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Query, registerEnumType, Resolver } from "type-graphql";
+import {
+  Arg,
+  Ctx,
+  Field,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+} from "type-graphql";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import { CATEGORY_NAMES, type CategoryName } from "../../services/scoring/criteria.js";
 import type { Status } from "../../services/scoring/criterion.js";
@@ -8,7 +19,12 @@ import type { AiReadyScore } from "../../services/scoring/score.js";
 import { type Context, countWrite, requestOf } from "./context.js";
 import { SubmissionType } from "./types/submission.js";
 
-const StatusEnum = { MET: "met", PARTLY: "partly", NOT_MET: "not_met", NOT_APPLICABLE: "not_applicable" } as const satisfies Record<string, Status>;
+const StatusEnum = {
+  MET: "met",
+  PARTLY: "partly",
+  NOT_MET: "not_met",
+  NOT_APPLICABLE: "not_applicable",
+} as const satisfies Record<string, Status>;
 registerEnumType(StatusEnum, { name: "CriterionStatus", description: "Verdict on one criterion." });
 
 @ObjectType("AiReadyCriterion", { simpleResolvers: true })
@@ -17,8 +33,15 @@ class CriterionType {
   @Field({ description: "True when the status is MET or PARTLY." }) hasContent!: boolean;
   @Field(() => String, { nullable: true, description: "What was found." }) details!: string | null;
   @Field(() => StatusEnum) status!: Status;
-  @Field(() => [String], { description: "JSON pointers into the records that decided, behind their identifiers." }) evidence!: string[];
-  @Field(() => String, { nullable: true, description: "What to add, and where; null where nothing is missing." }) fix!: string | null;
+  @Field(() => [String], {
+    description: "JSON pointers into the records that decided, behind their identifiers.",
+  })
+  evidence!: string[];
+  @Field(() => String, {
+    nullable: true,
+    description: "What to add, and where; null where nothing is missing.",
+  })
+  fix!: string | null;
   @Field({ description: "What the rule of older registries gives." }) legacy!: boolean;
 }
 @ObjectType("AiReadyCategory", { simpleResolvers: true })
@@ -26,30 +49,48 @@ class CategoryType {
   @Field(() => String, { description: "E.g. fairness." }) name!: CategoryName;
   @Field(() => [CriterionType]) criteria!: CriterionType[];
 }
-@ObjectType("AiReadyTotals", { description: "Criteria by verdict; total counts those that apply.", simpleResolvers: true })
+@ObjectType("AiReadyTotals", {
+  description: "Criteria by verdict; total counts those that apply.",
+  simpleResolvers: true,
+})
 class TotalsType {
   @Field(() => Int) met!: number;
   @Field(() => Int) partly!: number;
   @Field(() => Int) total!: number;
 }
-@ObjectType("AiReadyScore", { description: "How ready a crate is for AI, criterion by criterion.", simpleResolvers: true })
+@ObjectType("AiReadyScore", {
+  description: "How ready a crate is for AI, criterion by criterion.",
+  simpleResolvers: true,
+})
 class AiReadyScoreType {
   @Field() name!: string;
   @Field(() => ID) rocrateIdentifier!: string;
   @Field(() => [CategoryType]) categories!: CategoryType[];
   @Field(() => TotalsType) score!: TotalsType;
-  @Field(() => Int, { description: "Revision of the crate when it was looked at." }) revision!: number;
+  @Field(() => Int, { description: "Revision of the crate when it was looked at." })
+  revision!: number;
   @Field({ description: "RFC 3339, UTC." }) computedAt!: string;
-  @Field(() => GraphQLJSON, { description: "The same as REST answers it." }) document!: AiReadyScore;
+  @Field(() => GraphQLJSON, { description: "The same as REST answers it." })
+  document!: AiReadyScore;
 }
 
 /** The same with its categories and criteria as lists. */
 function typedScore(score: AiReadyScore): AiReadyScoreType {
   const { name, rocrateIdentifier, score: totals, revision, computedAt } = score;
   return {
-    name, rocrateIdentifier, score: totals, revision, computedAt, document: score,
+    name,
+    rocrateIdentifier,
+    score: totals,
+    revision,
+    computedAt,
+    document: score,
     categories: CATEGORY_NAMES.map((category) => ({
-      name: category, criteria: Object.entries(score[category]).map(([criterion, { has_content, ...rest }]) => ({ name: criterion, hasContent: has_content, ...rest })),
+      name: category,
+      criteria: Object.entries(score[category]).map(([criterion, { has_content, ...rest }]) => ({
+        name: criterion,
+        hasContent: has_content,
+        ...rest,
+      })),
     })),
   };
 }
@@ -64,15 +105,25 @@ export class ScoreResolver {
   /** @throws as {@link requestScore} */
   async rescore(id: string, context: Context): Promise<SubmissionView> {
     await countWrite(context);
-    return viewNow(context.deps, await requestScore(context.deps, context.caller, id, requestOf(context)));
+    return viewNow(
+      context.deps,
+      await requestScore(context.deps, context.caller, id, requestOf(context)),
+    );
   }
 
   @Query(() => AiReadyScoreType, { description: "How ready a crate is for AI, as it is now." })
-  async aiReadyScore(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<AiReadyScoreType> {
+  async aiReadyScore(
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+  ): Promise<AiReadyScoreType> {
     return typedScore(await this.score(id, context));
   }
 
-  @Mutation(() => SubmissionType, { description: "Works the score of a crate out anew, in the background, and checks its tables against their schemas." })
+  @Mutation(() => SubmissionType, {
+    description:
+      "Works the score of a crate out anew, in the background, and checks its tables " +
+      "against their schemas.",
+  })
   rescoreCrate(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
     return this.rescore(id, context);
   }

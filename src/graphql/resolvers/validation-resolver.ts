@@ -13,18 +13,33 @@ import { validateShapes } from "../../services/validation/validate.js";
 import type { Context } from "./context.js";
 import { withUpload } from "./types/input-types.js";
 
-@ObjectType("ShapeResult", { description: "One constraint of a shape that a record breaks.", simpleResolvers: true })
+@ObjectType("ShapeResult", {
+  description: "One constraint of a shape that a record breaks.",
+  simpleResolvers: true,
+})
 class ShapeResultType implements ShapeResult {
   @Field(() => ID, { description: "The record." }) node!: string;
   @Field(() => String) kind!: KindName;
-  @Field(() => String, { nullable: true, description: "IRI of the property; null when the record itself is at fault." }) path!: string | null;
-  @Field(() => String, { nullable: true, description: "The value at fault; null when one is lacking." }) value!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "IRI of the property; null when the record itself is at fault.",
+  })
+  path!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "The value at fault; null when one is lacking.",
+  })
+  value!: string | null;
   @Field() message!: string;
   @Field(() => String) severity!: ShapeResult["severity"];
-  @Field({ description: "SHACL constraint component, e.g. MinCountConstraintComponent." }) constraint!: string;
+  @Field({ description: "SHACL constraint component, e.g. MinCountConstraintComponent." })
+  constraint!: string;
   @Field({ description: "IRI of the node shape." }) shape!: string;
 }
-@ObjectType("ShapeReport", { description: "What a check by SHACL shapes found.", simpleResolvers: true })
+@ObjectType("ShapeReport", {
+  description: "What a check by SHACL shapes found.",
+  simpleResolvers: true,
+})
 class ShapeReportType implements ShapeReport {
   @Field() conforms!: boolean;
   @Field(() => [ShapeResultType]) results!: ShapeResultType[];
@@ -36,14 +51,29 @@ class ShapeReportType implements ShapeReport {
 @Resolver()
 export class ValidationResolver {
   /** @throws as {@link validateShapes} */
-  validate(document: Uint8Array | undefined, kind: string | undefined, { deps }: Context, signal = new AbortController().signal): Promise<ShapeReport> {
+  validate(
+    document: Uint8Array | undefined,
+    kind: string | undefined,
+    { deps }: Context,
+    signal = new AbortController().signal,
+  ): Promise<ShapeReport> {
     return validateShapes(deps, document, kind, signal);
   }
 
-  @Query(() => ShapeReportType, { name: "validate", description: "Checks a record by the SHACL shape of its kind and stores nothing. Only an @id: what is stored under it; of a crate also its members." })
+  @Query(() => ShapeReportType, {
+    name: "validate",
+    description:
+      "Checks a record by the SHACL shape of its kind and stores nothing. Only an @id: what " +
+      "is stored under it; of a crate also its members.",
+  })
   validateDocument(
-    @Arg("document", () => GraphQLJSON) document: JsonValue, @Ctx() context: Context,
-    @Arg("kind", () => String, { nullable: true, description: "Kind to check the document as, e.g. dataset; else its @type tells it." }) kind?: string,
+    @Arg("document", () => GraphQLJSON) document: JsonValue,
+    @Ctx() context: Context,
+    @Arg("kind", () => String, {
+      nullable: true,
+      description: "Kind to check the document as, e.g. dataset; else its @type tells it.",
+    })
+    kind?: string,
   ): Promise<ShapeReport> {
     return this.validate(documentBytes(document as JsonObject), kind ?? undefined, context);
   }
@@ -52,15 +82,27 @@ export class ValidationResolver {
 @ObjectType({ description: "One thing wrong with one row.", simpleResolvers: true })
 class TableError {
   @Field(() => Int, { description: "Position among the data rows, from 0." }) row!: number;
-  @Field({ description: "ParsingError: the row cannot be converted. ValidationError: a value breaks a rule." }) errorType!: string;
-  @Field(() => String, { nullable: true, description: "Violated JSON Schema keyword." }) failedKeyword!: string | null;
+  @Field({
+    description:
+      "ParsingError: the row cannot be converted. ValidationError: a value breaks a rule.",
+  })
+  errorType!: string;
+  @Field(() => String, { nullable: true, description: "Violated JSON Schema keyword." })
+  failedKeyword!: string | null;
   @Field() message!: string;
 }
-@ObjectType("TableCheck", { description: "What a check of a table came to.", simpleResolvers: true })
+@ObjectType("TableCheck", {
+  description: "What a check of a table came to.",
+  simpleResolvers: true,
+})
 class TableCheckType {
   @Field() conforms!: boolean;
-  @Field(() => [TableError], { description: "Parsing errors by row, then validation errors by row." }) errors!: TableError[];
-  @Field({ description: "True when there are more errors than TABLE_MAX_ERRORS." }) truncated!: boolean;
+  @Field(() => [TableError], {
+    description: "Parsing errors by row, then validation errors by row.",
+  })
+  errors!: TableError[];
+  @Field({ description: "True when there are more errors than TABLE_MAX_ERRORS." })
+  truncated!: boolean;
 }
 
 /** Schemas at work. {@link SchemaResolver.check} is called by REST as well. */
@@ -71,9 +113,27 @@ export class SchemaResolver {
     return checkTable(deps, id, file);
   }
 
-  @Mutation(() => TableCheckType, { description: "Checks a table against a stored schema; nothing is kept (GraphQL multipart request; send the header apollo-require-preflight)." })
-  async validateTable(@Arg("schema", () => ID) schema: string, @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>, @Ctx() context: Context): Promise<TableCheckType> {
-    const { errors, ...rest } = await withUpload(upload, context, (file) => this.check(schema, file, context));
-    return { ...rest, errors: errors.map(({ row, error_type, failed_keyword, message }) => ({ row, errorType: error_type, failedKeyword: failed_keyword, message })) };
+  @Mutation(() => TableCheckType, {
+    description:
+      "Checks a table against a stored schema; nothing is kept (GraphQL multipart request; " +
+      "send the header apollo-require-preflight).",
+  })
+  async validateTable(
+    @Arg("schema", () => ID) schema: string,
+    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Ctx() context: Context,
+  ): Promise<TableCheckType> {
+    const { errors, ...rest } = await withUpload(upload, context, (file) =>
+      this.check(schema, file, context),
+    );
+    return {
+      ...rest,
+      errors: errors.map(({ row, error_type, failed_keyword, message }) => ({
+        row,
+        errorType: error_type,
+        failedKeyword: failed_keyword,
+        message,
+      })),
+    };
   }
 }

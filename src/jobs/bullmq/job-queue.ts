@@ -3,7 +3,15 @@ import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import { RedisMemory } from "../../storage/shared/redis.js";
-import { attempt, type AttemptHost, cancelled, endFailed, hasEnded, type JobStore, type Outcome } from "../attempt.js";
+import {
+  attempt,
+  type AttemptHost,
+  cancelled,
+  endFailed,
+  hasEnded,
+  type JobStore,
+  type Outcome,
+} from "../attempt.js";
 import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running, Watchers } from "../running.js";
@@ -37,9 +45,10 @@ export interface BullMqQueueOptions {
 }
 
 /**
- * Runs submissions on every node that calls {@link start}, through BullMQ. Redis holds hints only: which submission
- * is next, who works on it, how far they are. All of it can be lost at any moment without loss of work.
- * A node that does not start it is a client: it enqueues, cancels and watches what others run.
+ * Runs submissions on every node that calls {@link start}, through BullMQ. Redis holds hints only:
+ * which submission is next, who works on it, how far they are. All of it can be lost at any moment
+ * without loss of work. A node that does not start it is a client: it enqueues, cancels and watches
+ * what others run.
  */
 export class BullMqJobQueue implements JobQueue {
   private readonly link: RedisLink;
@@ -58,19 +67,42 @@ export class BullMqJobQueue implements JobQueue {
   private readonly host: AttemptHost;
 
   constructor(private readonly options: BullMqQueueOptions) {
-    const { store, maxAttempts, maxRestarts = 0, outagePatience = 0, now = Date.now, onFault, link, stalledInterval } = options;
+    const {
+      store,
+      maxAttempts,
+      maxRestarts = 0,
+      outagePatience = 0,
+      now = Date.now,
+      onFault,
+      link,
+      stalledInterval,
+    } = options;
     this.link = link;
     this.slow = options.slow && new SlowLane(options.slow);
     this.tickets = new Tickets(link);
     this.signals = new Signals(link, (id, signal) => this.heard(id, signal));
-    this.signs = new SignsOfLife(link, { interval: stalledInterval, lifetime: SIGN * stalledInterval, told: (id) => this.signals.tell(id, "changed") });
+    this.signs = new SignsOfLife(link, {
+      interval: stalledInterval,
+      lifetime: SIGN * stalledInterval,
+      told: (id) => this.signals.tell(id, "changed"),
+    });
     this.watchers = new Watchers(this.signals);
     this.reconciler = new Reconciler({
-      store, link, signs: this.signs, interval: options.reconcileInterval, settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
-      jobKey: (id) => this.tickets.key(id), enqueue: (id) => this.put(id),
+      store,
+      link,
+      signs: this.signs,
+      interval: options.reconcileInterval,
+      settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
+      jobKey: (id) => this.tickets.key(id),
+      enqueue: (id) => this.put(id),
     });
     this.host = {
-      store, maxAttempts, maxRestarts, outagePatience, now, ...(onFault && { onFault }),
+      store,
+      maxAttempts,
+      maxRestarts,
+      outagePatience,
+      now,
+      ...(onFault && { onFault }),
       begun: ({ id, attempt }) => {
         this.attempts.set(id, attempt);
         this.signs.begin(id);
@@ -92,11 +124,21 @@ export class BullMqJobQueue implements JobQueue {
     await this.signals.hearOrders();
     const { concurrency, stalledInterval, backOff } = this.options;
     this.worker = new TicketWorker({
-      link: this.link, concurrency, stalledInterval, backOff,
-      // It runs here already when this process was held up for so long that its ticket was given away, to itself again.
-      attempt: async (id, slow) => (this.closing ? { end: "left" } : (this.running.done<Outcome>(id) ?? this.begin(id, slow, handler))),
+      link: this.link,
+      concurrency,
+      stalledInterval,
+      backOff,
+      // It runs here already when this process was held up for so long that its ticket was given
+      // away, to itself again.
+      attempt: async (id, slow) =>
+        this.closing
+          ? { end: "left" }
+          : (this.running.done<Outcome>(id) ?? this.begin(id, slow, handler)),
       mayBeginSlow: (id) => !this.running.has(id) && !(this.slow?.isFull ?? false),
-      claimedElsewhere: async (id) => !this.closing && !this.running.has(id) && (await this.options.store.submission(id))?.status === "running",
+      claimedElsewhere: async (id) =>
+        !this.closing &&
+        !this.running.has(id) &&
+        (await this.options.store.submission(id))?.status === "running",
       seen: (id) => this.signs.seen(id),
       unlocked: (id) => void this.unlocked(id),
       fault: (error) => this.fault(error),
@@ -120,7 +162,8 @@ export class BullMqJobQueue implements JobQueue {
     try {
       // A job that somebody holds is not removed; they heard of it, or find the mark in the truth.
       const removed = await this.tickets.remove(id);
-      if (removed && !here && submission?.status === "running" && !(await this.signs.seen(id))) await endFailed(this.host, submission, cancelled);
+      if (removed && !here && submission?.status === "running" && !(await this.signs.seen(id)))
+        await endFailed(this.host, submission, cancelled);
     } catch (error) {
       this.link.failed(error);
     }
@@ -140,12 +183,20 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   async health(): Promise<void> {
-    if (this.closing) throw new ServiceError("SHUTTING_DOWN", "The job queue takes no work: it is stopping.");
+    if (this.closing)
+      throw new ServiceError("SHUTTING_DOWN", "The job queue takes no work: it is stopping.");
     await this.link.health();
   }
 
-  /** Resolves when the ticket is no longer needed: with the work, or when that goes on in the slow lane. */
-  private begin(id: string, isSlow: boolean, handler: JobHandler): Promise<Outcome | { end: "aside" }> {
+  /**
+   * Resolves when the ticket is no longer needed: with the work, or when that goes on in the slow
+   * lane.
+   */
+  private begin(
+    id: string,
+    isSlow: boolean,
+    handler: JobHandler,
+  ): Promise<Outcome | { end: "aside" }> {
     const work = this.running.track(id, (abort) => this.attempt(id, handler, abort));
     const { slow } = this;
     if (!slow) return work;
@@ -161,14 +212,18 @@ export class BullMqJobQueue implements JobQueue {
         if (await this.tickets.anyWaits().catch(() => false)) this.running.abort(id, "deferred");
         else clock = setTimeout(() => void look(), slow.options.after).unref();
       };
-      let clock = isSlow && goOnAside() ? undefined : setTimeout(() => void look(), slow.options.after).unref();
+      let clock =
+        isSlow && goOnAside()
+          ? undefined
+          : setTimeout(() => void look(), slow.options.after).unref();
       void work.then(async (outcome) => {
         clearTimeout(clock);
         const aside = slow.has(id);
         slow.leave(id);
         resolve(outcome);
         // Its ticket lies aside; of what is to be tried again it is found there.
-        if (aside && outcome.end === "over") await this.tickets.remove(id).catch((error: unknown) => this.link.failed(error));
+        if (aside && outcome.end === "over")
+          await this.tickets.remove(id).catch((error: unknown) => this.link.failed(error));
       });
     });
   }
@@ -188,7 +243,10 @@ export class BullMqJobQueue implements JobQueue {
     await this.tickets.add(submission);
   }
 
-  /** What is told between nodes may be lost: so now and then everything is looked at that depends on it. */
+  /**
+   * What is told between nodes may be lost: so now and then everything is looked at that depends on
+   * it.
+   */
   private async look(): Promise<void> {
     for (const id of this.running.ids()) void this.verify(id);
     for (const id of this.watchers.ids()) void this.refresh(id);
@@ -206,7 +264,11 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   private async unlocked(id: string): Promise<void> {
-    if (!this.withoutLock.has(id)) this.options.log.warn({ submission: id }, "work goes on without its lock in Redis; the attempt in the records decides who ends it");
+    if (!this.withoutLock.has(id))
+      this.options.log.warn(
+        { submission: id },
+        "work goes on without its lock in Redis; the attempt in the records decides who ends it",
+      );
     this.withoutLock.add(id);
     await this.verify(id);
   }
@@ -217,7 +279,8 @@ export class BullMqJobQueue implements JobQueue {
     const submission = await this.options.store.submission(id).catch(() => "away" as const);
     if (mine === undefined || mine !== this.attempts.get(id) || submission === "away") return;
     if (submission?.attempt !== mine) this.running.abort(id, "superseded");
-    else if (submission.cancelled && submission.status === "running") this.running.abort(id, "cancelled");
+    else if (submission.cancelled && submission.status === "running")
+      this.running.abort(id, "cancelled");
   }
 
   private async refresh(id: string): Promise<void> {
@@ -240,9 +303,14 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   private fault(error: unknown): void {
-    // A Redis that is full refuses the worker's question for work ten times a second, until there is space.
+    // A Redis that is full refuses the worker's question for work ten times a second, until there
+    // is space.
     if (!this.link.ready || (error as Error).name === "ReplyError") this.link.failed(error);
-    else if (!this.closing) this.options.log.warn({ reason: (error as Error).message }, "the job queue ran into a fault and goes on");
+    else if (!this.closing)
+      this.options.log.warn(
+        { reason: (error as Error).message },
+        "the job queue ran into a fault and goes on",
+      );
   }
 
   private async stop(grace: number): Promise<void> {
@@ -258,13 +326,30 @@ export class BullMqJobQueue implements JobQueue {
 
 /** What a node shares with others through one Redis; the link is closed with the queue. */
 export async function openOnRedis(
-  config: Pick<Config, "REDIS_SENTINELS" | "REDIS_PREFIX" | "REDIS_TIMEOUT" | "STALLED_INTERVAL" | "RECONCILE_INTERVAL">, url: string,
-  options: Omit<BullMqQueueOptions, "link" | "stalledInterval" | "reconcileInterval" | "log">, log: LinkLog,
+  config: Pick<
+    Config,
+    "REDIS_SENTINELS" | "REDIS_PREFIX" | "REDIS_TIMEOUT" | "STALLED_INTERVAL" | "RECONCILE_INTERVAL"
+  >,
+  url: string,
+  options: Omit<BullMqQueueOptions, "link" | "stalledInterval" | "reconcileInterval" | "log">,
+  log: LinkLog,
 ): Promise<{ jobs: BullMqJobQueue; shared: RedisMemory }> {
-  const link = new RedisLink({ url, sentinels: config.REDIS_SENTINELS, prefix: config.REDIS_PREFIX, timeout: config.REDIS_TIMEOUT, log });
+  const link = new RedisLink({
+    url,
+    sentinels: config.REDIS_SENTINELS,
+    prefix: config.REDIS_PREFIX,
+    timeout: config.REDIS_TIMEOUT,
+    log,
+  });
   await link.reached();
   return {
-    jobs: new BullMqJobQueue({ ...options, link, log, stalledInterval: config.STALLED_INTERVAL, reconcileInterval: config.RECONCILE_INTERVAL }),
+    jobs: new BullMqJobQueue({
+      ...options,
+      link,
+      log,
+      stalledInterval: config.STALLED_INTERVAL,
+      reconcileInterval: config.RECONCILE_INTERVAL,
+    }),
     shared: new RedisMemory(link),
   };
 }

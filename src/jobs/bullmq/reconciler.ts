@@ -21,12 +21,14 @@ interface ReconcilerOptions {
 }
 
 /**
- * Gives a job to every unfinished submission that has none: Redis lost it, or a process died between the commit
- * and the queue. What has a job is BullMQ's matter: it finds jobs whose worker is gone.
+ * Gives a job to every unfinished submission that has none: Redis lost it, or a process died
+ * between the commit and the queue. What has a job is BullMQ's matter: it finds jobs whose worker
+ * is gone.
  *
- * A `running` submission without a job has a live worker exactly when there is a sign of its life. When Redis was
- * found emptied, those who work get the time to show theirs; should one be slower, its work is done a second
- * time, and the attempt in the truth lets only the later one store anything.
+ * A `running` submission without a job has a live worker exactly when there is a sign of its life.
+ * When Redis was found emptied, those who work get the time to show theirs; should one be slower,
+ * its work is done a second time, and the attempt in the truth lets only the later one store
+ * anything.
  */
 export class Reconciler {
   #era: string | undefined;
@@ -41,14 +43,27 @@ export class Reconciler {
   async run({ always = false } = {}): Promise<number> {
     const { link, interval, store, enqueue, signs } = this.options;
     const settling = await this.#emptiedWithin(this.options.settling);
-    if (!always && (await link.commands.set(link.key("reconciling"), "1", "PX", Math.ceil(interval * 0.9), "NX")) === null) return 0;
+    if (
+      !always &&
+      (await link.commands.set(
+        link.key("reconciling"),
+        "1",
+        "PX",
+        Math.ceil(interval * 0.9),
+        "NX",
+      )) === null
+    )
+      return 0;
     const unfinished = await store.unfinished();
     let count = 0;
     for (let from = 0; from < unfinished.length; from += BATCH) {
       const batch = unfinished.slice(from, from + BATCH);
-      const known = await Promise.all(batch.map(({ id }) => link.commands.exists(this.options.jobKey(id))));
+      const known = await Promise.all(
+        batch.map(({ id }) => link.commands.exists(this.options.jobKey(id))),
+      );
       for (const [n, { id, status }] of batch.entries()) {
-        if (known[n] === 1 || (status === "running" && (settling || (await signs.seen(id))))) continue;
+        if (known[n] === 1 || (status === "running" && (settling || (await signs.seen(id)))))
+          continue;
         await enqueue(id);
         count++;
       }
@@ -80,17 +95,26 @@ interface SignOptions {
   told: (submission: string) => void;
 }
 
-interface Sign { progress: Progress | null; toldAt: number; timer?: NodeJS.Timeout; written?: true }
+interface Sign {
+  progress: Progress | null;
+  toldAt: number;
+  timer?: NodeJS.Timeout;
+  written?: true;
+}
 
 /**
- * One key in Redis for each submission that is worked on: that somebody does, and how far they are. It is renewed
- * while the work goes on and ends by itself with the process. Unlike BullMQ's lock it comes back when Redis lost it.
+ * One key in Redis for each submission that is worked on: that somebody does, and how far they are.
+ * It is renewed while the work goes on and ends by itself with the process. Unlike BullMQ's lock it
+ * comes back when Redis lost it.
  */
 export class SignsOfLife {
   readonly #mine = new Map<string, Sign>();
   readonly #beat: NodeJS.Timeout;
 
-  constructor(private readonly link: RedisLink, private readonly options: SignOptions) {
+  constructor(
+    private readonly link: RedisLink,
+    private readonly options: SignOptions,
+  ) {
     this.#beat = setInterval(() => {
       for (const id of this.#mine.keys()) this.#write(id);
     }, options.interval).unref();
@@ -115,7 +139,10 @@ export class SignsOfLife {
     const sign = this.#mine.get(submission);
     clearTimeout(sign?.timer);
     this.#mine.delete(submission);
-    if (sign?.written && this.link.ready) this.link.commands.del(this.#key(submission)).catch((error: unknown) => this.link.failed(error));
+    if (sign?.written && this.link.ready)
+      this.link.commands
+        .del(this.#key(submission))
+        .catch((error: unknown) => this.link.failed(error));
   }
 
   /** How far a submission is, on whichever node; null when that is not known. */
@@ -134,7 +161,9 @@ export class SignsOfLife {
 
   /** Whether somebody works on it. @throws when Redis is away */
   async seen(submission: string): Promise<boolean> {
-    return this.#mine.has(submission) || (await this.link.commands.exists(this.#key(submission))) === 1;
+    return (
+      this.#mine.has(submission) || (await this.link.commands.exists(this.#key(submission))) === 1
+    );
   }
 
   close(): void {
@@ -155,7 +184,9 @@ export class SignsOfLife {
     const sign = this.#mine.get(submission);
     if (!sign || !this.link.ready) return;
     sign.written = true;
-    this.link.commands.set(this.#key(submission), JSON.stringify(sign.progress), "PX", this.options.lifetime).catch((error: unknown) => this.link.failed(error));
+    this.link.commands
+      .set(this.#key(submission), JSON.stringify(sign.progress), "PX", this.options.lifetime)
+      .catch((error: unknown) => this.link.failed(error));
   }
 
   #key(submission: string): string {
@@ -163,26 +194,34 @@ export class SignsOfLife {
   }
 }
 
-/** `changed`: its state or progress; `ended`: nothing more will come; `cancel`: whoever runs it is to stop. */
+/**
+ * `changed`: its state or progress; `ended`: nothing more will come; `cancel`: whoever runs it is
+ * to stop.
+ */
 export type Signal = "changed" | "ended" | "cancel";
 
 /** How long a watcher waits for its subscription before it relies on looking now and then, ms. */
 const PATIENCE = 1000;
 
 /**
- * What nodes tell each other of submissions. Redis hands a message on to whoever listens at that moment and
- * forgets it: nothing may depend on its arrival, each receiver looks into the truth now and then as well.
+ * What nodes tell each other of submissions. Redis hands a message on to whoever listens at that
+ * moment and forgets it: nothing may depend on its arrival, each receiver looks into the truth now
+ * and then as well.
  */
 export class Signals {
   #subscriber: Redis | undefined;
   readonly #joined = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly link: RedisLink, private readonly heard: (submission: string, signal: Signal) => void) {}
+  constructor(
+    private readonly link: RedisLink,
+    private readonly heard: (submission: string, signal: Signal) => void,
+  ) {}
 
   /** To those who watch a submission; `cancel` goes to every worker. */
   tell(submission: string, signal: Signal): void {
     if (!this.link.ready) return;
-    const [channel, message] = signal === "cancel" ? [this.#orders(), submission] : [this.#news(submission), signal];
+    const [channel, message] =
+      signal === "cancel" ? [this.#orders(), submission] : [this.#news(submission), signal];
     this.link.commands.publish(channel, message).catch((error: unknown) => this.link.failed(error));
   }
 
@@ -207,7 +246,9 @@ export class Signals {
   async #subscribe(channel: string): Promise<void> {
     let clock: NodeJS.Timeout | undefined;
     // Sent again by the connection itself when it was lost or is not there yet.
-    const done = this.#listener().subscribe(channel).catch(() => {});
+    const done = this.#listener()
+      .subscribe(channel)
+      .catch(() => {});
     await Promise.race([done, new Promise((resolve) => (clock = setTimeout(resolve, PATIENCE)))]);
     clearTimeout(clock);
   }
@@ -219,7 +260,8 @@ export class Signals {
     this.#subscriber = this.link.patient();
     this.#subscriber.on("message", (channel: string, message: string) => {
       if (channel === orders) this.heard(message, "cancel");
-      else if (message === "changed" || message === "ended") this.heard(channel.slice(news.length), message);
+      else if (message === "changed" || message === "ended")
+        this.heard(channel.slice(news.length), message);
     });
     return this.#subscriber;
   }

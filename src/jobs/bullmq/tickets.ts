@@ -10,15 +10,17 @@ const LAST_TURN = 2 ** 21;
 const MEMORY = 86_400_000;
 
 /**
- * Start-time fair queueing: the turn of a new job is the one after its user's last, but no earlier than the one
- * that is next now. So everybody has one job in each turn, whoever came first with however many, and nobody can
- * save up turns by waiting. BullMQ keeps jobs by priority (first the lowest) in a sorted set whose score is
- * priority * 2^32 + a counter.
+ * Start-time fair queueing: the turn of a new job is the one after its user's last, but no earlier
+ * than the one that is next now. So everybody has one job in each turn, whoever came first with
+ * however many, and nobody can save up turns by waiting. BullMQ keeps jobs by priority (first the
+ * lowest) in a sorted set whose score is priority * 2^32 + a counter.
  */
-const SCRIPT = `
+const SCRIPT =
+  `
 local first = redis.call("ZRANGE", KEYS[1], 0, 0, "WITHSCORES")
 local now = 1
-if first[2] then now = math.floor(tonumber(first[2]) / 4294967296) else redis.call("DEL", KEYS[2]) end
+if first[2] then now = math.floor(tonumber(first[2]) / 4294967296) else redis.call("DEL", ` +
+  `KEYS[2]) end
 local last = tonumber(redis.call("HGET", KEYS[2], ARGV[1]) or "0")
 local turn = math.min(math.max(now, last + 1), tonumber(ARGV[2]))
 redis.call("HSET", KEYS[2], ARGV[1], turn)
@@ -28,32 +30,44 @@ return turn`;
 /** Gives each job of a user its turn among those of the others. */
 class FairTurns {
   /** @param waiting the key of BullMQ's sorted set of jobs with a priority */
-  constructor(private readonly link: RedisLink, private readonly waiting: string) {
+  constructor(
+    private readonly link: RedisLink,
+    private readonly waiting: string,
+  ) {
     link.commands.defineCommand("arkgraphTurn", { numberOfKeys: 2, lua: SCRIPT });
   }
 
   async next(user: string): Promise<number> {
-    const { commands } = this.link as unknown as { commands: { arkgraphTurn(...input: (string | number)[]): Promise<number> } };
+    const { commands } = this.link as unknown as {
+      commands: { arkgraphTurn(...input: (string | number)[]): Promise<number> };
+    };
     return commands.arkgraphTurn(this.waiting, this.link.key("turns"), user, LAST_TURN, MEMORY);
   }
 }
 
 /**
- * Keeps an error of BullMQ's own connections from ending the process when nobody listens any more: one that Redis never
- * let in (a wrong password) fails for good when it is closed, after BullMQ has taken its listeners away. What would be
- * printed then has the password in it.
+ * Keeps an error of BullMQ's own connections from ending the process when nobody listens any more:
+ * one that Redis never let in (a wrong password) fails for good when it is closed, after BullMQ has
+ * taken its listeners away. What would be printed then has the password in it.
  */
 function ignoreUnheard(of: Queue | Worker): void {
-  const { connection, blockingConnection } = of as unknown as { connection: EventEmitter; blockingConnection?: EventEmitter };
+  const { connection, blockingConnection } = of as unknown as {
+    connection: EventEmitter;
+    blockingConnection?: EventEmitter;
+  };
   for (const each of [connection, blockingConnection]) {
     if (!each) continue;
     const emit = each.emit.bind(each);
-    each.emit = (event: string | symbol, ...args: unknown[]) => (event === "error" && each.listenerCount("error") === 0 ? false : emit(event, ...args));
+    each.emit = (event: string | symbol, ...args: unknown[]) =>
+      event === "error" && each.listenerCount("error") === 0 ? false : emit(event, ...args);
   }
 }
 
 /** What BullMQ keeps of a submission: nothing but which it is, and that it takes long. */
-interface TicketData { submission: string; slow?: true }
+interface TicketData {
+  submission: string;
+  slow?: true;
+}
 
 const QUEUE = "submissions";
 /** BullMQ's own counts never end a job: the truth counts attempts. */
@@ -63,14 +77,22 @@ const NEVER = 1_000_000_000;
 const ticketOf = (submission: string): string => `s-${encodeURIComponent(submission)}`;
 const submissionOf = (ticket: string): string => decodeURIComponent(ticket.slice(2));
 
-/** BullMQ's jobs: one for each submission that waits or is worked on, gone when the work is over. */
+/**
+ * BullMQ's jobs: one for each submission that waits or is worked on, gone when the work is over.
+ */
 export class Tickets {
   readonly #queue: Queue<TicketData>;
   readonly #turns: FairTurns;
 
   constructor(private readonly link: RedisLink) {
-    // No version check: it would be asked once, and the queue be of no use when that one question is lost.
-    this.#queue = new Queue<TicketData>(QUEUE, { connection: link.commands, prefix: link.key(), skipVersionCheck: true, streams: { events: { maxLen: 1000 } } });
+    // No version check: it would be asked once, and the queue be of no use when that one question
+    // is lost.
+    this.#queue = new Queue<TicketData>(QUEUE, {
+      connection: link.commands,
+      prefix: link.key(),
+      skipVersionCheck: true,
+      streams: { events: { maxLen: 1000 } },
+    });
     this.#queue.on("error", (error) => link.failed(error));
     ignoreUnheard(this.#queue);
     this.#turns = new FairTurns(link, this.#queue.toKey("prioritized"));
@@ -84,9 +106,19 @@ export class Tickets {
   /** Nothing happens when it has one. @throws when Redis is away */
   async add({ id, user }: { id: string; user: string }): Promise<void> {
     const priority = await this.#turns.next(user);
-    await this.#queue.add("submission", { submission: id }, {
-      jobId: ticketOf(id), priority, attempts: NEVER, backoff: { type: "custom" }, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0,
-    });
+    await this.#queue.add(
+      "submission",
+      { submission: id },
+      {
+        jobId: ticketOf(id),
+        priority,
+        attempts: NEVER,
+        backoff: { type: "custom" },
+        removeOnComplete: true,
+        removeOnFail: true,
+        stackTraceLimit: 0,
+      },
+    );
   }
 
   /** Whether somebody waits for a place. @throws when Redis is away */
@@ -107,7 +139,10 @@ export class Tickets {
 
 /** A worker that did not renew its lock for so many intervals is gone, as far as BullMQ knows. */
 export const LOCK = 5;
-/** A sign of life is believed for so many: it has run out before anyone asks for that of a worker whose lock has. */
+/**
+ * A sign of life is believed for so many: it has run out before anyone asks for that of a worker
+ * whose lock has.
+ */
 export const SIGN = 3;
 /** Intervals in which a worker that lives, and lost its lock with Redis, gives its next sign. */
 const NEXT_SIGN = 2;
@@ -122,8 +157,14 @@ interface TicketWorkerOptions {
   stalledInterval: number;
   backOff: (attempt: number) => number;
   /** Makes an attempt, or joins the one that is being made here. Must not reject. */
-  attempt: (submission: string, slow: boolean) => Promise<Outcome | { /** The work goes on without its ticket. */ end: "aside" }>;
-  /** Whether work that takes long may begin here: there is a place for it, and it does not run here already. */
+  attempt: (
+    submission: string,
+    slow: boolean,
+  ) => Promise<Outcome | { /** The work goes on without its ticket. */ end: "aside" }>;
+  /**
+   * Whether work that takes long may begin here: there is a place for it, and it does not run here
+   * already.
+   */
   mayBeginSlow: (submission: string) => boolean;
   /** Whether the truth calls it running, and it is not here that it runs. */
   claimedElsewhere: (submission: string) => Promise<boolean>;
@@ -148,9 +189,17 @@ export class TicketWorker {
   constructor(private readonly options: TicketWorkerOptions) {
     const { link, concurrency, stalledInterval, backOff, unlocked, fault } = options;
     this.#worker = new Worker<TicketData>(QUEUE, (ticket, token) => this.#work(ticket, token!), {
-      connection: link.patient(), prefix: link.key(), concurrency, stalledInterval, lockDuration: LOCK * stalledInterval,
-      maxStalledCount: NEVER, runRetryDelay: 1000,
-      settings: { backoffStrategy: (_made, _type, error) => backOff((error as Partial<TryAgain>).attempt ?? 1) },
+      connection: link.patient(),
+      prefix: link.key(),
+      concurrency,
+      stalledInterval,
+      lockDuration: LOCK * stalledInterval,
+      maxStalledCount: NEVER,
+      runRetryDelay: 1000,
+      settings: {
+        backoffStrategy: (_made, _type, error) =>
+          backOff((error as Partial<TryAgain>).attempt ?? 1),
+      },
     });
     ignoreUnheard(this.#worker);
     this.#worker.on("error", (error) => {
@@ -162,23 +211,35 @@ export class TicketWorker {
     });
   }
 
-  /** Takes nothing new from now on. Resolves, with Redis or without, soon after `idle`: when the last ticket was given back. */
+  /**
+   * Takes nothing new from now on. Resolves, with Redis or without, soon after `idle`: when the
+   * last ticket was given back.
+   */
   async close(idle: Promise<unknown>): Promise<void> {
     const closed = this.#worker.close().catch((error: unknown) => this.options.link.failed(error));
     await idle;
     let clock: NodeJS.Timeout | undefined;
-    await Promise.race([closed, new Promise((resolve) => (clock = setTimeout(resolve, this.options.link.ready ? FAREWELL : 0)))]);
+    await Promise.race([
+      closed,
+      new Promise(
+        (resolve) => (clock = setTimeout(resolve, this.options.link.ready ? FAREWELL : 0)),
+      ),
+    ]);
     clearTimeout(clock);
   }
 
   async #work(ticket: Ticket<TicketData>, token: string): Promise<void> {
     const { attempt, stalledInterval } = this.options;
     const { submission: id, slow = false } = ticket.data;
-    if (slow && (!this.options.mayBeginSlow(id) || (await this.#goesOnElsewhere(id)))) return this.#giveBack(ticket, token, POLL * stalledInterval);
-    if (await this.#runsElsewhere(ticket)) return this.#giveBack(ticket, token, LOCK * stalledInterval);
+    if (slow && (!this.options.mayBeginSlow(id) || (await this.#goesOnElsewhere(id))))
+      return this.#giveBack(ticket, token, POLL * stalledInterval);
+    if (await this.#runsElsewhere(ticket))
+      return this.#giveBack(ticket, token, LOCK * stalledInterval);
     const outcome = await attempt(id, slow);
     if (outcome.end === "aside" || outcome.end === "deferred") {
-      await ticket.updateData({ submission: id, slow: true }).catch((error: unknown) => this.options.fault(error));
+      await ticket
+        .updateData({ submission: id, slow: true })
+        .catch((error: unknown) => this.options.fault(error));
       return this.#giveBack(ticket, token, POLL * stalledInterval);
     }
     if (outcome.end === "again") throw new TryAgain(outcome.attempt);
@@ -186,23 +247,34 @@ export class TicketWorker {
   }
 
   /**
-   * Whether a ticket that was taken from a worker without a lock has one that lives all the same: when Redis was
-   * replaced, or did not answer for a while, all locks have run out, and the work goes on.
+   * Whether a ticket that was taken from a worker without a lock has one that lives all the same:
+   * when Redis was replaced, or did not answer for a while, all locks have run out, and the work
+   * goes on.
    */
-  async #runsElsewhere({ data: { submission }, stalledCounter }: Ticket<TicketData>): Promise<boolean> {
+  async #runsElsewhere({
+    data: { submission },
+    stalledCounter,
+  }: Ticket<TicketData>): Promise<boolean> {
     if (stalledCounter === 0 || !(await this.options.claimedElsewhere(submission))) return false;
     await pause(NEXT_SIGN * this.options.stalledInterval);
     return this.options.seen(submission);
   }
 
-  /** A ticket of slow work lies aside while the work goes on: whether somebody shows signs of it. */
+  /**
+   * A ticket of slow work lies aside while the work goes on: whether somebody shows signs of it.
+   */
   async #goesOnElsewhere(submission: string): Promise<boolean> {
     return (await this.options.claimedElsewhere(submission)) && this.options.seen(submission);
   }
 
-  /** For whoever is there after `delay` ms. Not with moveToWait: that wakes nobody. Without Redis the lock runs out, with the same effect. */
+  /**
+   * For whoever is there after `delay` ms. Not with moveToWait: that wakes nobody. Without Redis
+   * the lock runs out, with the same effect.
+   */
   async #giveBack(ticket: Ticket<TicketData>, token: string, delay: number): Promise<never> {
-    await ticket.moveToDelayed(Date.now() + delay, token).catch((error: unknown) => this.options.fault(error));
+    await ticket
+      .moveToDelayed(Date.now() + delay, token)
+      .catch((error: unknown) => this.options.fault(error));
     throw new DelayedError();
   }
 }

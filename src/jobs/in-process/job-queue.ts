@@ -1,13 +1,21 @@
 import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
-import { attempt, type AttemptHost, cancelled, endFailed, hasEnded, type JobStore } from "../attempt.js";
+import {
+  attempt,
+  type AttemptHost,
+  cancelled,
+  endFailed,
+  hasEnded,
+  type JobStore,
+} from "../attempt.js";
 import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running, Watchers } from "../running.js";
 
 /**
- * What waits, in start-time fair queueing: a new job comes after its user's last, but no earlier than what is next now. So everybody has one
- * job in each round, whoever came first with however many. `bullmq/fair-turns.ts` does the same in Redis.
+ * What waits, in start-time fair queueing: a new job comes after its user's last, but no earlier
+ * than what is next now. So everybody has one job in each round, whoever came first with however
+ * many. `bullmq/fair-turns.ts` does the same in Redis.
  */
 class FairOrder {
   private readonly rounds = new Map<number, string[]>();
@@ -72,8 +80,9 @@ interface InProcessQueueOptions {
 }
 
 /**
- * Runs submissions in this process: one of each user in turn. What takes longer than `slow.after` leaves its place to others: it goes on in
- * the slow lane, or is stopped and begins again there later when that is full and somebody waits.
+ * Runs submissions in this process: one of each user in turn. What takes longer than `slow.after`
+ * leaves its place to others: it goes on in the slow lane, or is stopped and begins again there
+ * later when that is full and somebody waits.
  */
 export class InProcessJobQueue implements JobQueue {
   private handler: JobHandler | undefined;
@@ -93,11 +102,23 @@ export class InProcessJobQueue implements JobQueue {
   private readonly host: AttemptHost;
 
   constructor(private readonly options: InProcessQueueOptions) {
-    const { store, maxAttempts, maxRestarts = 0, outagePatience = 0, now = Date.now, onFault } = options;
+    const {
+      store,
+      maxAttempts,
+      maxRestarts = 0,
+      outagePatience = 0,
+      now = Date.now,
+      onFault,
+    } = options;
     this.slow = options.slow && new SlowLane(options.slow);
     this.backOff = options.backOff ?? ((attempt) => Math.min(1000 * 2 ** (attempt - 1), 30_000));
     this.host = {
-      store, maxAttempts, maxRestarts, outagePatience, now, ...(onFault && { onFault }),
+      store,
+      maxAttempts,
+      maxRestarts,
+      outagePatience,
+      now,
+      ...(onFault && { onFault }),
       progressed: (id, progress) => {
         this.progresses.set(id, progress);
         this.watchers.notify(id);
@@ -128,7 +149,13 @@ export class InProcessJobQueue implements JobQueue {
   }
 
   private isKnown(id: string): boolean {
-    return this.waiting.has(id) || this.arriving.has(id) || this.running.has(id) || this.timers.has(id) || this.deferred.includes(id);
+    return (
+      this.waiting.has(id) ||
+      this.arriving.has(id) ||
+      this.running.has(id) ||
+      this.timers.has(id) ||
+      this.deferred.includes(id)
+    );
   }
 
   async cancel(id: string): Promise<void> {
@@ -136,7 +163,8 @@ export class InProcessJobQueue implements JobQueue {
     clearTimeout(this.timers.get(id));
     this.timers.delete(id);
     // Left by a process that is gone: nothing runs that could end it.
-    if (!this.running.abort(id, "cancelled") && submission?.status === "running") await endFailed(this.host, submission, cancelled);
+    if (!this.running.abort(id, "cancelled") && submission?.status === "running")
+      await endFailed(this.host, submission, cancelled);
     this.changed(id, submission);
   }
 
@@ -159,7 +187,11 @@ export class InProcessJobQueue implements JobQueue {
   }
 
   async health(): Promise<void> {
-    if (!this.handler || this.closing) throw new ServiceError("SHUTTING_DOWN", "The job queue takes no work: it is not started, or stopping.");
+    if (!this.handler || this.closing)
+      throw new ServiceError(
+        "SHUTTING_DOWN",
+        "The job queue takes no work: it is not started, or stopping.",
+      );
   }
 
   private pump(): void {
@@ -196,7 +228,10 @@ export class InProcessJobQueue implements JobQueue {
   }
 
   private async run(id: string, handler: JobHandler): Promise<void> {
-    const clock = this.slow && !this.slow.has(id) ? setTimeout(() => this.becomesOverdue(id), this.slow.options.after).unref() : undefined;
+    const clock =
+      this.slow && !this.slow.has(id)
+        ? setTimeout(() => this.becomesOverdue(id), this.slow.options.after).unref()
+        : undefined;
     const outcome = await this.running.track(id, (abort) => attempt(this.host, id, handler, abort));
     clearTimeout(clock);
     this.overdue.delete(id);

@@ -1,8 +1,8 @@
 import type { JsonProblem } from "./strict-json.js";
 
 /**
- * True when a double keeps the number as written: its shortest decimal form is the same number. `1.0`, `1e2`,
- * `-0` and `0.1` are kept; `12345678901234567890`, `1e400` and `1e-400` are not.
+ * True when a double keeps the number as written: its shortest decimal form is the same number.
+ * `1.0`, `1e2`, `-0` and `0.1` are kept; `12345678901234567890`, `1e400` and `1e-400` are not.
  * @param literal a number as RFC 8259 §6 writes it
  */
 export function isExactNumber(literal: string): boolean {
@@ -10,10 +10,15 @@ export function isExactNumber(literal: string): boolean {
   if (!Number.isFinite(value)) return false;
   const written = decimal(literal);
   const kept = decimal(String(value));
-  return written.digits === kept.digits && (written.digits === "" || written.exponent === kept.exponent);
+  return (
+    written.digits === kept.digits && (written.digits === "" || written.exponent === kept.exponent)
+  );
 }
 
-/** Significant digits without zeros at either end, and the power of ten of the first; zero has no digits. */
+/**
+ * Significant digits without zeros at either end, and the power of ten of the first; zero has no
+ * digits.
+ */
 function decimal(literal: string): { digits: string; exponent: number } {
   const text = literal.startsWith("-") ? literal.slice(1) : literal;
   const e = text.search(/[eE]/);
@@ -25,22 +30,34 @@ function decimal(literal: string): { digits: string; exponent: number } {
   while (start < all.length && all.charCodeAt(start) === 0x30) start++;
   let end = all.length;
   while (end > start && all.charCodeAt(end - 1) === 0x30) end--;
-  return { digits: all.slice(start, end), exponent: (e < 0 ? 0 : Number(text.slice(e + 1))) + whole.length - start };
+  return {
+    digits: all.slice(start, end),
+    exponent: (e < 0 ? 0 : Number(text.slice(e + 1))) + whole.length - start,
+  };
 }
 
 /** More would help nobody, and a hostile text could hold millions. */
 const MAX_PROBLEMS = 100;
 
 /** An array or object being read: what its current item is called. */
-interface Frame { keys: Set<string> | null; place: string | number }
+interface Frame {
+  keys: Set<string> | null;
+  place: string | number;
+}
 
 class Broken extends Error {
-  constructor(readonly at: number, message: string) {
+  constructor(
+    readonly at: number,
+    message: string,
+  ) {
     super(message);
   }
 }
 
-/** The thorough look at a text that is not JSON, or not to be trusted: every problem with its pointer and place. */
+/**
+ * The thorough look at a text that is not JSON, or not to be trusted: every problem with its
+ * pointer and place.
+ */
 export function inspectJson(text: string, maxDepth: number): JsonProblem[] {
   const inspection = new Inspection(text, maxDepth);
   return inspection.run();
@@ -54,7 +71,10 @@ class Inspection {
   private lineStart = 0;
   private nextBreak: number | undefined;
 
-  constructor(private readonly text: string, private readonly maxDepth: number) {}
+  constructor(
+    private readonly text: string,
+    private readonly maxDepth: number,
+  ) {}
 
   run(): JsonProblem[] {
     try {
@@ -67,7 +87,8 @@ class Inspection {
   }
 
   private document(): void {
-    // Each turn reads one value, then closes what ends behind it. The stack is ours, so depth costs no calls.
+    // Each turn reads one value, then closes what ends behind it. The stack is ours, so depth costs
+    // no calls.
     for (;;) {
       this.space();
       if (this.problems.length >= MAX_PROBLEMS) return;
@@ -77,7 +98,11 @@ class Inspection {
         this.frames.push({ keys: char === "{" ? new Set() : null, place: char === "{" ? "" : 0 });
         if (this.frames.length > this.maxDepth) {
           this.frames.pop();
-          this.tell("too_deep", `nested deeper than MAX_JSON_DEPTH=${this.maxDepth} allows`, this.at - 1);
+          this.tell(
+            "too_deep",
+            `nested deeper than MAX_JSON_DEPTH=${this.maxDepth} allows`,
+            this.at - 1,
+          );
           return;
         }
         this.space();
@@ -121,8 +146,10 @@ class Inspection {
     const frame = this.frames.at(-1)!;
     const key = this.string();
     frame.place = key;
-    if (!isKeepable(key)) this.tell("string_unicode", "a key holds NUL or half of a surrogate pair", start);
-    if (frame.keys!.has(key)) this.tell("duplicate_key", "the key stands twice in this object", start);
+    if (!isKeepable(key))
+      this.tell("string_unicode", "a key holds NUL or half of a surrogate pair", start);
+    if (frame.keys!.has(key))
+      this.tell("duplicate_key", "the key stands twice in this object", start);
     frame.keys!.add(key);
     this.space();
     if (this.text[this.at] !== ":") throw new Broken(this.at, "Expecting ':' delimiter");
@@ -132,7 +159,8 @@ class Inspection {
   private scalar(): void {
     const start = this.at;
     if (this.text[start] === '"') {
-      if (!isKeepable(this.string())) this.tell("string_unicode", "the string holds NUL or half of a surrogate pair", start);
+      if (!isKeepable(this.string()))
+        this.tell("string_unicode", "the string holds NUL or half of a surrogate pair", start);
       return;
     }
     const word = match(/true|false|null/y, this.text, start);
@@ -140,7 +168,11 @@ class Inspection {
     if (number === undefined) throw new Broken(start, "Expecting value");
     this.at += number.length;
     if (word === undefined && !isExactNumber(number))
-      this.tell("number_precision", "the number has more digits or a larger exponent than a double keeps; send it as a string", start);
+      this.tell(
+        "number_precision",
+        "the number has more digits or a larger exponent than a double keeps; send it as a string",
+        start,
+      );
   }
 
   /** Reads a string at its opening quote. */
@@ -154,7 +186,8 @@ class Inspection {
       if (char < 0x20) throw new Broken(at, "Invalid control character at");
       if (char !== 0x5c) at++;
       else if (this.text[at + 1] === "u") {
-        if (match(/[0-9a-fA-F]{4}/y, this.text, at + 2) === undefined) throw new Broken(at, "Invalid \\uXXXX escape");
+        if (match(/[0-9a-fA-F]{4}/y, this.text, at + 2) === undefined)
+          throw new Broken(at, "Invalid \\uXXXX escape");
         at += 6;
       } else if ('"\\/bfnrt'.includes(this.text[at + 1] ?? " ")) at += 2;
       else throw new Broken(at, "Invalid \\escape");
@@ -164,7 +197,12 @@ class Inspection {
   }
 
   private space(): void {
-    for (let char = this.text.charCodeAt(this.at); char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09; char = this.text.charCodeAt(this.at)) this.at++;
+    for (
+      let char = this.text.charCodeAt(this.at);
+      char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
+      char = this.text.charCodeAt(this.at)
+    )
+      this.at++;
   }
 
   private tell(code: JsonProblem["code"], message: string, offset: number): void {
@@ -175,8 +213,17 @@ class Inspection {
       this.lineStart = this.nextBreak + 1;
       this.nextBreak = this.breakAfter(this.lineStart);
     }
-    const pointer = this.frames.map(({ place }) => `/${shown(place).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-    this.problems.push({ pointer, code, message, line: this.lines, column: offset - this.lineStart + 1, offset });
+    const pointer = this.frames
+      .map(({ place }) => `/${shown(place).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+      .join("");
+    this.problems.push({
+      pointer,
+      code,
+      message,
+      line: this.lines,
+      column: offset - this.lineStart + 1,
+      offset,
+    });
   }
 
   private breakAfter(from: number): number {
@@ -186,7 +233,10 @@ class Inspection {
 }
 
 /** A key as pointers show it: one of megabytes would be repeated for each problem below it. */
-const shown = (place: string | number): string => (typeof place === "string" && place.length > LONGEST_KEY ? `${place.slice(0, LONGEST_KEY)}…` : String(place));
+const shown = (place: string | number): string =>
+  typeof place === "string" && place.length > LONGEST_KEY
+    ? `${place.slice(0, LONGEST_KEY)}…`
+    : String(place);
 const LONGEST_KEY = 200;
 
 const isKeepable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();

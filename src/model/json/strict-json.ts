@@ -4,7 +4,10 @@ import type { JsonValue } from "../field.js";
 import { inspectJson, isExactNumber } from "./inspect-json.js";
 
 export interface JsonProblem {
-  /** JSON pointer (RFC 6901) of the value; for `json_invalid` of the value being read when the text broke. */
+  /**
+   * JSON pointer (RFC 6901) of the value; for `json_invalid` of the value being read when the text
+   * broke.
+   */
   pointer: string;
   code: "json_invalid" | "number_precision" | "duplicate_key" | "string_unicode" | "too_deep";
   /** For `json_invalid` the wording of Python's json module, which existing clients know. */
@@ -23,27 +26,41 @@ export interface StrictJson {
 }
 
 /**
- * Reads JSON without changing anything silently: what `JSON.parse` would round (numbers), drop (the first of
- * two equal keys) or let through (NUL, lone surrogates: no store can keep them) is a problem with its place.
- * Linear in the length of the text, and without recursion. At most 100 problems are told.
+ * Reads JSON without changing anything silently: what `JSON.parse` would round (numbers), drop (the
+ * first of two equal keys) or let through (NUL, lone surrogates: no store can keep them) is a
+ * problem with its place. Linear in the length of the text, and without recursion. At most 100
+ * problems are told.
  *
- * A key `__proto__` is an ordinary own key of the value; copy objects with spread or `Object.fromEntries`,
- * never by assignment.
+ * A key `__proto__` is an ordinary own key of the value; copy objects with spread or
+ * `Object.fromEntries`, never by assignment.
  *
  * @param input UTF-8 bytes (a byte order mark is dropped) or text
  * @param limits maxDepth: most arrays and objects inside each other; a scalar has depth 0
  */
-export function parseStrictJson(input: Uint8Array | string, limits: { maxDepth: number }): StrictJson {
-  if (typeof input !== "string" && !isUtf8(input)) return { value: undefined, problems: [notUtf8(input)] };
+export function parseStrictJson(
+  input: Uint8Array | string,
+  limits: { maxDepth: number },
+): StrictJson {
+  if (typeof input !== "string" && !isUtf8(input))
+    return { value: undefined, problems: [notUtf8(input)] };
   // ignoreBOM false (the default) means that the mark is taken off.
-  const text = typeof input !== "string" ? new TextDecoder().decode(input) : input.charCodeAt(0) === 0xfeff ? input.slice(1) : input;
+  const text =
+    typeof input !== "string"
+      ? new TextDecoder().decode(input)
+      : input.charCodeAt(0) === 0xfeff
+        ? input.slice(1)
+        : input;
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch {
     const problems = inspectJson(text, limits.maxDepth);
-    if (problems.some(({ code }) => code === "json_invalid" || code === "too_deep")) return { value: undefined, problems };
-    return { value: undefined, problems: [...problems, { pointer: "", code: "json_invalid", message: "Expecting value" }] };
+    if (problems.some(({ code }) => code === "json_invalid" || code === "too_deep"))
+      return { value: undefined, problems };
+    return {
+      value: undefined,
+      problems: [...problems, { pointer: "", code: "json_invalid", message: "Expecting value" }],
+    };
   }
   const keys = countKeys(text, limits.maxDepth);
   if (keys >= 0 && keys === countOwnKeys(value)) return { value, problems: [] };
@@ -52,8 +69,8 @@ export function parseStrictJson(input: Uint8Array | string, limits: { maxDepth: 
 }
 
 /**
- * The cheap look at text that is known to be JSON: how many keys it writes, or -1 when something in it needs
- * the thorough look (depth, an inexact number, a doubtful string).
+ * The cheap look at text that is known to be JSON: how many keys it writes, or -1 when something in
+ * it needs the thorough look (depth, an inexact number, a doubtful string).
  */
 function countKeys(text: string, maxDepth: number): number {
   if (!text.isWellFormed()) return -1;
@@ -92,7 +109,10 @@ function countKeys(text: string, maxDepth: number): number {
   return keys;
 }
 
-/** How many UTF-16 units the escape with its hex digits at `at` stands for, its pair included; 0 for NUL or half of a pair. */
+/**
+ * How many UTF-16 units the escape with its hex digits at `at` stands for, its pair included; 0 for
+ * NUL or half of a pair.
+ */
 function escapedUnits(text: string, at: number): 0 | 1 | 2 {
   const unit = Number.parseInt(text.slice(at, at + 4), 16);
   if (unit === 0 || (unit >= 0xdc00 && unit <= 0xdfff)) return 0;
@@ -116,34 +136,66 @@ function countOwnKeys(value: JsonValue): number {
 }
 
 function notUtf8(bytes: Uint8Array): JsonProblem {
-  // Halving: the longest valid prefix ends within the part that is not valid. Each step looks at half of the last.
+  // Halving: the longest valid prefix ends within the part that is not valid. Each step looks at
+  // half of the last.
   let from = 0;
   let to = bytes.length;
   while (to - from > 4) {
     let middle = (from + to) >>> 1;
     // Back to the start of a character, else a valid one would be cut.
-    for (let back = 0; back < 3 && middle > from && (bytes[middle]! & 0xc0) === 0x80; back++) middle--;
+    for (let back = 0; back < 3 && middle > from && (bytes[middle]! & 0xc0) === 0x80; back++)
+      middle--;
     if (middle === from) break;
     if (isUtf8(bytes.subarray(from, middle))) from = middle;
     else to = middle;
   }
   const before = new TextDecoder().decode(bytes.subarray(0, from));
   const line = before.split("\n").length;
-  return { pointer: "", code: "json_invalid", message: "Invalid UTF-8", line, column: before.length - before.lastIndexOf("\n"), offset: before.length };
+  return {
+    pointer: "",
+    code: "json_invalid",
+    message: "Invalid UTF-8",
+    line,
+    column: before.length - before.lastIndexOf("\n"),
+    offset: before.length,
+  };
 }
 
 /**
  * What a text is refused with that is no JSON, or holds what no document may.
- * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is part of its place
+ * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is part
+ * of its place
  */
-export function jsonRefusal(problems: readonly JsonProblem[], at: readonly (string | number)[]): ValidationError {
-  return new ValidationError(problems.map((problem): ValidationItem => {
-    if (problem.code === "json_invalid") return { loc: at.length > 1 ? [...at] : [...at, problem.offset ?? 0], msg: "JSON decode error", type: "json_invalid", ctx: { error: problem.message } };
-    return { loc: [...at, ...pointerSegments(problem.pointer)], msg: problem.message, type: problem.code };
-  }));
+export function jsonRefusal(
+  problems: readonly JsonProblem[],
+  at: readonly (string | number)[],
+): ValidationError {
+  return new ValidationError(
+    problems.map((problem): ValidationItem => {
+      if (problem.code === "json_invalid")
+        return {
+          loc: at.length > 1 ? [...at] : [...at, problem.offset ?? 0],
+          msg: "JSON decode error",
+          type: "json_invalid",
+          ctx: { error: problem.message },
+        };
+      return {
+        loc: [...at, ...pointerSegments(problem.pointer)],
+        msg: problem.message,
+        type: problem.code,
+      };
+    }),
+  );
 }
 
 /** The steps of a JSON pointer; what looks like an index is one. */
 export function pointerSegments(pointer: string): (string | number)[] {
-  return pointer.split("/").slice(1).map((segment) => (/^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : segment.replaceAll("~1", "/").replaceAll("~0", "~")));
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((segment) =>
+      /^(?:0|[1-9]\d*)$/.test(segment)
+        ? Number(segment)
+        : segment.replaceAll("~1", "/").replaceAll("~0", "~"),
+    );
 }

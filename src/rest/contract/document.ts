@@ -17,14 +17,36 @@ import { SERVICE } from "../service.js";
 import { SPARQL } from "../sparql.js";
 import { TABLES, VALIDATION } from "../validation.js";
 import { ORGANIZATIONS, PROJECTS, RECORDS } from "./record-rows.js";
-import { type ContractRow, headerRefs, HEADERS, type MediaTypeObject, schemaRef, SHARED_PARAMETERS, TAGS } from "./rows.js";
+import {
+  type ContractRow,
+  headerRefs,
+  HEADERS,
+  type MediaTypeObject,
+  schemaRef,
+  SHARED_PARAMETERS,
+  TAGS,
+} from "./rows.js";
 import { componentSchemas } from "./schemas.js";
 
 /** Names of the shared error responses by status. */
 const NAMES: Readonly<Record<number, string>> = {
-  400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict",
-  410: "Gone", 412: "PreconditionFailed", 413: "TooLarge", 415: "UnsupportedMediaType", 416: "RangeNotSatisfiable",
-  422: "ValidationFailed", 429: "TooManyRequests", 500: "InternalError", 503: "Unavailable",
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  408: "RequestTimeout",
+  409: "Conflict",
+  410: "Gone",
+  412: "PreconditionFailed",
+  413: "TooLarge",
+  415: "UnsupportedMediaType",
+  416: "RangeNotSatisfiable",
+  422: "ValidationFailed",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "Unavailable",
 };
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const nameOf = (status: number): string => {
@@ -34,12 +56,21 @@ const nameOf = (status: number): string => {
 };
 
 /** Any operation may answer these. */
-const EVERYWHERE: readonly ErrorCode[] = ["BAD_REQUEST", "VALIDATION", "INTERNAL", "STORE_UNAVAILABLE"];
+const EVERYWHERE: readonly ErrorCode[] = [
+  "BAD_REQUEST",
+  "VALIDATION",
+  "INTERNAL",
+  "STORE_UNAVAILABLE",
+];
 
 /** References to the responses that refuse with these codes, by status. */
 function refusalsOf(codes: readonly ErrorCode[]): JsonObject {
   const statuses = new Set([...EVERYWHERE, ...codes].map((code) => ERRORS[code].status));
-  return Object.fromEntries([...statuses].toSorted((a, b) => a - b).map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]));
+  return Object.fromEntries(
+    [...statuses]
+      .toSorted((a, b) => a - b)
+      .map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
+  );
 }
 
 /** `components.responses`: one per status of the table of errors. */
@@ -51,19 +82,52 @@ function errorResponses(): JsonObject {
 function responseOf(status: number): JsonObject {
   const codes = CODES.filter((code) => ERRORS[code].status === status);
   if (status === 422) {
-    return { description: ERRORS.VALIDATION.meaning, content: { "application/json": { schema: schemaRef("HTTPValidationError"), example: VALIDATION_EXAMPLE } } };
+    return {
+      description: ERRORS.VALIDATION.meaning,
+      content: {
+        "application/json": {
+          schema: schemaRef("HTTPValidationError"),
+          example: VALIDATION_EXAMPLE,
+        },
+      },
+    };
   }
   // A crate is refused with a code of its own; see docs/crates.md.
-  const ofCrates = Object.entries(FINDING_CODES).filter(([, finding]) => finding.severity === "REQUIRED" && finding.status === status).map(([code]) => code);
+  const ofCrates = Object.entries(FINDING_CODES)
+    .filter(([, finding]) => finding.severity === "REQUIRED" && finding.status === status)
+    .map(([code]) => code);
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join("\n\n") + (ofCrates.length > 0 ? "\n\nOf a crate: the code of what is wrong with it, as in docs/crates.md." : ""),
-    ...(status === 401 ? { headers: { "WWW-Authenticate": { description: "`Bearer`.", schema: { type: "string" } } } } : {}),
-    ...(status === 405 ? { headers: { Allow: { description: "Methods of the path.", schema: { type: "string" } } } } : {}),
-    ...(status === 429 || status === 503 ? { headers: { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } } } : {}),
+    description:
+      codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join("\n\n") +
+      (ofCrates.length > 0
+        ? "\n\nOf a crate: the code of what is wrong with it, as in docs/crates.md."
+        : ""),
+    ...(status === 401
+      ? {
+          headers: { "WWW-Authenticate": { description: "`Bearer`.", schema: { type: "string" } } },
+        }
+      : {}),
+    ...(status === 405
+      ? { headers: { Allow: { description: "Methods of the path.", schema: { type: "string" } } } }
+      : {}),
+    ...(status === 429 || status === 503
+      ? {
+          headers: {
+            "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } },
+          },
+        }
+      : {}),
     content: {
       "application/json": {
-        schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: [...new Set<string>([...codes, ...ofCrates])] } } }] },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: { detail: ERRORS[code].meaning, code } }])),
+        schema: {
+          allOf: [
+            schemaRef("Error"),
+            { properties: { code: { enum: [...new Set<string>([...codes, ...ofCrates])] } } },
+          ],
+        },
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { value: { detail: ERRORS[code].meaning, code } }]),
+        ),
       },
     },
   };
@@ -72,7 +136,12 @@ function responseOf(status: number): JsonObject {
 const VALIDATION_EXAMPLE: JsonValue = {
   detail: [
     { loc: ["body", "name"], msg: "Field required", type: "missing" },
-    { loc: ["body", "description"], msg: "String should have at least 5 characters", type: "string_too_short", ctx: { min_length: 5 } },
+    {
+      loc: ["body", "description"],
+      msg: "String should have at least 5 characters",
+      type: "string_too_short",
+      ctx: { min_length: 5 },
+    },
   ],
 };
 
@@ -82,8 +151,26 @@ const SCHEME = "OAuth2PasswordBearer";
 
 /** Every operation of the REST door. */
 export const OPERATIONS: readonly ContractRow[] = [
-  ...SERVICE, ...ACCOUNTS, ...RECORDS, ...GROUPS, ...COMPUTATIONS, ...PROJECTS, ...ORGANIZATIONS, ...CRATES, ...CRATE_PLANS, ...SCORES, ...FILES, ...DOWNLOADS, ...PUBLICATION, ...EVIDENCE, ...SPARQL, ...VALIDATION, ...IDENTIFIERS, ...HISTORIES,
-  ...SEARCH, ...TABLES,
+  ...SERVICE,
+  ...ACCOUNTS,
+  ...RECORDS,
+  ...GROUPS,
+  ...COMPUTATIONS,
+  ...PROJECTS,
+  ...ORGANIZATIONS,
+  ...CRATES,
+  ...CRATE_PLANS,
+  ...SCORES,
+  ...FILES,
+  ...DOWNLOADS,
+  ...PUBLICATION,
+  ...EVIDENCE,
+  ...SPARQL,
+  ...VALIDATION,
+  ...IDENTIFIERS,
+  ...HISTORIES,
+  ...SEARCH,
+  ...TABLES,
 ];
 
 /** The OpenAPI 3.1 description of the REST door, printed from the tables. */
@@ -95,13 +182,19 @@ export function openApiDocument(): JsonObject {
       version: API_VERSION,
       summary: "A registry for research objects, their files and their provenance.",
       description: [
-        "Records are JSON-LD under ARK identifiers. Typical work: get a token, upload a crate, poll its status, fetch by identifier.",
-        "Every success is 200. Broken rules of the input are 422 with all of them at once; every other refusal carries one sentence and a stable code.",
-        "The last part of an identifier in a path (`{postfix}`) may hold slashes. Every path also answers below `/api`, and with or without a slash at the end.",
+        "Records are JSON-LD under ARK identifiers. Typical work: get a token, upload a " +
+          "crate, poll its status, fetch by identifier.",
+        "Every success is 200. Broken rules of the input are 422 with all of them at once; " +
+          "every other refusal carries one sentence and a stable code.",
+        "The last part of an identifier in a path (`{postfix}`) may hold slashes. Every " +
+          "path also answers below `/api`, and with or without a slash at the end.",
       ].join("\n\n"),
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/", description: "This registry." }, { url: "/api", description: "The same." }],
+    servers: [
+      { url: "/", description: "This registry." },
+      { url: "/api", description: "The same." },
+    ],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathItems(),
     components: {
@@ -110,14 +203,17 @@ export function openApiDocument(): JsonObject {
       examples: sharedExamples(),
       responses: errorResponses(),
       headers: HEADERS,
-      securitySchemes: { [SCHEME]: { type: "oauth2", flows: { password: { tokenUrl: "token", scopes: {} } } } },
+      securitySchemes: {
+        [SCHEME]: { type: "oauth2", flows: { password: { tokenUrl: "token", scopes: {} } } },
+      },
     },
   };
 }
 
 function pathItems(): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const operation of OPERATIONS) (paths[operation.path] ??= {})[operation.method] = operationObject(operation);
+  for (const operation of OPERATIONS)
+    (paths[operation.path] ??= {})[operation.method] = operationObject(operation);
   return paths;
 }
 
@@ -129,7 +225,15 @@ function operationObject(operation: ContractRow): JsonObject {
     summary: operation.summary,
     ...(operation.description ? { description: operation.description } : {}),
     ...(operation.parameters?.length ? { parameters: [...operation.parameters] } : {}),
-    ...(body ? { requestBody: { required: true, content: contentOf(body), ...(operation.bodyLimit ? { "x-limit": operation.bodyLimit } : {}) } } : {}),
+    ...(body
+      ? {
+          requestBody: {
+            required: true,
+            content: contentOf(body),
+            ...(operation.bodyLimit ? { "x-limit": operation.bodyLimit } : {}),
+          },
+        }
+      : {}),
     responses: {
       "200": {
         description: answer.description,
@@ -137,29 +241,52 @@ function operationObject(operation: ContractRow): JsonObject {
         content: contentOf(answer.content),
       },
       // A token that is sent where it is not needed must still be good.
-      ...refusalsOf([...(operation.refusals ?? []), ...(token === "optional" ? ["INVALID_TOKEN" as const] : [])]),
+      ...refusalsOf([
+        ...(operation.refusals ?? []),
+        ...(token === "optional" ? ["INVALID_TOKEN" as const] : []),
+      ]),
       ...operation.also,
     },
     // An empty list says that none is needed; a missing one would leave that open.
-    security: token === "required" ? [{ [SCHEME]: [] }] : token === "optional" ? [{}, { [SCHEME]: [] }] : [],
+    security:
+      token === "required"
+        ? [{ [SCHEME]: [] }]
+        : token === "optional"
+          ? [{}, { [SCHEME]: [] }]
+          : [],
   };
 }
 
 function contentOf(content: Readonly<Record<string, MediaTypeObject>>): JsonObject {
-  return Object.fromEntries(Object.entries(content).map(([mediaType, { schema, example, exampleName }]): [string, JsonObject] => {
-    if (exampleName) return [mediaType, { schema, examples: { [exampleName]: { $ref: `#/components/examples/${exampleName}` } } }];
-    return [mediaType, { schema, ...(example === undefined ? {} : { example }) }];
-  }));
+  return Object.fromEntries(
+    Object.entries(content).map(
+      ([mediaType, { schema, example, exampleName }]): [string, JsonObject] => {
+        if (exampleName)
+          return [
+            mediaType,
+            {
+              schema,
+              examples: { [exampleName]: { $ref: `#/components/examples/${exampleName}` } },
+            },
+          ];
+        return [mediaType, { schema, ...(example === undefined ? {} : { example }) }];
+      },
+    ),
+  );
 }
 
 /** @throws Error when two different examples have one name */
 function sharedExamples(): JsonObject {
   const found: Record<string, { value: JsonValue }> = {};
   for (const { body, answer } of OPERATIONS) {
-    for (const { example, exampleName } of [...Object.values(body ?? {}), ...Object.values(answer.content)]) {
+    for (const { example, exampleName } of [
+      ...Object.values(body ?? {}),
+      ...Object.values(answer.content),
+    ]) {
       if (!exampleName || example === undefined) continue;
       const known = (found[exampleName] ??= { value: example });
-      if (JSON.stringify(known.value) !== JSON.stringify(example)) throw new Error(`two examples are called ${exampleName}`);
+      if (JSON.stringify(known.value) !== JSON.stringify(example))
+        throw new Error(`two examples are called ${exampleName}`);
     }
   }
   return found;

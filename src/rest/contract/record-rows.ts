@@ -2,7 +2,26 @@ import { EXAMPLES } from "../../model/examples.js";
 import { expandCurie, type JsonObject } from "../../model/field.js";
 import { type Kind, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { arkPath, AUTHORIZATION, BACKLINKS, BODY_REFUSALS, type ContractRow, FIND_REFUSALS, FORMAT, html, IF_MATCH, IF_NONE_MATCH, json, LIST, type MediaTypeObject, NOT_MODIFIED, path, REVISION, TOMBSTONE, WRITE_REFUSALS } from "./rows.js";
+import {
+  arkPath,
+  AUTHORIZATION,
+  BACKLINKS,
+  BODY_REFUSALS,
+  type ContractRow,
+  FIND_REFUSALS,
+  FORMAT,
+  html,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  json,
+  LIST,
+  type MediaTypeObject,
+  NOT_MODIFIED,
+  path,
+  REVISION,
+  TOMBSTONE,
+  WRITE_REFUSALS,
+} from "./rows.js";
 import { answerOf, bodyOf, recordExample } from "./schemas.js";
 
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
@@ -10,55 +29,118 @@ const READ_REFUSALS = [...FIND_REFUSALS, "NOT_ACCEPTABLE"] as const;
 
 /** The five operations of a kind. What a kind does differently is said where it differs. */
 function recordRows(kind: Kind): ContractRow[] {
-  return [listOperation(kind), createOperation(kind), updateOperation(kind), getOperation(kind), deleteOperation(kind)];
+  return [
+    listOperation(kind),
+    createOperation(kind),
+    updateOperation(kind),
+    getOperation(kind),
+    deleteOperation(kind),
+  ];
 }
 
-const article = (kind: Kind): string => `${/^[aeio]/i.test(kind.typeName) ? "an" : "a"} ${labelOf(kind)}`;
+const article = (kind: Kind): string =>
+  `${/^[aeio]/i.test(kind.typeName) ? "an" : "a"} ${labelOf(kind)}`;
 /** `EvidenceGraph` → `evidence graph`. */
-const labelOf = (kind: Kind): string => kind.typeName.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+const labelOf = (kind: Kind): string =>
+  kind.typeName.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
 
 function listOperation(kind: Kind): ContractRow {
   const example = publicView(kind, recordExample(kind));
   return {
-    method: "get", path: `/${kind.path}`, operationId: `list_${kind.name}`, tag: "records", summary: `List of records: ${labelOf(kind)}`,
+    method: "get",
+    path: `/${kind.path}`,
+    operationId: `list_${kind.name}`,
+    tag: "records",
+    summary: `List of records: ${labelOf(kind)}`,
     description: "Without `limit` the whole list. Deleted records are left out.",
     parameters: LIST,
-    answer: { description: "The records.", content: json({ type: "array", items: answerOf(kind) }, [example], `${kind.typeName}List`), headers: ["Link", "X-Total-Count"] },
-    ...(kind.name === "user" ? { token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN"] } : {}),
+    answer: {
+      description: "The records.",
+      content: json({ type: "array", items: answerOf(kind) }, [example], `${kind.typeName}List`),
+      headers: ["Link", "X-Total-Count"],
+    },
+    ...(kind.name === "user"
+      ? { token: "required", refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN"] }
+      : {}),
   };
 }
 
 function createOperation(kind: Kind): ContractRow {
   return {
-    method: "post", path: `/${kind.path}`, operationId: `create_${kind.name}`, tag: "records", summary: `Create ${article(kind)}`,
-    description: `${kind.description} Without \`@id\` an identifier is minted.${kind.fields["owner"] ? " `owner` may also be given in compact form, as an object with `@id`; its `@id` is kept." : ""}`,
+    method: "post",
+    path: `/${kind.path}`,
+    operationId: `create_${kind.name}`,
+    tag: "records",
+    summary: `Create ${article(kind)}`,
+    description:
+      `${kind.description} Without \`@id\` an identifier is ` +
+      `minted.${
+        kind.fields["owner"]
+          ? " `owner` may also be given in compact form, as an object with `@id`; its `@id` is " +
+            "kept."
+          : ""
+      }`,
     body: bodiesOf(kind),
-    answer: { description: "The created record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
+    answer: {
+      description: "The created record.",
+      content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`),
+      headers: HEADERS,
+    },
     ...(kind.name === "user"
-      ? { bodyLimit: "MAX_LOGIN_BYTES" as const, refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE", "EMAIL_TAKEN"] }
+      ? {
+          bodyLimit: "MAX_LOGIN_BYTES" as const,
+          refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE", "EMAIL_TAKEN"],
+        }
       : { token: "required", refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, "DUPLICATE"] }),
   };
 }
 
 function updateOperation(kind: Kind): ContractRow {
   return {
-    method: "put", path: `/${kind.path}`, operationId: `update_${kind.name}`, tag: "records", summary: `Replace ${article(kind)}`,
-    description: "Replaces the whole record that the body's `@id` names: absent fields fall back to their default or vanish. A body that changes nothing makes no revision.",
+    method: "put",
+    path: `/${kind.path}`,
+    operationId: `update_${kind.name}`,
+    tag: "records",
+    summary: `Replace ${article(kind)}`,
+    description:
+      "Replaces the whole record that the body's `@id` names: absent fields fall back to " +
+      "their default or vanish. A body that changes nothing makes no revision.",
     parameters: [IF_MATCH],
     body: bodiesOf(kind),
-    answer: { description: "The updated record.", content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`), headers: HEADERS },
+    answer: {
+      description: "The updated record.",
+      content: json(answerOf(kind), recordExample(kind), `${kind.typeName}Record`),
+      headers: HEADERS,
+    },
     token: "required",
-    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "WRONG_KIND", "REVISION_MISMATCH"],
+    refusals: [
+      ...WRITE_REFUSALS,
+      ...BODY_REFUSALS,
+      ...FIND_REFUSALS,
+      "WRONG_KIND",
+      "REVISION_MISMATCH",
+    ],
   };
 }
 
 function getOperation(kind: Kind): ContractRow {
   const example = publicView(kind, recordExample(kind));
   return {
-    method: "get", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `get_${kind.name}`, tag: "records", summary: `One record: ${labelOf(kind)}`,
-    description: kind.closed ? "Anyone sees the declared public fields; the account itself and administrators see the rest." : "Lists that other records imply are filled in when the record is read.",
+    method: "get",
+    path: `/${kind.path}/ark:{NAAN}/{postfix}`,
+    operationId: `get_${kind.name}`,
+    tag: "records",
+    summary: `One record: ${labelOf(kind)}`,
+    description: kind.closed
+      ? "Anyone sees the declared public fields; the account itself and administrators see " +
+        "the rest."
+      : "Lists that other records imply are filled in when the record is read.",
     parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, REVISION, BACKLINKS],
-    answer: { description: "The record.", content: representations(kind, example), headers: [...HEADERS, "Link", "Content-Location"] },
+    answer: {
+      description: "The record.",
+      content: representations(kind, example),
+      headers: [...HEADERS, "Link", "Content-Location"],
+    },
     also: NOT_MODIFIED,
     token: "optional",
     refusals: READ_REFUSALS,
@@ -68,10 +150,18 @@ function getOperation(kind: Kind): ContractRow {
 function deleteOperation(kind: Kind): ContractRow {
   const example = recordExample(kind);
   return {
-    method: "delete", path: `/${kind.path}/ark:{NAAN}/{postfix}`, operationId: `delete_${kind.name}`, tag: "records", summary: `Delete ${article(kind)}`,
-    description: "Leaves a tombstone: the identifier is not used again, and reading it answers 410.",
+    method: "delete",
+    path: `/${kind.path}/ark:{NAAN}/{postfix}`,
+    operationId: `delete_${kind.name}`,
+    tag: "records",
+    summary: `Delete ${article(kind)}`,
+    description:
+      "Leaves a tombstone: the identifier is not used again, and reading it answers 410.",
     parameters: [...arkPath(example["@id"] as string), IF_MATCH, ...TOMBSTONE],
-    answer: { description: "The deleted record.", content: json(answerOf(kind), example, `${kind.typeName}Record`) },
+    answer: {
+      description: "The deleted record.",
+      content: json(answerOf(kind), example, `${kind.typeName}Record`),
+    },
     token: "required",
     refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
   };
@@ -79,49 +169,105 @@ function deleteOperation(kind: Kind): ContractRow {
 
 /** A record in every media type that `Accept` may ask for; JSON-LD when it does not say. */
 export function representations(kind: Kind, example: JsonObject): Record<string, MediaTypeObject> {
-  return representationsOf(answerOf(kind), example, kind, kind.closed ? `Public${kind.typeName}` : `${kind.typeName}Record`);
+  return representationsOf(
+    answerOf(kind),
+    example,
+    kind,
+    kind.closed ? `Public${kind.typeName}` : `${kind.typeName}Record`,
+  );
 }
 
 /** The same for a record of which only an example's kind is known. */
-export function representationsOf(schema: JsonObject, example: JsonObject, kind: Kind, exampleName = `${kind.typeName}Record`): Record<string, MediaTypeObject> {
+export function representationsOf(
+  schema: JsonObject,
+  example: JsonObject,
+  kind: Kind,
+  exampleName = `${kind.typeName}Record`,
+): Record<string, MediaTypeObject> {
   const id = example["@id"] as string;
   const iri = expandCurie(kind.rdfClass);
   return {
     "application/ld+json": { schema, example, exampleName },
     "application/json": { schema, example, exampleName },
     "text/turtle": { schema: { type: "string" }, example: `<${id}> a <${iri}> .\n` },
-    "application/n-quads": { schema: { type: "string" }, example: `<${id}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${iri}> <${id}> .\n` },
+    "application/n-quads": {
+      schema: { type: "string" },
+      example: `<${id}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${iri}> <${id}> .\n`,
+    },
     "text/html": html("<!doctype html><title>Record</title>"),
-    "application/linkset+json": { schema: { type: "object", required: ["linkset"], properties: { linkset: { type: "array", items: { type: "object" } } } }, example: { linkset: [{ anchor: `https://registry.example/${id}`, "cite-as": [{ href: `https://registry.example/${id}` }] }] } },
+    "application/linkset+json": {
+      schema: {
+        type: "object",
+        required: ["linkset"],
+        properties: { linkset: { type: "array", items: { type: "object" } } },
+      },
+      example: {
+        linkset: [
+          {
+            anchor: `https://registry.example/${id}`,
+            "cite-as": [{ href: `https://registry.example/${id}` }],
+          },
+        ],
+      },
+    },
   };
 }
 
 const bodiesOf = (kind: Kind): Record<string, MediaTypeObject> => ({
-  "application/json": { schema: bodyOf(kind), example: EXAMPLES[kind.name], exampleName: kind.typeName },
-  "application/ld+json": { schema: bodyOf(kind), example: EXAMPLES[kind.name], exampleName: kind.typeName },
+  "application/json": {
+    schema: bodyOf(kind),
+    example: EXAMPLES[kind.name],
+    exampleName: kind.typeName,
+  },
+  "application/ld+json": {
+    schema: bodyOf(kind),
+    example: EXAMPLES[kind.name],
+    exampleName: kind.typeName,
+  },
 });
 
-const NAMES = ["user", "group", "software", "dataset", "computation", "evidencegraph", "schema"] as const;
+const NAMES = [
+  "user",
+  "group",
+  "software",
+  "dataset",
+  "computation",
+  "evidencegraph",
+  "schema",
+] as const;
 
 /** Kinds whose operations are all alike; projects and organizations have a table of their own. */
 export const RECORDS: readonly ContractRow[] = NAMES.flatMap((name) => recordRows(KINDS[name]));
 
-const withHeader = (operation: ContractRow): ContractRow => ({ ...operation, parameters: [...(operation.parameters ?? []), AUTHORIZATION] });
+const withHeader = (operation: ContractRow): ContractRow => ({
+  ...operation,
+  parameters: [...(operation.parameters ?? []), AUTHORIZATION],
+});
 
 /** The contract declares the header on every project operation. */
 const projects = recordRows(KINDS.project).map(withHeader);
 const get = projects.find((operation) => operation.operationId === "get_project")!;
 
-/** A project by the organization it belongs to: the path that the contract names; `get_project` takes the identifier as a whole. */
+/**
+ * A project by the organization it belongs to: the path that the contract names; `get_project`
+ * takes the identifier as a whole.
+ */
 const getOfOrganization: ContractRow = {
   ...get,
   path: "/project/ark:{NAAN}/{organization}/{postfix}",
   operationId: "get_project_of_organization",
   summary: "One project of an organization",
-  description: "The project with the identifier `ark:{NAAN}/{organization}/{postfix}`; else the project `ark:{NAAN}/{postfix}` whose `memberOf` is `ark:{NAAN}/{organization}`.",
+  description:
+    "The project with the identifier `ark:{NAAN}/{organization}/{postfix}`; else the " +
+    "project `ark:{NAAN}/{postfix}` whose `memberOf` is `ark:{NAAN}/{organization}`.",
   parameters: [
     ...arkPath("ark:99999/project-atlas").slice(0, 1),
-    path("organization", "The organization's identifier after the NAAN.", { type: "string" }, "organization-lab"),
+    path(
+      "organization",
+      "The organization's identifier after the NAAN.",
+      { type: "string" },
+      "organization-lab",
+    ),
     ...arkPath("ark:99999/project-atlas").slice(1),
     ...(get.parameters ?? []).slice(arkPath("").length),
   ],
@@ -130,5 +276,7 @@ const getOfOrganization: ContractRow = {
 export const PROJECTS: readonly ContractRow[] = [...projects, getOfOrganization];
 
 /** The contract declares the header on every organization operation but the list. */
-export const ORGANIZATIONS: readonly ContractRow[] = recordRows(KINDS.organization).map((operation) =>
-  operation.operationId === "list_organization" ? operation : withHeader(operation));
+export const ORGANIZATIONS: readonly ContractRow[] = recordRows(KINDS.organization).map(
+  (operation) =>
+    operation.operationId === "list_organization" ? operation : withHeader(operation),
+);

@@ -8,15 +8,26 @@ import { KINDS } from "../../model/kinds.js";
 import { schemaRef } from "./rows.js";
 import { SERVICE_SCHEMAS } from "./service-schemas.js";
 
-const nullable = (type: string, description: string): JsonObject => ({ type: [type, "null"], description });
-const list = (name: string, description: string): JsonObject => ({ type: "array", items: schemaRef(name), description });
+const nullable = (type: string, description: string): JsonObject => ({
+  type: [type, "null"],
+  description,
+});
+const list = (name: string, description: string): JsonObject => ({
+  type: "array",
+  items: schemaRef(name),
+  description,
+});
 
 const FINDING: JsonObject = {
   file: nullable("string", "Member of the archive; null for the archive itself."),
   pointer: nullable("string", "JSON pointer (RFC 6901) inside the file."),
   line: nullable("integer", "Of a JSON error, from 1."),
   column: nullable("integer", "Of a JSON error, from 1."),
-  severity: { type: "string", enum: ["REQUIRED", "RECOMMENDED"], description: "`REQUIRED` refuses the crate; `RECOMMENDED` is advice." },
+  severity: {
+    type: "string",
+    enum: ["REQUIRED", "RECOMMENDED"],
+    description: "`REQUIRED` refuses the crate; `RECOMMENDED` is advice.",
+  },
   code: { type: "string", description: "Stable; docs/crates.md lists all." },
   message: { type: "string" },
   fix: { type: "string" },
@@ -32,45 +43,112 @@ const CHANGES = ["created", "changed", "unchanged", "removed", "revived"] as con
 /** Schemas of crates that are looked at before they are taken in. */
 const CRATE_PLAN_SCHEMAS: JsonObject = {
   CrateMetadata: {
-    type: "object", description: "An RO-Crate metadata document, 1.0 to 1.3, or one of the older layout.",
-    properties: { "@context": { description: "One of RO-Crate's, and further terms." }, "@graph": { type: "array", items: { type: "object" }, description: "Entities; the descriptor `ro-crate-metadata.json` names the crate." } }, additionalProperties: true,
+    type: "object",
+    description: "An RO-Crate metadata document, 1.0 to 1.3, or one of the older layout.",
+    properties: {
+      "@context": { description: "One of RO-Crate's, and further terms." },
+      "@graph": {
+        type: "array",
+        items: { type: "object" },
+        description: "Entities; the descriptor `ro-crate-metadata.json` names the crate.",
+      },
+    },
+    additionalProperties: true,
   },
   PlanFinding: { type: "object", required: Object.keys(FINDING), properties: FINDING },
   PlannedIdentifier: { type: "object", required: Object.keys(IDENTIFIER), properties: IDENTIFIER },
-  IdentifierConflict: { type: "object", required: [...Object.keys(IDENTIFIER), ...Object.keys(FINDING)], properties: { ...IDENTIFIER, ...FINDING } },
-  RemovedRecord: { type: "object", required: ["identifier", "kind"], properties: { identifier: IDENTIFIER["identifier"]!, kind: IDENTIFIER["kind"]! } },
+  IdentifierConflict: {
+    type: "object",
+    required: [...Object.keys(IDENTIFIER), ...Object.keys(FINDING)],
+    properties: { ...IDENTIFIER, ...FINDING },
+  },
+  RemovedRecord: {
+    type: "object",
+    required: ["identifier", "kind"],
+    properties: { identifier: IDENTIFIER["identifier"]!, kind: IDENTIFIER["kind"]! },
+  },
   CrateChanges: {
-    type: "object", description: "What an update of a crate would do. Lists end at PLAN_LIST_LIMIT; `counts` are whole.", required: ["counts", ...CHANGES],
+    type: "object",
+    description:
+      "What an update of a crate would do. Lists end at PLAN_LIST_LIMIT; `counts` are whole.",
+    required: ["counts", ...CHANGES],
     properties: {
-      counts: { type: "object", required: [...CHANGES], properties: Object.fromEntries(CHANGES.map((name) => [name, { type: "integer" }])) },
+      counts: {
+        type: "object",
+        required: [...CHANGES],
+        properties: Object.fromEntries(CHANGES.map((name) => [name, { type: "integer" }])),
+      },
       created: list("PlannedIdentifier", "Records that would be new."),
       changed: list("PlannedIdentifier", "Records that would get another revision."),
       unchanged: list("PlannedIdentifier", "Records that say the same already."),
-      removed: list("RemovedRecord", "Records of the stored crate that are not described any more: they would be deleted, and their identifiers stay tombstones."),
+      removed: list(
+        "RemovedRecord",
+        "Records of the stored crate that are not described any more: they would be " +
+          "deleted, and their identifiers stay tombstones.",
+      ),
       revived: list("PlannedIdentifier", "Deleted records that would come back."),
     },
   },
   CratePlan: {
-    type: "object", description: "What an upload of a crate would come to. Lists of identifiers end at PLAN_LIST_LIMIT; `counts` are whole.",
-    required: ["conforms", "rocrateIdentifier", "records", "counts", "minted", "kept", "known", "conflicting", "warned", "refused", "changes"],
+    type: "object",
+    description:
+      "What an upload of a crate would come to. Lists of identifiers end at " +
+      "PLAN_LIST_LIMIT; `counts` are whole.",
+    required: [
+      "conforms",
+      "rocrateIdentifier",
+      "records",
+      "counts",
+      "minted",
+      "kept",
+      "known",
+      "conflicting",
+      "warned",
+      "refused",
+      "changes",
+    ],
     properties: {
-      conforms: { type: "boolean", description: "The upload would be taken in: nothing conflicts and nothing is refused." },
-      rocrateIdentifier: nullable("string", "Identifier of the crate; one that is minted is another at the upload. Null when the metadata cannot be read."),
+      conforms: {
+        type: "boolean",
+        description: "The upload would be taken in: nothing conflicts and nothing is refused.",
+      },
+      rocrateIdentifier: nullable(
+        "string",
+        "Identifier of the crate; one that is minted is another at the upload. Null when " +
+          "the metadata cannot be read.",
+      ),
       records: {
-        type: "array", description: "Records that an upload would create, by kind.",
-        items: { type: "object", required: ["kind", "count"], properties: { kind: { type: "string" }, count: { type: "integer" } } },
+        type: "array",
+        description: "Records that an upload would create, by kind.",
+        items: {
+          type: "object",
+          required: ["kind", "count"],
+          properties: { kind: { type: "string" }, count: { type: "integer" } },
+        },
       },
       counts: {
-        type: "object", required: ["minted", "kept", "known", "conflicting"],
-        properties: Object.fromEntries(["minted", "kept", "known", "conflicting"].map((name) => [name, { type: "integer" }])),
+        type: "object",
+        required: ["minted", "kept", "known", "conflicting"],
+        properties: Object.fromEntries(
+          ["minted", "kept", "known", "conflicting"].map((name) => [name, { type: "integer" }]),
+        ),
       },
       minted: list("PlannedIdentifier", "Identifiers that would be made."),
       kept: list("PlannedIdentifier", "ARKs of the crate that would be taken as they are."),
-      known: list("PlannedIdentifier", "Records that the uploader has already: they say the same, or an update brings them up to date."),
+      known: list(
+        "PlannedIdentifier",
+        "Records that the uploader has already: they say the same, or an update brings them " +
+          "up to date.",
+      ),
       conflicting: list("IdentifierConflict", "Identifiers that are taken."),
       warned: list("PlanFinding", "Advice: the crate would be taken in all the same."),
       refused: list("PlanFinding", "What the upload would be refused for, besides conflicts."),
-      changes: { anyOf: [schemaRef("CrateChanges"), { type: "null" }], description: "With `update=true`: what would become of each record. Null without it, and where not every entity could be read to its end." },
+      changes: {
+        anyOf: [schemaRef("CrateChanges"), { type: "null" }],
+        description:
+          "With `update=true`: what would become of each record. Null without it, and where " +
+          "not every entity could be read to its end.",
+      },
     },
   },
 };
@@ -78,14 +156,18 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
 /** Schema of a body of the kind. */
 export const bodyOf = (kind: Kind): JsonObject => schemaRef(kind.typeName);
 
-/** Schema of an answered record. Crates bring records of some kinds, and those hold what their crate states. */
+/**
+ * Schema of an answered record. Crates bring records of some kinds, and those hold what their crate
+ * states.
+ */
 export function answerOf(kind: Kind): JsonObject {
   const record = schemaRef(`${kind.typeName}Record`);
   return kind.fromCrates && !kind.loose ? { anyOf: [record, schemaRef("EntityRecord")] } : record;
 }
 
 /** A record of the kind, as it is answered. */
-export const recordExample = (kind: Kind): JsonObject => withDefaults(kind, withoutSecrets(kind, EXAMPLES[kind.name]));
+export const recordExample = (kind: Kind): JsonObject =>
+  withDefaults(kind, withoutSecrets(kind, EXAMPLES[kind.name]));
 
 /** `components.schemas`. */
 export function componentSchemas(): JsonObject {
@@ -100,23 +182,36 @@ export function componentSchemas(): JsonObject {
 /** Names of the validation schemas are those that clients of such services were generated from. */
 const ERROR_SCHEMAS: JsonObject = {
   Error: {
-    type: "object", required: ["detail", "code"],
+    type: "object",
+    required: ["detail", "code"],
     properties: {
       detail: { type: "string", description: "One sentence that names the place and the fix." },
-      code: { type: "string", enum: Object.keys(ERRORS), description: "Stable; see docs/errors.md." },
+      code: {
+        type: "string",
+        enum: Object.keys(ERRORS),
+        description: "Stable; see docs/errors.md.",
+      },
     },
   },
   ValidationError: {
-    title: "ValidationError", type: "object", required: ["loc", "msg", "type"],
+    title: "ValidationError",
+    type: "object",
+    required: ["loc", "msg", "type"],
     properties: {
-      loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] }, description: "Where: `body`, `query`, `path` or `header`, then keys and indexes." },
+      loc: {
+        type: "array",
+        items: { anyOf: [{ type: "string" }, { type: "integer" }] },
+        description: "Where: `body`, `query`, `path` or `header`, then keys and indexes.",
+      },
       msg: { type: "string" },
       type: { type: "string", description: "The broken rule, in the vocabulary of pydantic 2." },
       ctx: { type: "object", description: "The limit that was broken." },
     },
   },
   HTTPValidationError: {
-    title: "HTTPValidationError", type: "object", required: ["detail"],
+    title: "HTTPValidationError",
+    type: "object",
+    required: ["detail"],
     properties: { detail: { type: "array", items: schemaRef("ValidationError") } },
   },
 };

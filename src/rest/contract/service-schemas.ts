@@ -3,25 +3,43 @@ import { DATE_PATTERN } from "../../model/json-schema.js";
 import { EVIDENCE_SCHEMAS, nullable, SCORE_SCHEMAS } from "./evidence-schemas.js";
 import { schemaRef } from "./rows.js";
 
-const STATUS: JsonObject = { type: "string", enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] };
+const STATUS: JsonObject = {
+  type: "string",
+  enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"],
+};
 const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
 
 const stateSchema = (...statuses: string[]): JsonObject => ({
-  type: "object", required: ["status", "checks", "lag"],
+  type: "object",
+  required: ["status", "checks", "lag"],
   properties: {
     status: { type: "string", enum: statuses },
     checks: {
-      type: "object", description: "By part of the service: `ok`, `failed`, or `loading` for an index that is being filled, which is healthy. `containers` is there where this node runs computations, `embeddings` where searches go by vectors; either failing leaves the node healthy. `damaged`: records were found that are not what was written, which is unhealthy though others are served; or stored objects were, which leaves the node healthy.",
-      required: ["records", "index", "objects", "jobs"], additionalProperties: { type: "string", enum: ["ok", "failed", "loading", "damaged"] },
+      type: "object",
+      description:
+        "By part of the service: `ok`, `failed`, or `loading` for an index that is being " +
+        "filled, which is healthy. `containers` is there where this node runs computations, " +
+        "`embeddings` where searches go by vectors; either failing leaves the node healthy. " +
+        "`damaged`: records were found that are not what was written, which is unhealthy " +
+        "though others are served; or stored objects were, which leaves the node healthy.",
+      required: ["records", "index", "objects", "jobs"],
+      additionalProperties: { type: "string", enum: ["ok", "failed", "loading", "damaged"] },
     },
-    lag: { type: ["integer", "null"], description: "Commits that the graph index has yet to apply; null when the records cannot be asked." },
+    lag: {
+      type: ["integer", "null"],
+      description:
+        "Commits that the graph index has yet to apply; null when the records cannot be asked.",
+    },
   },
 });
 
-/** Schemas of what is not a record: tokens, health, submissions, publication, histories, evidence. */
+/**
+ * Schemas of what is not a record: tokens, health, submissions, publication, histories, evidence.
+ */
 export const SERVICE_SCHEMAS: JsonObject = {
   TokenRequest: {
-    type: "object", required: ["username", "password"],
+    type: "object",
+    required: ["username", "password"],
     properties: {
       grant_type: { type: ["string", "null"], pattern: "^password$" },
       username: { type: "string", description: "E-mail address or `@id` of the account." },
@@ -32,9 +50,13 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   Token: {
-    type: "object", required: ["access_token", "token_type", "expires_in"],
+    type: "object",
+    required: ["access_token", "token_type", "expires_in"],
     properties: {
-      access_token: { type: "string", description: "Sent as `Authorization: Bearer <access_token>`." },
+      access_token: {
+        type: "string",
+        description: "Sent as `Authorization: Bearer <access_token>`.",
+      },
       token_type: { type: "string", const: "bearer" },
       expires_in: { type: "integer", description: "Seconds." },
     },
@@ -42,7 +64,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
   Health: stateSchema("healthy", "unhealthy"),
   Readiness: stateSchema("ready", "not ready"),
   Finding: {
-    type: "object", required: ["file", "pointer", "message", "code"],
+    type: "object",
+    required: ["file", "pointer", "message", "code"],
     properties: {
       file: nullable("string", "Member of the archive; null for the archive itself."),
       pointer: nullable("string", "JSON pointer (RFC 6901) inside the file."),
@@ -53,7 +76,10 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   Submission: {
-    type: "object", description: "Work in the background: a crate on its way in, an evidence graph being built, a computation being run. Every submission ends.",
+    type: "object",
+    description:
+      "Work in the background: a crate on its way in, an evidence graph being built, a " +
+      "computation being run. Every submission ends.",
     required: ["submissionUUID", "status", "completed", "success", "error", "warnings"],
     properties: {
       submissionUUID: { type: "string", format: "uuid" },
@@ -62,7 +88,12 @@ export const SERVICE_SCHEMAS: JsonObject = {
       status: { type: "string", enum: ["queued", "running", "finished", "failed"] },
       stage: nullable("string", "What is being done."),
       progress: nullable("object", "How far it is.", {
-        required: ["done", "total", "unit"], properties: { done: { type: "integer" }, total: { type: ["integer", "null"] }, unit: { type: "string" } },
+        required: ["done", "total", "unit"],
+        properties: {
+          done: { type: "integer" },
+          total: { type: ["integer", "null"] },
+          unit: { type: "string" },
+        },
       }),
       timeStarted: nullable("string", "RFC 3339, UTC.", { format: "date-time" }),
       timeFinished: nullable("string", "RFC 3339, UTC.", { format: "date-time" }),
@@ -72,127 +103,268 @@ export const SERVICE_SCHEMAS: JsonObject = {
       warnings: FINDINGS,
       identifiersMinted: { type: "integer" },
       rocrateIdentifier: nullable("string", "ARK of the crate, once it is known."),
-      evidenceGraphIdentifier: nullable("string", "ARK of the evidence graph that was built; only where one is."),
-      scoredCrateIdentifier: nullable("string", "ARK of the crate whose AI-readiness is worked out; only where it is."),
-      computationIdentifier: nullable("string", "ARK of the computation that is run; only where one is."),
-      embeddingsModel: nullable("string", "Model by which the registry itself makes vectors for search; only where it does."),
+      evidenceGraphIdentifier: nullable(
+        "string",
+        "ARK of the evidence graph that was built; only where one is.",
+      ),
+      scoredCrateIdentifier: nullable(
+        "string",
+        "ARK of the crate whose AI-readiness is worked out; only where it is.",
+      ),
+      computationIdentifier: nullable(
+        "string",
+        "ARK of the computation that is run; only where one is.",
+      ),
+      embeddingsModel: nullable(
+        "string",
+        "Model by which the registry itself makes vectors for search; only where it does.",
+      ),
       sha256: nullable("string", "Of the archive, lower-case hex."),
     },
   },
   WholeCrate: {
-    type: "object", description: "RO-Crate metadata: the descriptor first, then the crate and every entity of it. Identifiers are those of the records; an entity that its crate knows by a URL has that.",
-    required: ["@context", "@graph"], properties: { "@context": {}, "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } } },
+    type: "object",
+    description:
+      "RO-Crate metadata: the descriptor first, then the crate and every entity of it. " +
+      "Identifiers are those of the records; an entity that its crate knows by a URL has " +
+      "that.",
+    required: ["@context", "@graph"],
+    properties: {
+      "@context": {},
+      "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } },
+    },
   },
   CrateSummary: {
-    type: "object", required: ["@id", "name", "total", "counts", "members", "undescribed"],
+    type: "object",
+    required: ["@id", "name", "total", "counts", "members", "undescribed"],
     properties: {
-      "@id": { type: "string" }, name: nullable("string", "Of the crate."),
+      "@id": { type: "string" },
+      name: nullable("string", "Of the crate."),
       total: { type: "integer", description: "Records beside the crate's own." },
-      counts: { type: "object", description: "How many records there are of each kind.", additionalProperties: { type: "integer" } },
-      members: { type: "array", items: { ...schemaRef("Reference"), required: ["kind", "name"], properties: { kind: { type: "string" }, name: nullable("string", "As its metadata says.") }, additionalProperties: true } },
+      counts: {
+        type: "object",
+        description: "How many records there are of each kind.",
+        additionalProperties: { type: "integer" },
+      },
+      members: {
+        type: "array",
+        items: {
+          ...schemaRef("Reference"),
+          required: ["kind", "name"],
+          properties: {
+            kind: { type: "string" },
+            name: nullable("string", "As its metadata says."),
+          },
+          additionalProperties: true,
+        },
+      },
       undescribed: {
-        type: "object", description: "Files that no entity describes: they have no record.", required: ["total", "files"],
+        type: "object",
+        description: "Files that no entity describes: they have no record.",
+        required: ["total", "files"],
         properties: {
           total: { type: "integer" },
-          files: { type: "array", items: {
-            type: "object", required: ["name", "contentUrl", "contentSize", "encodingFormat", "sha256"],
-            properties: { name: { type: "string", description: "Path in the crate." }, contentUrl: { type: "string" }, contentSize: { type: "string", description: "Bytes." }, encodingFormat: { type: "string" }, sha256: { type: "string" } },
-          } },
+          files: {
+            type: "array",
+            items: {
+              type: "object",
+              required: ["name", "contentUrl", "contentSize", "encodingFormat", "sha256"],
+              properties: {
+                name: { type: "string", description: "Path in the crate." },
+                contentUrl: { type: "string" },
+                contentSize: { type: "string", description: "Bytes." },
+                encodingFormat: { type: "string" },
+                sha256: { type: "string" },
+              },
+            },
+          },
         },
       },
     },
   },
   UploadedCrate: {
-    description: "The crate's record with its submission; the submission alone while it still runs.",
-    type: "object", required: ["submission"], properties: { "@id": { type: "string" }, submission: schemaRef("Submission") }, additionalProperties: true,
+    description:
+      "The crate's record with its submission; the submission alone while it still runs.",
+    type: "object",
+    required: ["submission"],
+    properties: { "@id": { type: "string" }, submission: schemaRef("Submission") },
+    additionalProperties: true,
   },
   Upload: {
-    type: "object", required: ["file"],
-    properties: { file: { type: "string", format: "binary", description: "Zip archive. Existing clients may call the field `crate`. One in a request: a second one is refused." } },
+    type: "object",
+    required: ["file"],
+    properties: {
+      file: {
+        type: "string",
+        format: "binary",
+        description:
+          "Zip archive. Existing clients may call the field `crate`. One in a request: a " +
+          "second one is refused.",
+      },
+    },
   },
   FileUpload: {
-    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The content. One file in a request: a second one is refused." } },
+    type: "object",
+    required: ["file"],
+    properties: {
+      file: {
+        type: "string",
+        format: "binary",
+        description: "The content. One file in a request: a second one is refused.",
+      },
+    },
   },
   Registration: {
-    type: "object", required: ["download", "file"],
+    type: "object",
+    required: ["download", "file"],
     properties: {
-      download: { ...schemaRef("DataDownload"), description: "The record, as JSON: a text field or an `application/json` part." },
-      file: { type: "string", format: "binary", description: "The content. One file in a request: a second one is refused." },
+      download: {
+        ...schemaRef("DataDownload"),
+        description: "The record, as JSON: a text field or an `application/json` part.",
+      },
+      file: {
+        type: "string",
+        format: "binary",
+        description: "The content. One file in a request: a second one is refused.",
+      },
     },
   },
   PublicationRequest: {
-    type: "object", required: ["@id", "publicationStatus"],
+    type: "object",
+    required: ["@id", "publicationStatus"],
     properties: {
       "@id": { type: "string", description: "The record, in any spelling of its identifier." },
       publicationStatus: STATUS,
-      embargoedUntil: nullable("string", "End of an embargo: a date or date-time; without zone it is UTC. Only with EMBARGOED.", { pattern: DATE_PATTERN }),
+      embargoedUntil: nullable(
+        "string",
+        "End of an embargo: a date or date-time; without zone it is UTC. Only with EMBARGOED.",
+        { pattern: DATE_PATTERN },
+      ),
     },
   },
   Publication: {
-    type: "object", required: ["@id", "publicationStatus", "embargoedUntil"],
-    properties: { "@id": { type: "string" }, publicationStatus: STATUS, embargoedUntil: nullable("string", "End of the embargo, as it was sent.") },
+    type: "object",
+    required: ["@id", "publicationStatus", "embargoedUntil"],
+    properties: {
+      "@id": { type: "string" },
+      publicationStatus: STATUS,
+      embargoedUntil: nullable("string", "End of the embargo, as it was sent."),
+    },
   },
   History: {
-    type: "object", required: ["@id", "revisions"],
+    type: "object",
+    required: ["@id", "revisions"],
     properties: {
       "@id": { type: "string" },
       revisions: {
-        type: "array", description: "Newest first.",
+        type: "array",
+        description: "Newest first.",
         items: {
-          type: "object", required: ["revision", "at", "by", "action", "changed"],
+          type: "object",
+          required: ["revision", "at", "by", "action", "changed"],
           properties: {
-            revision: { type: "integer", minimum: 1 }, at: { type: "string", format: "date-time", description: "RFC 3339, UTC." },
+            revision: { type: "integer", minimum: 1 },
+            at: { type: "string", format: "date-time", description: "RFC 3339, UTC." },
             by: nullable("string", "Who did it; null for the service itself."),
             action: { type: "string", enum: ["create", "update", "delete", "publish"] },
-            changed: { type: "array", items: { type: "string" }, description: "JSON pointers (RFC 6901) of what differs from the state before." },
+            changed: {
+              type: "array",
+              items: { type: "string" },
+              description: "JSON pointers (RFC 6901) of what differs from the state before.",
+            },
           },
         },
       },
     },
   },
   TableUpload: {
-    type: "object", required: ["file"], properties: { file: { type: "string", format: "binary", description: "The table. One in a request: a second one is refused." } },
+    type: "object",
+    required: ["file"],
+    properties: {
+      file: {
+        type: "string",
+        format: "binary",
+        description: "The table. One in a request: a second one is refused.",
+      },
+    },
   },
   TableCheck: {
-    type: "object", required: ["conforms", "errors", "truncated"],
+    type: "object",
+    required: ["conforms", "errors", "truncated"],
     properties: {
       conforms: { type: "boolean" },
       errors: {
-        type: "array", description: "Parsing errors by row, then validation errors by row.",
+        type: "array",
+        description: "Parsing errors by row, then validation errors by row.",
         items: {
-          type: "object", required: ["row", "error_type", "failed_keyword", "message"],
+          type: "object",
+          required: ["row", "error_type", "failed_keyword", "message"],
           properties: {
-            row: { type: "integer", minimum: 0, description: "Position among the data rows, from 0." },
+            row: {
+              type: "integer",
+              minimum: 0,
+              description: "Position among the data rows, from 0.",
+            },
             error_type: { type: "string", enum: ["ParsingError", "ValidationError"] },
-            failed_keyword: nullable("string", "Violated JSON Schema keyword; null for a ParsingError."), message: { type: "string" },
+            failed_keyword: nullable(
+              "string",
+              "Violated JSON Schema keyword; null for a ParsingError.",
+            ),
+            message: { type: "string" },
           },
         },
       },
-      truncated: { type: "boolean", description: "True when there are more errors than TABLE_MAX_ERRORS." },
+      truncated: {
+        type: "boolean",
+        description: "True when there are more errors than TABLE_MAX_ERRORS.",
+      },
     },
   },
   SearchAnswer: {
-    type: "object", required: ["query", "total_results", "results", "time_taken_ms"],
+    type: "object",
+    required: ["query", "total_results", "results", "time_taken_ms"],
     properties: {
       query: { type: "string" },
       total_results: { type: "integer", description: "Records found in all." },
       results: {
-        type: "array", items: {
-          type: "object", required: ["@id", "@type", "name", "description", "keywords", "score", "highlight"],
+        type: "array",
+        items: {
+          type: "object",
+          required: ["@id", "@type", "name", "description", "keywords", "score", "highlight"],
           properties: {
-            "@id": { type: "string" }, "@type": { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
-            name: nullable("string", "Name of the record."), description: nullable("string", "Its description."), keywords: { type: "array", items: { type: "string" } },
-            score: { type: "number", exclusiveMinimum: 0, description: "BM25 over the weighted fields; comparable within one answer only." },
-            highlight: { type: "object", additionalProperties: { type: "string" }, description: "By field (`name`, `keywords`, `description`), HTML: what was found stands in `<em>`, everything else is escaped." },
+            "@id": { type: "string" },
+            "@type": { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+            name: nullable("string", "Name of the record."),
+            description: nullable("string", "Its description."),
+            keywords: { type: "array", items: { type: "string" } },
+            score: {
+              type: "number",
+              exclusiveMinimum: 0,
+              description: "BM25 over the weighted fields; comparable within one answer only.",
+            },
+            highlight: {
+              type: "object",
+              additionalProperties: { type: "string" },
+              description:
+                "By field (`name`, `keywords`, `description`), HTML: what was found stands " +
+                "in `<em>`, everything else is escaped.",
+            },
           },
         },
       },
       time_taken_ms: { type: "number", description: "What the search took." },
     },
   },
-  Reference: { type: "object", required: ["@id"], properties: { "@id": { type: "string" } }, additionalProperties: true },
+  Reference: {
+    type: "object",
+    required: ["@id"],
+    properties: { "@id": { type: "string" } },
+    additionalProperties: true,
+  },
   ShapeReport: {
-    type: "object", description: "What a check by SHACL shapes found.", required: ["conforms", "results", "checked", "truncated"],
+    type: "object",
+    description: "What a check by SHACL shapes found.",
+    required: ["conforms", "results", "checked", "truncated"],
     properties: {
       conforms: { type: "boolean" },
       results: { type: "array", items: schemaRef("ShapeResult") },
@@ -201,7 +373,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
     },
   },
   ShapeResult: {
-    type: "object", required: ["node", "kind", "path", "value", "message", "severity", "constraint", "shape"],
+    type: "object",
+    required: ["node", "kind", "path", "value", "message", "severity", "constraint", "shape"],
     properties: {
       node: { type: "string", description: "Identifier of the record." },
       kind: { type: "string" },

@@ -12,17 +12,27 @@ type Owners = Pick<RecordStore, "findMany">;
 const COLLECTIVES = new Set(["group", "organization", "project"]);
 
 /**
- * True when the caller may act for this owner: is the owner, or owns or is a member of the owning group,
- * organization or project. Membership is what `members` of that record says; nothing in a user record gives a right.
+ * True when the caller may act for this owner: is the owner, or owns or is a member of the owning
+ * group, organization or project. Membership is what `members` of that record says; nothing in a
+ * user record gives a right.
  */
-export async function actsFor(records: Owners, caller: Pick<Caller, "user">, owner: string): Promise<boolean> {
+export async function actsFor(
+  records: Owners,
+  caller: Pick<Caller, "user">,
+  owner: string,
+): Promise<boolean> {
   const callerKey = arkKey(caller.user);
   if (arkKey(owner) === callerKey) return true;
   const [found] = await records.findMany([owner]);
   if (!found || found.tombstone || !COLLECTIVES.has(found.kind)) return false;
   if (found.owner !== null && arkKey(found.owner) === callerKey) return true;
-  const members = (JSON.parse(Buffer.from(found.document).toString("utf8")) as { members?: unknown }).members;
-  return Array.isArray(members) && members.some((member) => typeof member === "string" && sameArk(member, callerKey));
+  const members = (
+    JSON.parse(Buffer.from(found.document).toString("utf8")) as { members?: unknown }
+  ).members;
+  return (
+    Array.isArray(members) &&
+    members.some((member) => typeof member === "string" && sameArk(member, callerKey))
+  );
 }
 
 function sameArk(text: string, key: string): boolean {
@@ -30,26 +40,53 @@ function sameArk(text: string, key: string): boolean {
   return ark !== undefined && arkKey(ark) === key;
 }
 
-/** May the caller create a record with this owner, or give one to it? @throws ServiceError `FORBIDDEN` */
-export async function assertMayOwn(records: RecordStore, caller: Caller, owner: string): Promise<void> {
+/**
+ * May the caller create a record with this owner, or give one to it?
+ * @throws ServiceError `FORBIDDEN`
+ */
+export async function assertMayOwn(
+  records: RecordStore,
+  caller: Caller,
+  owner: string,
+): Promise<void> {
   if (caller.admin || (await actsFor(records, caller, owner))) return;
-  throw new ServiceError("FORBIDDEN", `The owner ${owner} is neither you (${caller.user}) nor a group, organization or project that you own or are a member of.`);
+  throw new ServiceError(
+    "FORBIDDEN",
+    `The owner ${owner} is neither you (${caller.user}) nor a group, organization or ` +
+      "project that you own or are a member of.",
+  );
 }
 
 /** May the caller change, delete or publish this record? @throws ServiceError `FORBIDDEN` */
-export async function assertMayChange(records: RecordStore, caller: Caller, record: StoredRecord): Promise<void> {
+export async function assertMayChange(
+  records: RecordStore,
+  caller: Caller,
+  record: StoredRecord,
+): Promise<void> {
   if (await mayChange(records, caller, record)) return;
-  const rule = record.kind === "user" ? "a user is changed by itself or an administrator only" : `it is changed by its owner ${record.owner ?? "(none)"}, members of the owning group, organization or project, and administrators only`;
+  const rule =
+    record.kind === "user"
+      ? "a user is changed by itself or an administrator only"
+      : `it is changed by its owner ${record.owner ?? "(none)"}, members of the owning group, ` +
+        "organization or project, and administrators only";
   throw new ServiceError("FORBIDDEN", `You may not change ${record.ark}: ${rule}.`);
 }
 
 /** May the caller change who the members are? @throws ServiceError `FORBIDDEN` */
 export function assertMayChangeMembers(caller: Caller, record: StoredRecord): void {
-  if (caller.admin || (record.owner !== null && arkKey(record.owner) === arkKey(caller.user))) return;
-  throw new ServiceError("FORBIDDEN", `The members of ${record.ark} are changed by its owner or an administrator only.`);
+  if (caller.admin || (record.owner !== null && arkKey(record.owner) === arkKey(caller.user)))
+    return;
+  throw new ServiceError(
+    "FORBIDDEN",
+    `The members of ${record.ark} are changed by its owner or an administrator only.`,
+  );
 }
 
-export async function mayChange(records: Owners, caller: Caller | null, record: Pick<Holder, "ark" | "kind" | "owner">): Promise<boolean> {
+export async function mayChange(
+  records: Owners,
+  caller: Caller | null,
+  record: Pick<Holder, "ark" | "kind" | "owner">,
+): Promise<boolean> {
   if (!caller) return false;
   if (caller.admin) return true;
   if (record.kind === "user") return arkKey(record.ark) === arkKey(caller.user);
@@ -60,39 +97,83 @@ export async function mayChange(records: Owners, caller: Caller | null, record: 
 const PAGE = 2000;
 
 /** What decides who may read the content of a record. */
-type Guarded = Pick<StoredRecord, "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate">;
+type Guarded = Pick<
+  StoredRecord,
+  "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
+>;
 
-/** Bytes are open when the record is published, else for those who may change it. @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
-export async function assertMayReadContent(records: Owners, caller: Caller | null, record: Guarded, now = Date.now()): Promise<void> {
+/**
+ * Bytes are open when the record is published, else for those who may change it.
+ * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
+ */
+export async function assertMayReadContent(
+  records: Owners,
+  caller: Caller | null,
+  record: Guarded,
+  now = Date.now(),
+): Promise<void> {
   if (await mayReadContent(records, caller, record, now)) return;
   const state = `The content of ${record.ark} is ${record.publicationStatus}`;
-  if (!caller) throw new ServiceError("NOT_AUTHENTICATED", `${state}: it is readable with the token of someone who may change the record.`);
-  throw new ServiceError("FORBIDDEN", `${state}: until it is PUBLISHED it is readable by those who may change the record only.`);
+  if (!caller)
+    throw new ServiceError(
+      "NOT_AUTHENTICATED",
+      `${state}: it is readable with the token of someone who may change the record.`,
+    );
+  throw new ServiceError(
+    "FORBIDDEN",
+    `${state}: until it is PUBLISHED it is readable by those who may change the record only.`,
+  );
 }
 
-export async function mayReadContent(records: Owners, caller: Caller | null, record: Guarded, now = Date.now()): Promise<boolean> {
-  if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record))) return true;
-  const embargoOver = record.publicationStatus === "EMBARGOED" && record.embargoedUntil !== null && (instantOf(record.embargoedUntil) ?? Infinity) <= now;
+export async function mayReadContent(
+  records: Owners,
+  caller: Caller | null,
+  record: Guarded,
+  now = Date.now(),
+): Promise<boolean> {
+  if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record)))
+    return true;
+  const embargoOver =
+    record.publicationStatus === "EMBARGOED" &&
+    record.embargoedUntil !== null &&
+    (instantOf(record.embargoedUntil) ?? Infinity) <= now;
   return embargoOver && crateIsPublished(records, record);
 }
 
 /**
- * The archive of a crate as it was uploaded holds the bytes of all its members, and is for those who may read the crate and each of them.
+ * The archive of a crate as it was uploaded holds the bytes of all its members, and is for those
+ * who may read the crate and each of them.
  * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
  */
-export async function assertMayReadArchive(records: Owners & Pick<RecordStore, "closedMembers">, caller: Caller | null, crate: Guarded, now = Date.now()): Promise<void> {
+export async function assertMayReadArchive(
+  records: Owners & Pick<RecordStore, "closedMembers">,
+  caller: Caller | null,
+  crate: Guarded,
+  now = Date.now(),
+): Promise<void> {
   await assertMayReadContent(records, caller, crate, now);
   if (caller?.admin) return;
   for await (const member of closedMembers(records, crate.ark)) {
     if (await mayReadContent(records, caller, member, now)) continue;
-    throw new ServiceError("FORBIDDEN", `The archive of ${crate.ark} as it was uploaded holds the content of ${member.ark}, which is ${member.publicationStatus} and which you may not read. GET ${withoutHidden(crate.ark)} answers the crate without what you may not read.`);
+    throw new ServiceError(
+      "FORBIDDEN",
+      `The archive of ${crate.ark} as it was uploaded holds the content of ${member.ark}, ` +
+        `which is ${member.publicationStatus} and which you may not read. GET ` +
+        `${withoutHidden(crate.ark)} answers the crate without what you may not read.`,
+    );
   }
 }
 
-async function* closedMembers(records: Pick<RecordStore, "closedMembers">, crate: string): AsyncGenerator<Guarded> {
+async function* closedMembers(
+  records: Pick<RecordStore, "closedMembers">,
+  crate: string,
+): AsyncGenerator<Guarded> {
   let after: string | undefined;
   do {
-    const page = await records.closedMembers(crate, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+    const page = await records.closedMembers(crate, {
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
     yield* page.items;
     after = page.next;
     if (after !== undefined) await setImmediate();
@@ -119,15 +200,22 @@ export interface Caller {
 /** @throws ServiceError `NOT_AUTHENTICATED` */
 export function authenticated(caller: Caller | null): Caller {
   if (caller) return caller;
-  throw new ServiceError("NOT_AUTHENTICATED", "This operation needs a token: send Authorization: Bearer <token>, obtained from POST /token.");
+  throw new ServiceError(
+    "NOT_AUTHENTICATED",
+    "This operation needs a token: send Authorization: Bearer <token>, obtained from POST /token.",
+  );
 }
 
 /**
- * Owners alone, without reading the records: by stored form, else by a key that one record has. A user is its own, and
- * tombstones keep theirs.
- * @returns null for a record without an owner, `undefined` where nothing is stored or the key is ambiguous
+ * Owners alone, without reading the records: by stored form, else by a key that one record has. A
+ * user is its own, and tombstones keep theirs.
+ * @returns null for a record without an owner, `undefined` where nothing is stored or the key is
+ * ambiguous
  */
-export async function ownersOf(records: Pick<RecordStore, "holders">, arks: readonly string[]): Promise<(string | null | undefined)[]> {
+export async function ownersOf(
+  records: Pick<RecordStore, "holders">,
+  arks: readonly string[],
+): Promise<(string | null | undefined)[]> {
   const byArk = new Map<string, string | null>();
   const byKey = new Map<string, string | null | undefined>();
   for (const { ark, key, kind, owner } of await records.holders([...new Set(arks.map(arkKey))])) {
@@ -142,8 +230,8 @@ export async function ownersOf(records: Pick<RecordStore, "holders">, arks: read
 const BATCH = 500;
 
 /**
- * Who may register identifiers: one that lies below a record, deleted or not, is for those who may change that record. Whatever is
- * above any of them is asked about once, however many there are.
+ * Who may register identifiers: one that lies below a record, deleted or not, is for those who may
+ * change that record. Whatever is above any of them is asked about once, however many there are.
  */
 export class Claims {
   /** Keys above: what stands in the way of this caller, if anything. */
@@ -151,7 +239,10 @@ export class Claims {
   readonly #unheld = new Set<string>();
   readonly #owners = new Map<string, Promise<boolean>>();
 
-  constructor(private readonly records: Pick<RecordStore, "holders" | "findMany">, private readonly caller: Caller | null) {}
+  constructor(
+    private readonly records: Pick<RecordStore, "holders" | "findMany">,
+    private readonly caller: Caller | null,
+  ) {}
 
   /** Keys above that nobody held: for the commit, which is to fail when somebody does by then. */
   get unheld(): string[] {
@@ -162,15 +253,21 @@ export class Claims {
   async refusals(arks: readonly string[]): Promise<(Holder | undefined)[]> {
     const above = arks.map((ark) => keysAbove(arkKey(ark)));
     await this.#ask([...new Set(above.flat())].filter((key) => !this.#known.has(key)));
-    return above.map((keys) => keys.map((key) => this.#known.get(key)).find((holder) => holder !== undefined));
+    return above.map((keys) =>
+      keys.map((key) => this.#known.get(key)).find((holder) => holder !== undefined),
+    );
   }
 
   /** @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
   async assertMayRegister(ark: string): Promise<void> {
     const [above] = await this.refusals([ark]);
     if (!above) return;
-    const sentence = `${ark} lies below ${above.ark}: those who may change that may register it. Choose another @id, or leave it out to have one made.`;
-    throw this.caller ? new ServiceError("FORBIDDEN", sentence) : new ServiceError("NOT_AUTHENTICATED", sentence);
+    const sentence =
+      `${ark} lies below ${above.ark}: those who may change that may register it. Choose ` +
+      "another @id, or leave it out to have one made.";
+    throw this.caller
+      ? new ServiceError("FORBIDDEN", sentence)
+      : new ServiceError("NOT_AUTHENTICATED", sentence);
   }
 
   async #ask(keys: readonly string[]): Promise<void> {

@@ -10,16 +10,25 @@ import { COMMON_PASSWORDS } from "./common-passwords.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 
 /** OWASP's argon2id parameters: 19 MiB, two passes, one lane. */
-const PARAMETERS = { algorithm: Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const PARAMETERS = {
+  algorithm: Algorithm.Argon2id,
+  memoryCost: 19_456,
+  timeCost: 2,
+  parallelism: 1,
+};
 
 /** argon2id in PHC format. */
 export const hashPassword = (password: string): Promise<string> => hash(password, PARAMETERS);
 
-/** Characters of the longest password that the model accepts: a longer one is nobody's, and need not be hashed. */
+/**
+ * Characters of the longest password that the model accepts: a longer one is nobody's, and need not
+ * be hashed.
+ */
 const LONGEST = 1024;
 
 /**
- * Refuses a new password that is quickly guessed. It is stored as it was sent; only what it is compared with is folded.
+ * Refuses a new password that is quickly guessed. It is stored as it was sent; only what it is
+ * compared with is folded.
  * @param least PASSWORD_MIN_LENGTH, counted in code points of the composed form
  * @throws ValidationError at `body.password`; the password is not part of it
  */
@@ -29,22 +38,35 @@ function checkPassword(password: string, least: number): void {
     throw invalid(["body", "password"], message, "string_too_short", { min_length: least });
   }
   if (!isCommon(password)) return;
-  throw invalid(["body", "password"], "Value error, this is one of the 10,000 most used passwords: choose another one");
+  throw invalid(
+    ["body", "password"],
+    "Value error, this is one of the 10,000 most used passwords: choose another one",
+  );
 }
 
-const isCommon = (password: string): boolean => COMMON_PASSWORDS.has(password.normalize("NFKC").toLowerCase());
+const isCommon = (password: string): boolean =>
+  COMMON_PASSWORDS.has(password.normalize("NFKC").toLowerCase());
 
 let decoy: Promise<string> | undefined;
 
-/** Takes the same time whether there is a hash to compare with or not, so that an unknown user cannot be told from a wrong password. */
-export async function verifyPassword(stored: string | undefined, password: string): Promise<boolean> {
+/**
+ * Takes the same time whether there is a hash to compare with or not, so that an unknown user
+ * cannot be told from a wrong password.
+ */
+export async function verifyPassword(
+  stored: string | undefined,
+  password: string,
+): Promise<boolean> {
   decoy ??= hashPassword("no account has this password");
   const tooLong = password.length > 2 * LONGEST;
   const matches = await verify(stored ?? (await decoy), tooLong ? "" : password).catch(() => false);
   return matches && stored !== undefined && !tooLong;
 }
 
-/** What no eye tells apart: controls, format characters, spaces, unassigned and ignorable ones, the blank of Braille. */
+/**
+ * What no eye tells apart: controls, format characters, spaces, unassigned and ignorable ones, the
+ * blank of Braille.
+ */
 const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** The first character of an address that is not seen; spaces around it are no part of it. */
@@ -57,7 +79,10 @@ const invisibleIn = (email: string): string | undefined => {
 const normalizeEmail = (email: string): string => email.trim().normalize("NFKC").toLowerCase();
 
 const ADMIN_TOKEN = "adminToken";
-/** Ours has 32 characters; a longer one is wrong whatever it says, and hashing megabytes takes a while. */
+/**
+ * Ours has 32 characters; a longer one is wrong whatever it says, and hashing megabytes takes a
+ * while.
+ */
 const LONGEST_ADMIN_TOKEN = 1000;
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -67,11 +92,15 @@ const ANNOUNCING = "admin-token";
 const [TAKEOVER, LOOK] = [2_000, 50];
 
 /**
- * Makes the one-time token of a new installation; `undefined` when one was made before. Only its hash is kept.
- * @param announce told the token before its hash is stored: a process that dies between the two has announced
- * one that is worth nothing, and the next start makes another
+ * Makes the one-time token of a new installation; `undefined` when one was made before. Only its
+ * hash is kept.
+ * @param announce told the token before its hash is stored: a process that dies between the two has
+ * announced one that is worth nothing, and the next start makes another
  */
-export async function firstAdminToken({ records }: Pick<Deps, "records">, announce: (token: string) => void = () => {}): Promise<string | undefined> {
+export async function firstAdminToken(
+  { records }: Pick<Deps, "records">,
+  announce: (token: string) => void = () => {},
+): Promise<string | undefined> {
   const wasMade = async (): Promise<boolean> => (await records.setting(ADMIN_TOKEN)) !== undefined;
   const node = randomUUID();
   for (;;) {
@@ -92,35 +121,55 @@ export async function firstAdminToken({ records }: Pick<Deps, "records">, announ
 }
 
 /**
- * What makes the account an administrator's: the token that the first start printed. The commit that stores the
- * account spends it, so that of two accounts that send it at once one gets it.
+ * What makes the account an administrator's: the token that the first start printed. The commit
+ * that stores the account spends it, so that of two accounts that send it at once one gets it.
  * @throws ServiceError `FORBIDDEN` for another one
  */
-async function adminRight(deps: Deps, sent: JsonValue | undefined): Promise<{ admin: true; spends: SpentSetting } | undefined> {
+async function adminRight(
+  deps: Deps,
+  sent: JsonValue | undefined,
+): Promise<{ admin: true; spends: SpentSetting } | undefined> {
   if (typeof sent !== "string") return undefined;
   const kept = await deps.records.setting(ADMIN_TOKEN);
   const value = sha256(sent.slice(0, LONGEST_ADMIN_TOKEN));
-  const matches = kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(value));
-  if (!matches) throw new ServiceError("FORBIDDEN", "The adminToken is not the one that the first start printed, or it has been used.");
+  const matches =
+    kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(value));
+  if (!matches)
+    throw new ServiceError(
+      "FORBIDDEN",
+      "The adminToken is not the one that the first start printed, or it has been used.",
+    );
   return { admin: true, spends: { name: ADMIN_TOKEN, value } };
 }
 
 type NewAccount = Omit<Extract<AccountChange, { op: "create" }>, "user">;
 
-/** Account of a new user. @throws ValidationError for an address without form, and a password that is quickly guessed */
+/**
+ * Account of a new user.
+ * @throws ValidationError for an address without form, and a password that is quickly guessed
+ */
 export async function accountToCreate(deps: Deps, document: JsonObject): Promise<NewAccount> {
   const email = emailOf(document);
   checkPassword(document["password"] as string, deps.config.PASSWORD_MIN_LENGTH);
   const right = await adminRight(deps, document["adminToken"]);
-  return { op: "create", email, passwordHash: await hashPassword(document["password"] as string), ...(right ?? { admin: false }) };
+  return {
+    op: "create",
+    email,
+    passwordHash: await hashPassword(document["password"] as string),
+    ...(right ?? { admin: false }),
+  };
 }
 
 /**
- * A password that verifies leaves the stored one; another replaces it and ends all tokens issued before. Rules that came
- * after the account hold for what changes only.
+ * A password that verifies leaves the stored one; another replaces it and ends all tokens issued
+ * before. Rules that came after the account hold for what changes only.
  * @throws ValidationError as {@link accountToCreate}
  */
-export async function accountToUpdate(deps: Deps, user: string, document: JsonObject): Promise<AccountChange> {
+export async function accountToUpdate(
+  deps: Deps,
+  user: string,
+  document: JsonObject,
+): Promise<AccountChange> {
   const account = await deps.records.accountOf(user);
   const password = document["password"] as string;
   const same = await verifyPassword(account?.passwordHash, password);
@@ -128,14 +177,28 @@ export async function accountToUpdate(deps: Deps, user: string, document: JsonOb
   if (!same) checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
   const right = await adminRight(deps, document["adminToken"]);
   return {
-    op: "update", user, email, ...right,
+    op: "update",
+    user,
+    email,
+    ...right,
     ...(same ? {} : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
   };
 }
 
-/** Credentials are hashed, folded and compared: over GraphQL they may be as long as a body. @throws ServiceError `TOO_LARGE` */
-function assertShort({ config: { MAX_LOGIN_BYTES: most } }: Deps, { username, password }: Credentials): void {
-  if (username.length + password.length > most) throw new ServiceError("TOO_LARGE", `User name and password have more than ${most} characters together (MAX_LOGIN_BYTES). Choose shorter ones.`);
+/**
+ * Credentials are hashed, folded and compared: over GraphQL they may be as long as a body.
+ * @throws ServiceError `TOO_LARGE`
+ */
+function assertShort(
+  { config: { MAX_LOGIN_BYTES: most } }: Deps,
+  { username, password }: Credentials,
+): void {
+  if (username.length + password.length > most)
+    throw new ServiceError(
+      "TOO_LARGE",
+      `User name and password have more than ${most} characters together (MAX_LOGIN_BYTES). ` +
+        "Choose shorter ones.",
+    );
 }
 
 /** @param known the account's address until now */
@@ -146,28 +209,53 @@ function emailOf(document: JsonObject, known?: string): string {
   const invisible = invisibleIn(sent);
   if (invisible !== undefined) {
     const code = invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-    throw invalid(["body", "email"], `Value error, the address holds a character that cannot be seen (U+${code}): leave it out`);
+    throw invalid(
+      ["body", "email"],
+      `Value error, the address holds a character that cannot be seen (U+${code}): leave it out`,
+    );
   }
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new ValidationError([{ loc: ["body", "email"], msg: "value is not a valid email address: it has the form name@host", type: "value_error" }]);
+    throw new ValidationError([
+      {
+        loc: ["body", "email"],
+        msg: "value is not a valid email address: it has the form name@host",
+        type: "value_error",
+      },
+    ]);
   }
   return email;
 }
 
 /** What a client sends to obtain a token (OAuth 2.0 password grant). */
-interface Credentials { username: string; password: string }
+interface Credentials {
+  username: string;
+  password: string;
+}
 
 /** Every broken rule of a token request. @throws ValidationError */
 export function checkedCredentials(input: JsonValue | undefined): Credentials {
   const form = input !== null && typeof input === "object" && !Array.isArray(input) ? input : {};
   const problems = ["username", "password"].flatMap((name) => {
     const value = form[name];
-    if (value === undefined || value === null) return [{ loc: ["body", name], msg: "Field required", type: "missing" }];
-    return typeof value === "string" ? [] : [{ loc: ["body", name], msg: "Input should be a valid string", type: "string_type" }];
+    if (value === undefined || value === null)
+      return [{ loc: ["body", name], msg: "Field required", type: "missing" }];
+    return typeof value === "string"
+      ? []
+      : [{ loc: ["body", name], msg: "Input should be a valid string", type: "string_type" }];
   });
   const grant = form["grant_type"];
-  if (grant !== undefined && grant !== null && grant !== "" && (typeof grant !== "string" || !/^password$/.test(grant))) {
-    problems.push({ loc: ["body", "grant_type"], msg: "String should match pattern '^password$'", type: "string_pattern_mismatch", ctx: { pattern: "^password$" } } as (typeof problems)[number]);
+  if (
+    grant !== undefined &&
+    grant !== null &&
+    grant !== "" &&
+    (typeof grant !== "string" || !/^password$/.test(grant))
+  ) {
+    problems.push({
+      loc: ["body", "grant_type"],
+      msg: "String should match pattern '^password$'",
+      type: "string_pattern_mismatch",
+      ctx: { pattern: "^password$" },
+    } as (typeof problems)[number]);
   }
   if (problems.length > 0) throw new ValidationError(problems);
   return { username: form["username"] as string, password: form["password"] as string };
@@ -176,17 +264,28 @@ export function checkedCredentials(input: JsonValue | undefined): Credentials {
 /**
  * A token for a user, named by e-mail address or `@id`.
  * @param attempts counts attempts by account, however the account is spelled
- * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or not; `TOO_MANY_REQUESTS`
+ * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or
+ * not; `TOO_MANY_REQUESTS`
  */
-export async function login(deps: Deps, { username, password }: Credentials, attempts?: (account: string) => Promise<void>): Promise<TokenAnswer> {
+export async function login(
+  deps: Deps,
+  { username, password }: Credentials,
+  attempts?: (account: string) => Promise<void>,
+): Promise<TokenAnswer> {
   assertShort(deps, { username, password });
   const account = await accountNamed(deps, username);
   await attempts?.(account?.user ?? sha256(normalizeEmail(username)));
-  const matches = await verifyPassword(account?.deleted ? undefined : account?.passwordHash, password);
+  const matches = await verifyPassword(
+    account?.deleted ? undefined : account?.passwordHash,
+    password,
+  );
   // The password may have been changed while it was verified; a token issued now would outlive it.
   const now = account && (await deps.records.accountOf(account.user));
   if (!matches || !now || now.deleted || now.passwordHash !== account.passwordHash) {
-    throw new ServiceError("BAD_CREDENTIALS", "User name and password do not belong together: check both.");
+    throw new ServiceError(
+      "BAD_CREDENTIALS",
+      "User name and password do not belong together: check both.",
+    );
   }
   const [record] = await deps.records.findMany([now.user]);
   return issueToken(deps, now, record?.name ?? null);

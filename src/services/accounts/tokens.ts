@@ -6,25 +6,57 @@ import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 
-export interface TokenAnswer { access_token: string; token_type: "bearer"; /** Seconds. */ expires_in: number }
+export interface TokenAnswer {
+  access_token: string;
+  token_type: "bearer";
+  /** Seconds. */ expires_in: number;
+}
 
 const ALGORITHM = "HS256";
-/** Verified tokens by their text: checking a signature again for every request would cost more than the read behind it. */
+/**
+ * Verified tokens by their text: checking a signature again for every request would cost more than
+ * the read behind it.
+ */
 const VERIFIED_LIMIT = 10_000;
 
 /** `iss` and `aud` were compared when the token was verified. */
-interface Claims { sub: string; /** Seconds since 1970, with a fraction. */ iat: number; exp: number }
-
-export function issueToken(deps: Deps, account: Account, name: string | null, now = Date.now()): TokenAnswer {
-  const lifetime = Math.floor(deps.config.TOKEN_LIFETIME / 1000);
-  const claims = {
-    iss: deps.installation, aud: deps.installation, sub: account.user, ...(name === null ? {} : { name }), email: account.email,
-    iat: now / 1000, exp: now / 1000 + lifetime, jti: randomUUID(),
-  };
-  return { access_token: jwt.sign(claims, deps.jwtSecret, { algorithm: ALGORITHM }), token_type: "bearer", expires_in: lifetime };
+interface Claims {
+  sub: string;
+  /** Seconds since 1970, with a fraction. */ iat: number;
+  exp: number;
 }
 
-const refused = (why: string) => new ServiceError("INVALID_TOKEN", `The token ${why}: obtain a new one from POST /token.`, {}, { "WWW-Authenticate": 'Bearer error="invalid_token"' });
+export function issueToken(
+  deps: Deps,
+  account: Account,
+  name: string | null,
+  now = Date.now(),
+): TokenAnswer {
+  const lifetime = Math.floor(deps.config.TOKEN_LIFETIME / 1000);
+  const claims = {
+    iss: deps.installation,
+    aud: deps.installation,
+    sub: account.user,
+    ...(name === null ? {} : { name }),
+    email: account.email,
+    iat: now / 1000,
+    exp: now / 1000 + lifetime,
+    jti: randomUUID(),
+  };
+  return {
+    access_token: jwt.sign(claims, deps.jwtSecret, { algorithm: ALGORITHM }),
+    token_type: "bearer",
+    expires_in: lifetime,
+  };
+}
+
+const refused = (why: string) =>
+  new ServiceError(
+    "INVALID_TOKEN",
+    `The token ${why}: obtain a new one from POST /token.`,
+    {},
+    { "WWW-Authenticate": 'Bearer error="invalid_token"' },
+  );
 
 /** Turns `Authorization` headers into callers. */
 export class Authenticator {
@@ -35,23 +67,38 @@ export class Authenticator {
   async caller(header: string | undefined, now = Date.now()): Promise<Caller | null> {
     if (header === undefined || header === "") return null;
     const token = /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
-    if (!token) throw new ServiceError("NOT_AUTHENTICATED", "The Authorization header is not of the form: Bearer <token>.");
+    if (!token)
+      throw new ServiceError(
+        "NOT_AUTHENTICATED",
+        "The Authorization header is not of the form: Bearer <token>.",
+      );
     const claims = this.verified.get(token) ?? this.verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.deps.records.accountOf(claims.sub);
-    if (!account || account.deleted || Math.round(claims.iat * 1000) < account.tokensValidFrom) throw refused("was ended");
+    if (!account || account.deleted || Math.round(claims.iat * 1000) < account.tokensValidFrom)
+      throw refused("was ended");
     return { user: account.user, admin: account.admin };
   }
 
   private verify(token: string): Claims {
     let claims: Claims;
     try {
-      claims = jwt.verify(token, this.deps.jwtSecret, { algorithms: [ALGORITHM], issuer: this.deps.installation, audience: this.deps.installation }) as unknown as Claims;
+      claims = jwt.verify(token, this.deps.jwtSecret, {
+        algorithms: [ALGORITHM],
+        issuer: this.deps.installation,
+        audience: this.deps.installation,
+      }) as unknown as Claims;
     } catch (error) {
       throw refused((error as Error).name === "TokenExpiredError" ? "has expired" : "is not valid");
     }
-    if (typeof claims.sub !== "string" || typeof claims.iat !== "number" || typeof claims.exp !== "number") throw refused("is not valid");
-    if (this.verified.size >= VERIFIED_LIMIT) this.verified.delete(this.verified.keys().next().value!);
+    if (
+      typeof claims.sub !== "string" ||
+      typeof claims.iat !== "number" ||
+      typeof claims.exp !== "number"
+    )
+      throw refused("is not valid");
+    if (this.verified.size >= VERIFIED_LIMIT)
+      this.verified.delete(this.verified.keys().next().value!);
     this.verified.set(token, claims);
     return claims;
   }
@@ -60,12 +107,18 @@ export class Authenticator {
 const INSTALLATION = "installation";
 
 /**
- * Name of this installation, made at its first start: the issuer and the audience of its tokens. Not its address, which
- * may be set later, change, or be one of several; all nodes read the same name from the record store.
+ * Name of this installation, made at its first start: the issuer and the audience of its tokens.
+ * Not its address, which may be set later, change, or be one of several; all nodes read the same
+ * name from the record store.
  */
-export async function installation(records: Pick<RecordStore, "setting" | "setSetting">): Promise<string> {
+export async function installation(
+  records: Pick<RecordStore, "setting" | "setSetting">,
+): Promise<string> {
   const known = await records.setting(INSTALLATION);
-  return known ?? (await records.setSetting(INSTALLATION, `urn:uuid:${randomUUID()}`, { ifAbsent: true }))!;
+  return (
+    known ??
+    (await records.setSetting(INSTALLATION, `urn:uuid:${randomUUID()}`, { ifAbsent: true }))!
+  );
 }
 
 const MINUTE = 60_000;
@@ -73,7 +126,11 @@ const MINUTE = 60_000;
 /** Counts attempts in windows of one minute, per key, over all nodes. */
 export class RateLimit {
   /** @param perMinute 0 switches the limit off; @param setting its name, for the error */
-  constructor(private readonly perMinute: number, private readonly setting: string, private readonly memory: SharedMemory) {}
+  constructor(
+    private readonly perMinute: number,
+    private readonly setting: string,
+    private readonly memory: SharedMemory,
+  ) {}
 
   /** @throws ServiceError `TOO_MANY_REQUESTS` with Retry-After */
   async take(key: string): Promise<void> {
@@ -81,6 +138,12 @@ export class RateLimit {
     const { count, left } = await this.memory.count(`${this.setting} ${key}`, MINUTE);
     if (count <= this.perMinute) return;
     const seconds = Math.max(1, Math.ceil(left / 1000));
-    throw new ServiceError("TOO_MANY_REQUESTS", `More than ${this.perMinute} attempts in a minute (${this.setting}): try again in ${seconds} s.`, {}, { "Retry-After": String(seconds) });
+    throw new ServiceError(
+      "TOO_MANY_REQUESTS",
+      `More than ${this.perMinute} attempts in a minute (${this.setting}): try again in ` +
+        `${seconds} s.`,
+      {},
+      { "Retry-After": String(seconds) },
+    );
   }
 }

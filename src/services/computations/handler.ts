@@ -14,28 +14,49 @@ import { findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
 import { RunError, runFinding } from "./findings.js";
 import { gatherInputs, usedBy } from "./inputs.js";
-import { receiveOutputs, resultRecords, type RunFacts, type RunOutput, runRevision } from "./results.js";
+import {
+  receiveOutputs,
+  resultRecords,
+  type RunFacts,
+  type RunOutput,
+  runRevision,
+} from "./results.js";
 import { describeRun, runContainer } from "./run.js";
 
 /** Removes what earlier attempts at a submission left, whose process may be gone or only slow. */
-async function removeEarlier({ log }: Pick<Deps, "log">, containers: ContainerEngine, { id, attempt }: Pick<Submission, "id" | "attempt">): Promise<void> {
+async function removeEarlier(
+  { log }: Pick<Deps, "log">,
+  containers: ContainerEngine,
+  { id, attempt }: Pick<Submission, "id" | "attempt">,
+): Promise<void> {
   for (const owner of await containers.owners()) {
     if (owner.submission !== id || owner.attempt >= attempt) continue;
     await containers.remove(owner);
-    log.info({ submission: id, attempt: owner.attempt }, "removed what an earlier run left on the container engine");
+    log.info(
+      { submission: id, attempt: owner.attempt },
+      "removed what an earlier run left on the container engine",
+    );
   }
 }
 
 /**
- * Removes what runs left whose submission has ended or goes on with another attempt: their process was killed. Those of attempts that
- * run now, on whichever node, stay.
+ * Removes what runs left whose submission has ended or goes on with another attempt: their process
+ * was killed. Those of attempts that run now, on whichever node, stay.
  * @returns how many
  */
-export async function sweepRuns({ records, log }: Pick<Deps, "records" | "log">, containers: ContainerEngine): Promise<number> {
+export async function sweepRuns(
+  { records, log }: Pick<Deps, "records" | "log">,
+  containers: ContainerEngine,
+): Promise<number> {
   let removed = 0;
   for (const owner of await containers.owners()) {
     const submission = await records.submission(owner.submission);
-    if (submission?.status === "running" && submission.attempt === owner.attempt && !submission.cancelled) continue;
+    if (
+      submission?.status === "running" &&
+      submission.attempt === owner.attempt &&
+      !submission.cancelled
+    )
+      continue;
     await containers.remove(owner);
     removed++;
   }
@@ -47,13 +68,16 @@ export async function sweepRuns({ records, log }: Pick<Deps, "records" | "log">,
 const COMMIT_ATTEMPTS = 5;
 
 /**
- * The handler of submissions of type `computation`: the results and the computation's next revision become visible in one
- * commit with the end of the submission, or nothing of them. What the run itself is at fault for ends it as failed; any other
- * fault is thrown, and the queue tries again.
+ * The handler of submissions of type `computation`: the results and the computation's next revision
+ * become visible in one commit with the end of the submission, or nothing of them. What the run
+ * itself is at fault for ends it as failed; any other fault is thrown, and the queue tries again.
  */
 export function executionHandler(deps: Deps): JobHandler {
   return async (job) => {
-    const { submission: { id, attempt }, signal } = job;
+    const {
+      submission: { id, attempt },
+      signal,
+    } = job;
     const warnings: Finding[] = [];
     const release = () => deps.records.release({ kind: "submission", id });
     try {
@@ -61,21 +85,31 @@ export function executionHandler(deps: Deps): JobHandler {
     } catch (error) {
       if ((error as Error).name === "FenceLost") return;
       if (signal.aborted) {
-        if ((signal.reason as { reason?: string } | undefined)?.reason === "cancelled") await release();
+        if ((signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
+          await release();
         throw error;
       }
       if (await isAnothers(deps, job)) return;
       const found = findingOf(error, job);
       if (!found) throw error;
-      await deps.records.closeSubmission({ id, attempt, status: "failed", error: [found], warnings }, Date.now());
+      await deps.records.closeSubmission(
+        { id, attempt, status: "failed", error: [found], warnings },
+        Date.now(),
+      );
       // What was stored is swept once nobody announces it any more.
       await release();
     }
   };
 }
 
-/** A later attempt has taken the container away: then the fault is its doing, and the end of the submission its business. */
-async function isAnothers({ records }: Deps, { submission: { id, attempt } }: Job): Promise<boolean> {
+/**
+ * A later attempt has taken the container away: then the fault is its doing, and the end of the
+ * submission its business.
+ */
+async function isAnothers(
+  { records }: Deps,
+  { submission: { id, attempt } }: Job,
+): Promise<boolean> {
   const now = await records.submission(id);
   return now !== undefined && (now.status !== "running" || now.attempt !== attempt);
 }
@@ -84,21 +118,38 @@ function findingOf(error: unknown, job: Job): Finding | undefined {
   if (error instanceof RunError) return error.finding;
   if (error instanceof EngineAway || error instanceof EngineRefusal) {
     if (!job.isLastWith(error)) return undefined;
-    return error instanceof EngineAway ? runFinding("ENGINE_AWAY", "The container engine could not be reached, for as long as the registry waits for it (OUTAGE_PATIENCE): ask for the run again once it is back.")
-      : runFinding("ENGINE_REFUSED", `The container engine refused, however often that was tried: ${error.message}; the operator can tell why.`);
+    return error instanceof EngineAway
+      ? runFinding(
+          "ENGINE_AWAY",
+          "The container engine could not be reached, for as long as the registry waits for " +
+            "it (OUTAGE_PATIENCE): ask for the run again once it is back.",
+        )
+      : runFinding(
+          "ENGINE_REFUSED",
+          `The container engine refused, however often that was tried: ${error.message}; ` +
+            "the operator can tell why.",
+        );
   }
   if (!(error instanceof ServiceError)) return undefined;
-  if (error.code === "GONE" || error.code === "NOT_FOUND") return runFinding("CHANGED_MEANWHILE", error.message);
+  if (error.code === "GONE" || error.code === "NOT_FOUND")
+    return runFinding("CHANGED_MEANWHILE", error.message);
   return error.code === "FORBIDDEN" ? runFinding("INPUT_REFUSED", error.message) : undefined;
 }
 
 async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void> {
   const { config, records, containers } = deps;
   const { submission, signal, report } = job;
-  if (!containers) throw new RunError("NO_CONTAINER_ENGINE", "This registry has no container engine any more (CONTAINER_HOST); nothing was run.");
+  if (!containers)
+    throw new RunError(
+      "NO_CONTAINER_ENGINE",
+      "This registry has no container engine any more (CONTAINER_HOST); nothing was run.",
+    );
   await removeEarlier(deps, containers, submission);
   const { ark } = submission.input as unknown as RunSubmissionInput;
-  const caller = { user: submission.user, admin: (await records.accountOf(submission.user))?.admin === true };
+  const caller = {
+    user: submission.user,
+    admin: (await records.accountOf(submission.user))?.admin === true,
+  };
   const computation = await findLive(deps, ark, "computation");
   await assertMayChange(records, caller, computation);
   const description = describeRun(parseDocument(computation.document), config.CONTAINER_IMAGES);
@@ -108,17 +159,26 @@ async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void>
   const outputs: RunOutput[] = [];
   const stored = new Set<RunOutput>();
   try {
-    const facts = await runContainer(containers, deps, job, description, inputs.files, async (run, facts) => {
-      report({ stage: "storing results", done: 0, total: null, unit: "bytes" });
-      const skipped = await receiveOutputs(run, deps.objects, config, signal, (output, done) => {
-        outputs.push(output);
-        report({ stage: "storing results", done, total: null, unit: "bytes" });
-      });
-      for (const warning of skipped) warnings.push(warning);
-      return facts;
-    });
+    const facts = await runContainer(
+      containers,
+      deps,
+      job,
+      description,
+      inputs.files,
+      async (run, facts) => {
+        report({ stage: "storing results", done: 0, total: null, unit: "bytes" });
+        const skipped = await receiveOutputs(run, deps.objects, config, signal, (output, done) => {
+          outputs.push(output);
+          report({ stage: "storing results", done, total: null, unit: "bytes" });
+        });
+        for (const warning of skipped) warnings.push(warning);
+        return facts;
+      },
+    );
     signal.throwIfAborted();
-    await announce(deps, { kind: "submission", id: submission.id, attempt: submission.attempt }, [...new Set(outputs.map(({ object }) => object.sha256))]);
+    await announce(deps, { kind: "submission", id: submission.id, attempt: submission.attempt }, [
+      ...new Set(outputs.map(({ object }) => object.sha256)),
+    ]);
     reached({ submission: submission.id, moment: "files announced" });
     for (const output of outputs) {
       await output.object.publish();
@@ -127,36 +187,87 @@ async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void>
     report({ stage: "committing", done: 0, total: outputs.length + 2, unit: "records" });
     await commit(deps, job, asked, outputs, facts, warnings);
   } finally {
-    await Promise.all(outputs.filter((output) => !stored.has(output)).map(({ object }) => object.discard().catch((err: unknown) => deps.log.warn({ err }, "a staged result could not be discarded"))));
+    await Promise.all(
+      outputs
+        .filter((output) => !stored.has(output))
+        .map(({ object }) =>
+          object
+            .discard()
+            .catch((err: unknown) =>
+              deps.log.warn({ err }, "a staged result could not be discarded"),
+            ),
+        ),
+    );
   }
 }
 
-/** What decides what is run: when it is another at the end, the results are not those of this computation. */
-async function askedOf(deps: Pick<Deps, "config" | "records" | "objects">, record: StoredRecord): Promise<unknown> {
+/**
+ * What decides what is run: when it is another at the end, the results are not those of this
+ * computation.
+ */
+async function askedOf(
+  deps: Pick<Deps, "config" | "records" | "objects">,
+  record: StoredRecord,
+): Promise<unknown> {
   const { container = null, command = null } = parseDocument(record.document);
   return { container, command, used: await usedBy(deps, record) };
 }
 
-async function commit(deps: Deps, { submission, signal }: Job, asked: unknown, outputs: readonly RunOutput[], facts: RunFacts, warnings: Finding[]): Promise<void> {
+async function commit(
+  deps: Deps,
+  { submission, signal }: Job,
+  asked: unknown,
+  outputs: readonly RunOutput[],
+  facts: RunFacts,
+  warnings: Finding[],
+): Promise<void> {
   const { records, config } = deps;
   const { ark } = submission.input as unknown as RunSubmissionInput;
   for (let attempt = 1; ; attempt++) {
     const record = await findLive(deps, ark, "computation");
-    if (!isDeepStrictEqual(await askedOf(deps, record), asked)) throw new RunError("CHANGED_MEANWHILE", `${ark} was changed while it ran, and describes another run now: ask for that one.`);
-    const { writes, dataset, generated } = await resultRecords(deps, record, record.owner ?? submission.user, outputs, facts);
+    if (!isDeepStrictEqual(await askedOf(deps, record), asked))
+      throw new RunError(
+        "CHANGED_MEANWHILE",
+        `${ark} was changed while it ran, and describes another run now: ask for that one.`,
+      );
+    const { writes, dataset, generated } = await resultRecords(
+      deps,
+      record,
+      record.owner ?? submission.user,
+      outputs,
+      facts,
+    );
     signal.throwIfAborted();
     try {
       await records.commit({
-        by: submission.user, at: Date.now(), records: [...writes, await runRevision(deps, record, generated, facts)], within: config.COMMIT_LIMIT,
-        submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.length, rocrateIdentifier: dataset },
+        by: submission.user,
+        at: Date.now(),
+        records: [...writes, await runRevision(deps, record, generated, facts)],
+        within: config.COMMIT_LIMIT,
+        submission: {
+          id: submission.id,
+          attempt: submission.attempt,
+          status: "finished",
+          warnings,
+          identifiersMinted: writes.length,
+          rocrateIdentifier: dataset,
+        },
       });
       reached({ submission: submission.id, moment: "committed" });
       return;
     } catch (error) {
-      // Somebody else wrote the computation, or a name that was minted is taken: both are looked at anew.
+      // Somebody else wrote the computation, or a name that was minted is taken: both are looked at
+      // anew.
       if (error instanceof ServiceError && error.code === "TOO_LARGE")
-        throw new RunError("COMMIT_TOO_LONG", `Making the ${outputs.length} files that the run left visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms: pack them into fewer, or ask for the setting to be raised.`);
-      const again = error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || error.code === "DUPLICATE");
+        throw new RunError(
+          "COMMIT_TOO_LONG",
+          `Making the ${outputs.length} files that the run left visible in one step would ` +
+            `keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ` +
+            "ms: pack them into fewer, or ask for the setting to be raised.",
+        );
+      const again =
+        error instanceof ServiceError &&
+        (error.code === "REVISION_MISMATCH" || error.code === "DUPLICATE");
       if (!again || attempt === COMMIT_ATTEMPTS) throw error;
     }
   }
@@ -173,22 +284,44 @@ interface RunSubmissionInput {
 }
 
 /**
- * Queues a run of a computation's container. While the caller's last one waits or runs, that is answered.
- * What the computation says of itself is looked at by the run, and ends that as failed.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for content that it used), `NO_CONTAINER_ENGINE`
+ * Queues a run of a computation's container. While the caller's last one waits or runs, that is
+ * answered. What the computation says of itself is looked at by the run, and ends that as failed.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for
+ * content that it used), `NO_CONTAINER_ENGINE`
  */
-export async function executeComputation(deps: Deps, id: string, caller: Caller | null, origin: { request?: string; trace?: string } = {}): Promise<Submission> {
+export async function executeComputation(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  origin: { request?: string; trace?: string } = {},
+): Promise<Submission> {
   const who = authenticated(caller);
   const record = await findLive(deps, id, "computation");
   await assertMayChange(deps.records, who, record);
-  if (!deps.containers) throw new ServiceError("NO_CONTAINER_ENGINE", `${record.ark} cannot be run: this registry has no container engine (CONTAINER_HOST); nothing was changed.`, {}, { "Retry-After": "3600" });
+  if (!deps.containers)
+    throw new ServiceError(
+      "NO_CONTAINER_ENGINE",
+      `${record.ark} cannot be run: this registry has no container engine (CONTAINER_HOST); ` +
+        "nothing was changed.",
+      {},
+      { "Retry-After": "3600" },
+    );
   // Who may not read what it used is told now; limits are for the run to tell.
   await gatherInputs(deps, record, who).catch((error: unknown) => {
     if (!(error instanceof RunError)) throw error;
   });
   const { ark } = record;
-  // The hash of its ARK makes two requests for the same run one, also at one moment; a run that ended does not count.
+  // The hash of its ARK makes two requests for the same run one, also at one moment; a run that
+  // ended does not count.
   const sha256 = createHash("sha256").update(ark).digest("hex");
-  const { submission, existing } = await deps.records.submit({ id: randomUUID(), type: "computation", user: who.user, sha256, input: { ark, ...origin } satisfies RunSubmissionInput, update: true, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({
+    id: randomUUID(),
+    type: "computation",
+    user: who.user,
+    sha256,
+    input: { ark, ...origin } satisfies RunSubmissionInput,
+    update: true,
+    at: Date.now(),
+  });
   return existing ? submission : queued(deps, submission);
 }

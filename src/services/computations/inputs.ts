@@ -8,7 +8,10 @@ import { assertMayReadArchive, assertMayReadContent, type Caller } from "../acce
 import type { Deps } from "../deps.js";
 import { RunError, runFinding } from "./findings.js";
 
-/** Longest name of a file, and longest path, that common file systems take (bytes of UTF-8); some room for a number. */
+/**
+ * Longest name of a file, and longest path, that common file systems take (bytes of UTF-8); some
+ * room for a number.
+ */
 const LONGEST_NAME = 240;
 const LONGEST_PATH = 3000;
 
@@ -17,27 +20,42 @@ export class FileNames {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>();
 
-  /** The same path, or one like it that is free and safe: no way out of the folder, nothing that a terminal would obey. */
+  /**
+   * The same path, or one like it that is free and safe: no way out of the folder, nothing that a
+   * terminal would obey.
+   */
   claim(wanted: string): string {
-    const parts = wanted.split("/").map(safeName).filter((part) => part !== "");
-    const path = parts.length === 0 || Buffer.byteLength(parts.join("/")) > LONGEST_PATH ? [parts.at(-1) ?? "file"] : parts;
+    const parts = wanted
+      .split("/")
+      .map(safeName)
+      .filter((part) => part !== "");
+    const path =
+      parts.length === 0 || Buffer.byteLength(parts.join("/")) > LONGEST_PATH
+        ? [parts.at(-1) ?? "file"]
+        : parts;
     const name = path.pop()!;
     const dot = name.lastIndexOf(".");
     const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
     // A folder cannot have the name of a file: everything goes beside it then.
-    const folder = path.some((_, depth) => this.#files.has(path.slice(0, depth + 1).join("/"))) ? [] : path;
+    const folder = path.some((_, depth) => this.#files.has(path.slice(0, depth + 1).join("/")))
+      ? []
+      : path;
     for (let number = 1; ; number++) {
       const free = [...folder, number === 1 ? name : `${stem}-${number}${extension}`].join("/");
       if (this.#files.has(free) || this.#folders.has(free)) continue;
       this.#files.add(free);
-      for (let depth = 1; depth <= folder.length; depth++) this.#folders.add(folder.slice(0, depth).join("/"));
+      for (let depth = 1; depth <= folder.length; depth++)
+        this.#folders.add(folder.slice(0, depth).join("/"));
       return free;
     }
   }
 }
 
 function safeName(part: string): string {
-  const name = part.toWellFormed().replace(/[\p{Cc}\\]/gu, "_").trim();
+  const name = part
+    .toWellFormed()
+    .replace(/[\p{Cc}\\]/gu, "_")
+    .trim();
   if (name === "." || name === "..") return "";
   let short = name;
   while (Buffer.byteLength(short) > LONGEST_NAME) short = [...short].slice(0, -1).join("");
@@ -47,32 +65,60 @@ function safeName(part: string): string {
 type InputDeps = Pick<Deps, "config" | "records" | "objects">;
 
 /** A stored file that a run is given. */
-export interface RunInput { place: InputPlace; /** Below the folder of its place. */ path: string; ark: string; object: ObjectReference }
-interface RunInputs { files: RunInput[]; warnings: Finding[] }
+export interface RunInput {
+  place: InputPlace;
+  /** Below the folder of its place. */ path: string;
+  ark: string;
+  object: ObjectReference;
+}
+interface RunInputs {
+  files: RunInput[];
+  warnings: Finding[];
+}
 
 /** Tells a run what it was given, and as what. */
 const LIST = ".arkgraph.json";
-const USED = Object.entries(PROVENANCE).flatMap(([name, { evi }]) => (name.startsWith("used") && name !== "usedBy" ? [evi] : []));
+const USED = Object.entries(PROVENANCE).flatMap(([name, { evi }]) =>
+  name.startsWith("used") && name !== "usedBy" ? [evi] : [],
+);
 /** Says which records hold what a dataset consists of. */
 const PARTS = ["schema:distribution", "schema:hasPart"];
 /** Deepest nesting of datasets in each other. */
 const DEEPEST = 50;
 
 /** What a computation says that it used, in the order it says so. */
-export async function usedBy({ records, config }: InputDeps, { ark }: StoredRecord): Promise<{ target: string; place: InputPlace }[]> {
-  const [page] = await records.linksFrom([ark], { predicates: USED, limit: config.EXECUTION_INPUT_FILES });
-  const software = new Set(page!.items.filter(({ predicate }) => predicate === PROVENANCE.usedSoftware.evi).map(({ targetKey }) => targetKey));
+export async function usedBy(
+  { records, config }: InputDeps,
+  { ark }: StoredRecord,
+): Promise<{ target: string; place: InputPlace }[]> {
+  const [page] = await records.linksFrom([ark], {
+    predicates: USED,
+    limit: config.EXECUTION_INPUT_FILES,
+  });
+  const software = new Set(
+    page!.items
+      .filter(({ predicate }) => predicate === PROVENANCE.usedSoftware.evi)
+      .map(({ targetKey }) => targetKey),
+  );
   const found = new Map<string, { target: string; place: InputPlace }>();
-  for (const { target, targetKey } of page!.items) if (!found.has(targetKey)) found.set(targetKey, { target, place: software.has(targetKey) ? "software" : "inputs" });
+  for (const { target, targetKey } of page!.items)
+    if (!found.has(targetKey))
+      found.set(targetKey, { target, place: software.has(targetKey) ? "software" : "inputs" });
   return [...found.values()];
 }
 
 /**
- * The stored content of what a computation used: of the records themselves, of the files that their distribution and parts
- * name, and of files of the same owner that say they hold them. A crate is its archive.
- * @throws RunError `INPUTS_TOO_LARGE`; ServiceError `FORBIDDEN` when the caller may not read one of them
+ * The stored content of what a computation used: of the records themselves, of the files that their
+ * distribution and parts name, and of files of the same owner that say they hold them. A crate is
+ * its archive.
+ * @throws RunError `INPUTS_TOO_LARGE`; ServiceError `FORBIDDEN` when the caller may not read one of
+ * them
  */
-export async function gatherInputs(deps: InputDeps, computation: StoredRecord, caller: Caller): Promise<RunInputs> {
+export async function gatherInputs(
+  deps: InputDeps,
+  computation: StoredRecord,
+  caller: Caller,
+): Promise<RunInputs> {
   const { records, config } = deps;
   const warnings: Finding[] = [];
   const names = { inputs: new FileNames(), software: new FileNames() };
@@ -82,49 +128,109 @@ export async function gatherInputs(deps: InputDeps, computation: StoredRecord, c
   for (const { target, place } of await usedBy(deps, computation)) {
     const before = files.length;
     for await (const { record, object } of contentBelow(deps, target)) {
-      await (object.role === "archive" ? assertMayReadArchive : assertMayReadContent)(records, caller, record);
-      if (files.length === config.EXECUTION_INPUT_FILES) throw tooLarge(`more than EXECUTION_INPUT_FILES=${config.EXECUTION_INPUT_FILES} files`);
-      if ((bytes += object.size) > config.EXECUTION_INPUT_BYTES) throw tooLarge(`more than EXECUTION_INPUT_BYTES=${config.EXECUTION_INPUT_BYTES} bytes`);
-      files.push({ place, path: names[place].claim(pathOf(record, object)), ark: record.ark, object });
+      await (object.role === "archive" ? assertMayReadArchive : assertMayReadContent)(
+        records,
+        caller,
+        record,
+      );
+      if (files.length === config.EXECUTION_INPUT_FILES)
+        throw tooLarge(`more than EXECUTION_INPUT_FILES=${config.EXECUTION_INPUT_FILES} files`);
+      if ((bytes += object.size) > config.EXECUTION_INPUT_BYTES)
+        throw tooLarge(`more than EXECUTION_INPUT_BYTES=${config.EXECUTION_INPUT_BYTES} bytes`);
+      files.push({
+        place,
+        path: names[place].claim(pathOf(record, object)),
+        ark: record.ark,
+        object,
+      });
     }
-    if (files.length === before) warnings.push(runFinding("INPUT_NOT_STORED", `No content of ${target.slice(0, 200)} is stored here: the run does not get it.`));
+    if (files.length === before)
+      warnings.push(
+        runFinding(
+          "INPUT_NOT_STORED",
+          `No content of ${target.slice(0, 200)} is stored here: the run does not get it.`,
+        ),
+      );
   }
   return { files, warnings };
 }
 
-const tooLarge = (what: string): RunError => new RunError("INPUTS_TOO_LARGE", `What the computation uses is ${what}: use less, or ask for the setting to be raised.`);
+const tooLarge = (what: string): RunError =>
+  new RunError(
+    "INPUTS_TOO_LARGE",
+    `What the computation uses is ${what}: use less, or ask for the setting to be raised.`,
+  );
 
-async function* contentBelow({ records, config }: InputDeps, target: string): AsyncGenerator<{ record: StoredRecord; object: ObjectReference }> {
+async function* contentBelow(
+  { records, config }: InputDeps,
+  target: string,
+): AsyncGenerator<{ record: StoredRecord; object: ObjectReference }> {
   const seen = new Set<string>();
   let level = [target];
   for (let depth = 0; level.length > 0 && depth < DEEPEST; depth++) {
-    const found = (await records.findMany(level)).filter((record): record is StoredRecord => record !== undefined && record.tombstone === null && !seen.has(record.ark));
+    const found = (await records.findMany(level)).filter(
+      (record): record is StoredRecord =>
+        record !== undefined && record.tombstone === null && !seen.has(record.ark),
+    );
     const inner: StoredRecord[] = [];
     for (const record of found) {
       if (seen.has(record.ark)) continue;
       seen.add(record.ark);
-      const [object] = await records.objectsOf(record.ark, { role: record.kind === "rocrate" ? "archive" : "content" });
+      const [object] = await records.objectsOf(record.ark, {
+        role: record.kind === "rocrate" ? "archive" : "content",
+      });
       if (object) yield { record, object };
       if (record.kind !== "rocrate") inner.push(record);
     }
     const limit = config.EXECUTION_INPUT_FILES + 1;
-    const stated = inner.length === 0 ? [] : await records.linksFrom(inner.map(({ ark }) => ark), { predicates: PARTS, distinct: true, limit });
-    const holding = inner.length === 0 ? [] : await records.linksTo(inner.map(({ key }) => key), { predicates: ["schema:encodesCreativeWork"], kinds: ["datadownload"], distinct: true, limit });
-    const claimed = await records.findMany(holding.flatMap(({ items }) => items.map(({ source }) => source)));
+    const stated =
+      inner.length === 0
+        ? []
+        : await records.linksFrom(
+            inner.map(({ ark }) => ark),
+            { predicates: PARTS, distinct: true, limit },
+          );
+    const holding =
+      inner.length === 0
+        ? []
+        : await records.linksTo(
+            inner.map(({ key }) => key),
+            {
+              predicates: ["schema:encodesCreativeWork"],
+              kinds: ["datadownload"],
+              distinct: true,
+              limit,
+            },
+          );
+    const claimed = await records.findMany(
+      holding.flatMap(({ items }) => items.map(({ source }) => source)),
+    );
     const owners = new Map(inner.map(({ key, owner }) => [key, owner]));
-    const theirs = holding.flatMap(({ items }) => items).filter(({ targetKey }, index) => {
-      // Anybody may say that a file holds this data; the run gets what its owner says.
-      const [owner, other] = [owners.get(targetKey), claimed[index]?.owner];
-      return owner != null && other != null && arkKey(owner) === arkKey(other);
-    });
-    level = [...new Set([...stated.flatMap(({ items }) => items.map((link) => link.target)), ...theirs.map(({ source }) => source)])];
+    const theirs = holding
+      .flatMap(({ items }) => items)
+      .filter(({ targetKey }, index) => {
+        // Anybody may say that a file holds this data; the run gets what its owner says.
+        const [owner, other] = [owners.get(targetKey), claimed[index]?.owner];
+        return owner != null && other != null && arkKey(owner) === arkKey(other);
+      });
+    level = [
+      ...new Set([
+        ...stated.flatMap(({ items }) => items.map((link) => link.target)),
+        ...theirs.map(({ source }) => source),
+      ]),
+    ];
   }
 }
 
 /** A file of a crate keeps its path there; any other its name. */
 function pathOf({ ark, crate }: StoredRecord, { name, role }: ObjectReference): string {
-  const within = role === "content" && crate !== null && ark.startsWith(`${crate}/`) ? decoded(ark.slice(crate.length + 1)) : "";
-  return within.endsWith(`/${name}`) && !within.startsWith("entity/") ? within : name.slice(name.lastIndexOf("/") + 1);
+  const within =
+    role === "content" && crate !== null && ark.startsWith(`${crate}/`)
+      ? decoded(ark.slice(crate.length + 1))
+      : "";
+  return within.endsWith(`/${name}`) && !within.startsWith("entity/")
+    ? within
+    : name.slice(name.lastIndexOf("/") + 1);
 }
 
 function decoded(path: string): string {
@@ -136,16 +242,51 @@ function decoded(path: string): string {
 }
 
 /** The files of a place as they go to the engine, with a list of them in front. */
-export async function* filesFor(place: InputPlace, files: readonly RunInput[], { objects }: InputDeps, told: (bytes: number) => void): AsyncGenerator<TarFile> {
+export async function* filesFor(
+  place: InputPlace,
+  files: readonly RunInput[],
+  { objects }: InputDeps,
+  told: (bytes: number) => void,
+): AsyncGenerator<TarFile> {
   const here = files.filter((file) => file.place === place);
-  const list = Buffer.from(`${JSON.stringify(here.map(({ path, ark, object: { sha256, size, mediaType } }) => ({ path, "@id": ark, sha256, contentSize: String(size), encodingFormat: mediaType })), null, 2)}\n`);
-  yield { path: LIST, size: list.byteLength, open: async () => (async function* () { yield list; })() };
-  for (const { path, object: { sha256, size } } of here) {
-    yield { path, size, open: async () => counted(size === 0 ? [] : await objects.open(sha256, undefined, { size }), told) };
+  const list = Buffer.from(
+    `${JSON.stringify(
+      here.map(({ path, ark, object: { sha256, size, mediaType } }) => ({
+        path,
+        "@id": ark,
+        sha256,
+        contentSize: String(size),
+        encodingFormat: mediaType,
+      })),
+      null,
+      2,
+    )}\n`,
+  );
+  yield {
+    path: LIST,
+    size: list.byteLength,
+    open: async () =>
+      (async function* () {
+        yield list;
+      })(),
+  };
+  for (const {
+    path,
+    object: { sha256, size },
+  } of here) {
+    yield {
+      path,
+      size,
+      open: async () =>
+        counted(size === 0 ? [] : await objects.open(sha256, undefined, { size }), told),
+    };
   }
 }
 
-async function* counted(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, told: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* counted(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  told: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes) {
     told(chunk.byteLength);
     yield chunk;

@@ -17,80 +17,178 @@ import { parseDocument } from "../records/view.js";
 import { quoted, RunError, runFinding } from "./findings.js";
 
 /** What is known of a run that ended well. */
-export interface RunFacts { containerId: string; /** As a registry of images names it, else the engine's name of these bytes. */ image: string; /** RFC 3339, UTC. */ began: string; ended: string }
+export interface RunFacts {
+  containerId: string;
+  /** As a registry of images names it, else the engine's name of these bytes. */ image: string;
+  /** RFC 3339, UTC. */ began: string;
+  ended: string;
+}
 
-interface Results { writes: Extract<RecordWrite, { op: "create" }>[]; dataset: string; /** The dataset, then its files. */ generated: string[] }
+interface Results {
+  writes: Extract<RecordWrite, { op: "create" }>[];
+  dataset: string;
+  /** The dataset, then its files. */ generated: string[];
+}
 
 /** Longest name of a record, in characters. */
 const LONGEST_NAME = 200;
 const shortened = (text: string): string => [...text].slice(0, LONGEST_NAME).join("");
 
-/** The records of what a run left: a dataset, and a file record for each file, which belong to the computation's owner. */
-export async function resultRecords(deps: Pick<Deps, "config" | "baseUrl" | "documents">, computation: StoredRecord, owner: string, outputs: readonly RunOutput[], { ended }: RunFacts): Promise<Results> {
-  const mint = (kind: "dataset" | "datadownload", name: string): string => mintArk(deps.config.ARK_NAAN, kind, name);
+/**
+ * The records of what a run left: a dataset, and a file record for each file, which belong to the
+ * computation's owner.
+ */
+export async function resultRecords(
+  deps: Pick<Deps, "config" | "baseUrl" | "documents">,
+  computation: StoredRecord,
+  owner: string,
+  outputs: readonly RunOutput[],
+  { ended }: RunFacts,
+): Promise<Results> {
+  const mint = (kind: "dataset" | "datadownload", name: string): string =>
+    mintArk(deps.config.ARK_NAAN, kind, name);
   const title = shortened(`Results of ${computation.name ?? computation.ark}`);
   const dataset = mint("dataset", title);
-  const files = outputs.map((output) => ({ ...output, ark: mint("datadownload", output.path), type: mediaTypeOf(output.path) }));
-  const writes = [await created(deps, "dataset", dataset, {
-    "@type": "evi:Dataset", name: title, description: `What a run of ${computation.ark} left.`, owner,
-    distribution: files.map(({ ark }) => ark), dateCreated: ended, generatedBy: computation.ark,
-  })];
+  const files = outputs.map((output) => ({
+    ...output,
+    ark: mint("datadownload", output.path),
+    type: mediaTypeOf(output.path),
+  }));
+  const writes = [
+    await created(deps, "dataset", dataset, {
+      "@type": "evi:Dataset",
+      name: title,
+      description: `What a run of ${computation.ark} left.`,
+      owner,
+      distribution: files.map(({ ark }) => ark),
+      dateCreated: ended,
+      generatedBy: computation.ark,
+    }),
+  ];
   for (const { path, object, ark, type } of files) {
     const said = {
-      "@type": "evi:DataDownload", name: shortened(path), description: `A file that a run of ${computation.ark} left.`, owner,
-      encodingFormat: type, contentSize: null, contentUrl: null, sha256: null, encodesCreativeWork: dataset, generatedBy: computation.ark,
+      "@type": "evi:DataDownload",
+      name: shortened(path),
+      description: `A file that a run of ${computation.ark} left.`,
+      owner,
+      encodingFormat: type,
+      contentSize: null,
+      contentUrl: null,
+      sha256: null,
+      encodesCreativeWork: dataset,
+      generatedBy: computation.ark,
     };
-    writes.push(await created(deps, "datadownload", ark, withFacts(said, ark, deps.baseUrl(), object, ended), [contentReference(said, { object, name: path.slice(path.lastIndexOf("/") + 1), mediaType: type })]));
+    writes.push(
+      await created(
+        deps,
+        "datadownload",
+        ark,
+        withFacts(said, ark, deps.baseUrl(), object, ended),
+        [
+          contentReference(said, {
+            object,
+            name: path.slice(path.lastIndexOf("/") + 1),
+            mediaType: type,
+          }),
+        ],
+      ),
+    );
   }
   return { writes, dataset, generated: [dataset, ...files.map(({ ark }) => ark)] };
 }
 
-async function created(deps: Pick<Deps, "documents">, kind: "dataset" | "datadownload", ark: string, said: JsonObject, objects?: ObjectReference[]): Promise<Results["writes"][number]> {
+async function created(
+  deps: Pick<Deps, "documents">,
+  kind: "dataset" | "datadownload",
+  ark: string,
+  said: JsonObject,
+  objects?: ObjectReference[],
+): Promise<Results["writes"][number]> {
   const state = await stateOf(deps, KINDS[kind], ark, withDefaults(KINDS[kind], said, ark));
   return { op: "create", ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
 }
 
-/** The computation's next revision: when it ran, in which container of which image, and what it generated, after what it generated before. */
-export async function runRevision(deps: Pick<Deps, "documents">, record: StoredRecord, generated: readonly string[], { containerId, image, began, ended }: RunFacts): Promise<RecordWrite> {
+/**
+ * The computation's next revision: when it ran, in which container of which image, and what it
+ * generated, after what it generated before.
+ */
+export async function runRevision(
+  deps: Pick<Deps, "documents">,
+  record: StoredRecord,
+  generated: readonly string[],
+  { containerId, image, began, ended }: RunFacts,
+): Promise<RecordWrite> {
   const before = parseDocument(record.document);
   const fromCrate = record.crate !== null;
   const listed = before["generated"];
-  const known: JsonValue[] = listed === undefined || listed === null ? [] : Array.isArray(listed) ? listed : [listed];
+  const known: JsonValue[] =
+    listed === undefined || listed === null ? [] : Array.isArray(listed) ? listed : [listed];
   const document: JsonObject = {
-    ...before, dateCreated: began, dateFinished: ended, containerId, containerDigest: image,
+    ...before,
+    dateCreated: began,
+    dateFinished: ended,
+    containerId,
+    containerDigest: image,
     // Entities of a crate refer to each other as JSON-LD does.
     generated: [...known, ...generated.map((ark) => (fromCrate ? { "@id": ark } : ark))],
   };
-  const { state: stated, reserved } = await claimedState(deps, KINDS.computation, record.ark, document, fromCrate);
+  const { state: stated, reserved } = await claimedState(
+    deps,
+    KINDS.computation,
+    record.ark,
+    document,
+    fromCrate,
+  );
   // What a crate said of an earlier run is no fact of this one.
   const others = reserved.filter((line) => !line.includes(` ${JSON.stringify(image)} `));
   const state = { ...stated, quads: withoutLines(stated.quads, others) };
-  return { op: "replace", ark: record.ark, ifRevision: record.revision, changed: changedPointers(before, document), ...state, owner: state.owner ?? record.owner };
+  return {
+    op: "replace",
+    ark: record.ark,
+    ifRevision: record.revision,
+    changed: changedPointers(before, document),
+    ...state,
+    owner: state.owner ?? record.owner,
+  };
 }
 
 /** A file that a run left, received and belonging to no record yet. */
-export interface RunOutput { path: string; object: StagedObject }
+export interface RunOutput {
+  path: string;
+  object: StagedObject;
+}
 
 /** Warnings of one kind; more would hide the rest. */
 const MOST_WARNINGS = 100;
-/** What neither a store nor a terminal takes as a name; the marks that turn the direction of text lie about what they stand in. */
+/**
+ * What neither a store nor a terminal takes as a name; the marks that turn the direction of text
+ * lie about what they stand in.
+ */
 const UNFIT = /[\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]/u;
 
 type Limits = Pick<Config, "EXECUTION_OUTPUT_FILES" | "EXECUTION_OUTPUT_BYTES">;
 
 /**
- * Receives what a run left in `/outputs`: plain files only. Nothing is believed of it, and nothing is published: whoever calls
- * publishes or discards what is handed to `take`, also when this throws.
+ * Receives what a run left in `/outputs`: plain files only. Nothing is believed of it, and nothing
+ * is published: whoever calls publishes or discards what is handed to `take`, also when this
+ * throws.
  * @throws RunError `NO_OUTPUTS`, `TOO_MANY_OUTPUTS`, `OUTPUTS_TOO_LARGE`
  */
-export async function receiveOutputs(run: ContainerRun, objects: ObjectStore, limits: Limits, signal: AbortSignal, take: (output: RunOutput, bytes: number) => void): Promise<Finding[]> {
+export async function receiveOutputs(
+  run: ContainerRun,
+  objects: ObjectStore,
+  limits: Limits,
+  signal: AbortSignal,
+  take: (output: RunOutput, bytes: number) => void,
+): Promise<Finding[]> {
   const { EXECUTION_OUTPUT_FILES: most, EXECUTION_OUTPUT_BYTES: room } = limits;
   const warnings: Finding[] = [];
   const seen = new Set<string>();
   let bytes = 0;
   let refused = 0;
   const pass = (what: string) => {
-    if (++refused <= MOST_WARNINGS) warnings.push(runFinding("OUTPUT_NOT_TAKEN", `${what}: it is not among the results.`));
+    if (++refused <= MOST_WARNINGS)
+      warnings.push(runFinding("OUTPUT_NOT_TAKEN", `${what}: it is not among the results.`));
   };
   for await (const entry of run.outputs()) {
     signal.throwIfAborted();
@@ -99,22 +197,51 @@ export async function receiveOutputs(run: ContainerRun, objects: ObjectStore, li
     if (path === null || path === "" || UNFIT.test(path)) pass("A name in /outputs is no text");
     else if (entry.type === "link") pass(`${quoted(path)} is a link; leave the file itself`);
     else if (entry.type === "other") pass(`${quoted(path)} is no plain file`);
-    else if (path.split("/").includes("..") || seen.has(path)) pass(`${quoted(path)} is a path that no file in /outputs has`);
+    else if (path.split("/").includes("..") || seen.has(path))
+      pass(`${quoted(path)} is a path that no file in /outputs has`);
     else {
-      if (seen.size === most) throw new RunError("TOO_MANY_OUTPUTS", `The run left more than EXECUTION_OUTPUT_FILES=${most} files in /outputs: pack them into one, or ask for the setting to be raised.`);
+      if (seen.size === most)
+        throw new RunError(
+          "TOO_MANY_OUTPUTS",
+          `The run left more than EXECUTION_OUTPUT_FILES=${most} files in /outputs: pack ` +
+            "them into one, or ask for the setting to be raised.",
+        );
       if (bytes + entry.size > room) throw outputsTooLarge(limits);
       seen.add(path);
-      const object = await objects.stage(entry.content(), { limit: room - bytes, limitName: "EXECUTION_OUTPUT_BYTES", signal }).catch((error: unknown) => {
-        throw error instanceof ServiceError && error.code === "TOO_LARGE" ? outputsTooLarge(limits) : error;
-      });
+      const object = await objects
+        .stage(entry.content(), {
+          limit: room - bytes,
+          limitName: "EXECUTION_OUTPUT_BYTES",
+          signal,
+        })
+        .catch((error: unknown) => {
+          throw error instanceof ServiceError && error.code === "TOO_LARGE"
+            ? outputsTooLarge(limits)
+            : error;
+        });
       bytes += object.size;
       take({ path, object }, bytes);
     }
   }
-  if (refused > MOST_WARNINGS) warnings.push(runFinding("OUTPUT_NOT_TAKEN", `${refused - MOST_WARNINGS} more entries of /outputs are not among the results.`));
-  if (seen.size === 0) throw new RunError("NO_OUTPUTS", "The command ended with status 0 and left no file in /outputs, which is its working folder: write the results there.");
+  if (refused > MOST_WARNINGS)
+    warnings.push(
+      runFinding(
+        "OUTPUT_NOT_TAKEN",
+        `${refused - MOST_WARNINGS} more entries of /outputs are not among the results.`,
+      ),
+    );
+  if (seen.size === 0)
+    throw new RunError(
+      "NO_OUTPUTS",
+      "The command ended with status 0 and left no file in /outputs, which is its working " +
+        "folder: write the results there.",
+    );
   return warnings;
 }
 
 export const outputsTooLarge = ({ EXECUTION_OUTPUT_BYTES: room }: Limits): RunError =>
-  new RunError("OUTPUTS_TOO_LARGE", `The run left more than EXECUTION_OUTPUT_BYTES=${room} bytes in /outputs: leave less, or ask for the setting to be raised.`);
+  new RunError(
+    "OUTPUTS_TOO_LARGE",
+    `The run left more than EXECUTION_OUTPUT_BYTES=${room} bytes in /outputs: leave less, ` +
+      "or ask for the setting to be raised.",
+  );

@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ContainerEngine, type ContainerRun, EngineRefusal, type RunState } from "../../adapters/containers/port.js";
+import {
+  type ContainerEngine,
+  type ContainerRun,
+  EngineRefusal,
+  type RunState,
+} from "../../adapters/containers/port.js";
 import type { Config } from "../../config/config.js";
 import type { Job } from "../../jobs/port.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -20,14 +25,37 @@ const KEPT = 4;
  * Runs a container to its end and hands it to `use`, still there; it is gone when this answers.
  * @throws RunError when the run failed; EngineAway, EngineRefusal for what is not the run's fault
  */
-export async function runContainer<T>(engine: ContainerEngine, deps: RunDeps, job: Job, { image, ...what }: RunDescription, files: readonly RunInput[], use: (run: ContainerRun, facts: RunFacts) => Promise<T>): Promise<T> {
+export async function runContainer<T>(
+  engine: ContainerEngine,
+  deps: RunDeps,
+  job: Job,
+  { image, ...what }: RunDescription,
+  files: readonly RunInput[],
+  use: (run: ContainerRun, facts: RunFacts) => Promise<T>,
+): Promise<T> {
   const { config } = deps;
-  const { submission: { id: submission, attempt }, signal, report } = job;
+  const {
+    submission: { id: submission, attempt },
+    signal,
+    report,
+  } = job;
   report({ stage: "preparing", done: 0, total: null, unit: "bytes" });
   const present = await engine.image(image);
-  if (!present) throw new RunError("IMAGE_ABSENT", `The image ${image} is not present on the container engine, and images are never fetched: ask the operator to pull it there, or name another.`, "/container");
+  if (!present)
+    throw new RunError(
+      "IMAGE_ABSENT",
+      `The image ${image} is not present on the container engine, and images are never ` +
+        "fetched: ask the operator to pull it there, or name another.",
+      "/container",
+    );
   signal.throwIfAborted();
-  const run = await engine.create({ owner: { submission, attempt }, image: present.id, ...what, user: config.EXECUTION_USER, limits: limitsOf(config) });
+  const run = await engine.create({
+    owner: { submission, attempt },
+    image: present.id,
+    ...what,
+    user: config.EXECUTION_USER,
+    limits: limitsOf(config),
+  });
   try {
     const total = files.reduce((sum, { object }) => sum + object.size, 0);
     let done = 0;
@@ -35,55 +63,121 @@ export async function runContainer<T>(engine: ContainerEngine, deps: RunDeps, jo
       signal.throwIfAborted();
       report({ stage: "preparing", done: (done += bytes), total, unit: "bytes" });
     };
-    for (const place of ["inputs", "software"] as const) await run.put(place, filesFor(place, files, deps, told));
+    for (const place of ["inputs", "software"] as const)
+      await run.put(place, filesFor(place, files, deps, told));
     signal.throwIfAborted();
     await run.start().catch((error: unknown) => {
-      throw error instanceof EngineRefusal ? new RunError("NOT_STARTED", `The engine did not start the command in ${image}: ${error.message}`, "/command") : error;
+      throw error instanceof EngineRefusal
+        ? new RunError(
+            "NOT_STARTED",
+            `The engine did not start the command in ${image}: ${error.message}`,
+            "/command",
+          )
+        : error;
     });
     const end = await untilEnded(run, job, config);
     if (end.exitCode !== 0 || end.outOfMemory) throw await failure(run, end, config);
     const [began, ended] = [instant(end.startedAt), instant(end.finishedAt)];
     // Engines take the two from different clocks: a short run may end a moment before it began.
-    return await use(run, { containerId: run.id, image: present.digest ?? present.id, began, ended: ended < began ? began : ended });
+    return await use(run, {
+      containerId: run.id,
+      image: present.digest ?? present.id,
+      began,
+      ended: ended < began ? began : ended,
+    });
   } finally {
     // What stays behind is found by the sweep.
-    await run.remove().catch((err: unknown) => deps.log.warn({ err, submission, attempt }, "a run could not be removed from the container engine"));
+    await run
+      .remove()
+      .catch((err: unknown) =>
+        deps.log.warn(
+          { err, submission, attempt },
+          "a run could not be removed from the container engine",
+        ),
+      );
   }
 }
 
 /** The engine's clock, to the millisecond. */
-const instant = (text: string): string => (Number.isNaN(Date.parse(text)) ? new Date() : new Date(text)).toISOString();
+const instant = (text: string): string =>
+  (Number.isNaN(Date.parse(text)) ? new Date() : new Date(text)).toISOString();
 
 const limitsOf = (config: Config) => ({
-  memory: config.EXECUTION_MEMORY, cpus: config.EXECUTION_CPUS, pids: config.EXECUTION_PIDS, openFiles: config.EXECUTION_OPEN_FILES,
-  temporary: config.EXECUTION_TMP_BYTES, fileSize: config.EXECUTION_OUTPUT_BYTES, log: KEPT * config.EXECUTION_LOG_BYTES,
+  memory: config.EXECUTION_MEMORY,
+  cpus: config.EXECUTION_CPUS,
+  pids: config.EXECUTION_PIDS,
+  openFiles: config.EXECUTION_OPEN_FILES,
+  temporary: config.EXECUTION_TMP_BYTES,
+  fileSize: config.EXECUTION_OUTPUT_BYTES,
+  log: KEPT * config.EXECUTION_LOG_BYTES,
 });
 
-async function untilEnded(run: ContainerRun, { signal, report }: Job, config: Config): Promise<Extract<RunState, { running: false }>> {
+async function untilEnded(
+  run: ContainerRun,
+  { signal, report }: Job,
+  config: Config,
+): Promise<Extract<RunState, { running: false }>> {
   const began = Date.now();
   let looked = began;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(1.5 * pause, LONGEST_PAUSE)) {
     const state = await run.state();
     if (!state.running) return state;
     const now = Date.now();
-    if (now - began > config.EXECUTION_TIMEOUT) throw new RunError("RUN_TIMEOUT", withLog(`The run was ended: it took longer than EXECUTION_TIMEOUT=${config.EXECUTION_TIMEOUT} ms.`, await run.log(config.EXECUTION_LOG_BYTES)));
+    if (now - began > config.EXECUTION_TIMEOUT)
+      throw new RunError(
+        "RUN_TIMEOUT",
+        withLog(
+          "The run was ended: it took longer than " +
+            `EXECUTION_TIMEOUT=${config.EXECUTION_TIMEOUT} ms.`,
+          await run.log(config.EXECUTION_LOG_BYTES),
+        ),
+      );
     if (now - looked > config.EXECUTION_OUTPUT_CHECK) {
-      if (((await run.outputSize()) ?? 0) > config.EXECUTION_OUTPUT_BYTES) throw outputsTooLarge(config);
+      if (((await run.outputSize()) ?? 0) > config.EXECUTION_OUTPUT_BYTES)
+        throw outputsTooLarge(config);
       looked = Date.now();
     }
-    report({ stage: "running", done: Math.floor((now - began) / 1000), total: null, unit: "seconds" });
+    report({
+      stage: "running",
+      done: Math.floor((now - began) / 1000),
+      total: null,
+      unit: "seconds",
+    });
     await sleep(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
-async function failure(run: ContainerRun, { exitCode, outOfMemory }: Extract<RunState, { running: false }>, config: Config): Promise<RunError> {
+async function failure(
+  run: ContainerRun,
+  { exitCode, outOfMemory }: Extract<RunState, { running: false }>,
+  config: Config,
+): Promise<RunError> {
   const log = await run.log(config.EXECUTION_LOG_BYTES);
-  if (outOfMemory) return new RunError("OUT_OF_MEMORY", withLog(`The run needed more than EXECUTION_MEMORY=${config.EXECUTION_MEMORY} bytes and was ended.`, log));
-  const why = exitCode === 137 ? ", killed: most likely it needed more than EXECUTION_MEMORY" : exitCode === 127 ? ": a program was not found" : "";
-  return new RunError("COMMAND_FAILED", withLog(`The command ended with status ${exitCode}${why}.`, log), "/command");
+  if (outOfMemory)
+    return new RunError(
+      "OUT_OF_MEMORY",
+      withLog(
+        `The run needed more than EXECUTION_MEMORY=${config.EXECUTION_MEMORY} bytes and was ended.`,
+        log,
+      ),
+    );
+  const why =
+    exitCode === 137
+      ? ", killed: most likely it needed more than EXECUTION_MEMORY"
+      : exitCode === 127
+        ? ": a program was not found"
+        : "";
+  return new RunError(
+    "COMMAND_FAILED",
+    withLog(`The command ended with status ${exitCode}${why}.`, log),
+    "/command",
+  );
 }
 
-const withLog = (sentence: string, log: string): string => (log === "" ? `${sentence} It printed nothing.` : `${sentence} The end of what it printed:\n${log}`);
+const withLog = (sentence: string, log: string): string =>
+  log === ""
+    ? `${sentence} It printed nothing.`
+    : `${sentence} The end of what it printed:\n${log}`;
 
 /** What of a computation's document says how to run it. */
 interface RunDescription {
@@ -94,7 +188,10 @@ interface RunDescription {
   command?: readonly string[];
 }
 
-/** Registry, path, tag and digest, as the distribution specification of OCI has them; which of them exist is the engine's to say. */
+/**
+ * Registry, path, tag and digest, as the distribution specification of OCI has them; which of them
+ * exist is the engine's to say.
+ */
 const REFERENCE = /^(?!.*(?:\.\.|\/\/))[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$/;
 /** What execve takes on common systems, all arguments together. */
 const LONGEST_COMMAND = 128 * 2 ** 10;
@@ -105,10 +202,26 @@ const LONGEST_COMMAND = 128 * 2 ** 10;
  */
 export function describeRun(document: JsonObject, allowed: string): RunDescription {
   const said = document["container"];
-  if (typeof said !== "string" || said.trim() === "") throw new RunError("NO_IMAGE", "The computation names no image: give one as container, such as localhost/lab/count:1.", "/container");
+  if (typeof said !== "string" || said.trim() === "")
+    throw new RunError(
+      "NO_IMAGE",
+      "The computation names no image: give one as container, such as localhost/lab/count:1.",
+      "/container",
+    );
   const image = said.trim().replace(/^docker:\/\//, "");
-  if (!REFERENCE.test(image)) throw new RunError("NO_IMAGE", `${quoted(said)} is no name of an image: give one as container, such as localhost/lab/count:1.`, "/container");
-  if (!allowed.split(",").some((pattern) => matches(pattern.trim(), image))) throw new RunError("IMAGE_NOT_ALLOWED", `The image ${image} is not among those that this registry runs, CONTAINER_IMAGES=${allowed}.`, "/container");
+  if (!REFERENCE.test(image))
+    throw new RunError(
+      "NO_IMAGE",
+      `${quoted(said)} is no name of an image: give one as container, such as ` +
+        "localhost/lab/count:1.",
+      "/container",
+    );
+  if (!allowed.split(",").some((pattern) => matches(pattern.trim(), image)))
+    throw new RunError(
+      "IMAGE_NOT_ALLOWED",
+      `The image ${image} is not among those that this registry runs, CONTAINER_IMAGES=${allowed}.`,
+      "/container",
+    );
   return { image, ...commandOf(document["command"]) };
 }
 
@@ -117,7 +230,12 @@ function matches(pattern: string, image: string): boolean {
   if (parts.length === 1) return pattern === image;
   const [first, ...rest] = parts as [string, ...string[]];
   const last = rest.pop()!;
-  if (!image.startsWith(first) || !image.endsWith(last) || image.length < first.length + last.length) return false;
+  if (
+    !image.startsWith(first) ||
+    !image.endsWith(last) ||
+    image.length < first.length + last.length
+  )
+    return false;
   let at = first.length;
   for (const part of rest) {
     const found = image.indexOf(part, at);
@@ -127,12 +245,27 @@ function matches(pattern: string, image: string): boolean {
   return at <= image.length - last.length;
 }
 
-/** A text is a line for the shell, a list the arguments of the image's entry point, as Docker's own clients have it. */
+/**
+ * A text is a line for the shell, a list the arguments of the image's entry point, as Docker's own
+ * clients have it.
+ */
 function commandOf(command: JsonValue | undefined): Omit<RunDescription, "image"> {
   if (command === undefined || command === null) return {};
   const words = typeof command === "string" ? [command] : command;
-  if (!Array.isArray(words) || !words.every((word) => typeof word === "string")) throw new RunError("COMMAND_INVALID", "The command is neither one text nor a list of texts.", "/command");
-  if (words.reduce((sum, word) => sum + Buffer.byteLength(word), 0) > LONGEST_COMMAND) throw new RunError("COMMAND_INVALID", `The command is longer than ${LONGEST_COMMAND} bytes: put it into a file of the software.`, "/command");
+  if (!Array.isArray(words) || !words.every((word) => typeof word === "string"))
+    throw new RunError(
+      "COMMAND_INVALID",
+      "The command is neither one text nor a list of texts.",
+      "/command",
+    );
+  if (words.reduce((sum, word) => sum + Buffer.byteLength(word), 0) > LONGEST_COMMAND)
+    throw new RunError(
+      "COMMAND_INVALID",
+      `The command is longer than ${LONGEST_COMMAND} bytes: put it into a file of the software.`,
+      "/command",
+    );
   if (words.length === 0) return {};
-  return typeof command === "string" ? { entrypoint: ["/bin/sh", "-c"], command: words } : { command: words };
+  return typeof command === "string"
+    ? { entrypoint: ["/bin/sh", "-c"], command: words }
+    : { command: words };
 }

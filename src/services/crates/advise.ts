@@ -1,7 +1,15 @@
 import { looksLikeArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { KINDS } from "../../model/kinds.js";
-import { type Findings, isObject, listOf, type Place, quoted, referencesIn, step } from "./findings.js";
+import {
+  type Findings,
+  isObject,
+  listOf,
+  type Place,
+  quoted,
+  referencesIn,
+  step,
+} from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
 import { kindOfTypes, typeNames } from "./kinds.js";
 import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
@@ -9,10 +17,14 @@ import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
 const DATA = new Set(["File", "MediaObject", "Dataset"]);
 
 /**
- * Tells of files and folders that nobody finds who starts at the crate: data entities are linked from the root by
- * hasPart, directly or through other parts (RO-Crate 1.1, "Core Metadata for Data Entities").
+ * Tells of files and folders that nobody finds who starts at the crate: data entities are linked
+ * from the root by hasPart, directly or through other parts (RO-Crate 1.1, "Core Metadata for Data
+ * Entities").
  */
-function adviseOnParts({ file, context, root, entities }: CrateDescription, findings: Findings): void {
+function adviseOnParts(
+  { file, context, root, entities }: CrateDescription,
+  findings: Findings,
+): void {
   const parts = new Map<string, string[]>();
   for (const { id, value } of entities) {
     for (const part of named(value, "hasPart")) push(parts, placeOf(id), placeOf(part));
@@ -20,10 +32,17 @@ function adviseOnParts({ file, context, root, entities }: CrateDescription, find
   }
   const reached = new Set([placeOf(root.id)]);
   for (const whole of reached) for (const part of parts.get(whole) ?? []) reached.add(part);
-  const isData = ({ value, embedded, descriptor }: CrateEntity) => !embedded && !descriptor && typeNames(value, context, value["@context"]).some((type) => DATA.has(type));
+  const isData = ({ value, embedded, descriptor }: CrateEntity) =>
+    !embedded &&
+    !descriptor &&
+    typeNames(value, context, value["@context"]).some((type) => DATA.has(type));
   for (const entity of entities) {
     if (isData(entity) && !reached.has(placeOf(entity.id)))
-      findings.warn("NOT_PART", `${entity.id.slice(0, 200)} is not reached from the crate by hasPart; name it there.`, { file, pointer: entity.pointer });
+      findings.warn(
+        "NOT_PART",
+        `${entity.id.slice(0, 200)} is not reached from the crate by hasPart; name it there.`,
+        { file, pointer: entity.pointer },
+      );
   }
 }
 
@@ -44,16 +63,27 @@ function push(lists: Map<string, string[]>, key: string, item: string): void {
 }
 
 const named = (value: JsonObject, name: string): string[] =>
-  [name, `schema:${name}`, `http://schema.org/${name}`, `https://schema.org/${name}`].flatMap((key) => referencesIn(value[key]));
+  [name, `schema:${name}`, `http://schema.org/${name}`, `https://schema.org/${name}`].flatMap(
+    (key) => referencesIn(value[key]),
+  );
 
 const ABSOLUTE = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/(.*))?$/;
 /** Versions of RO-Crate, their drafts and corrections. */
 const RO_CRATE_VERSION = /^(?:0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/?$/;
 /** Properties whose values are entities, never words. */
-const ONLY_REFERENCES: ReadonlySet<string> = new Set(["hasPart", "isPartOf", "about", "mainEntity", "conformsTo"]);
+const ONLY_REFERENCES: ReadonlySet<string> = new Set([
+  "hasPart",
+  "isPartOf",
+  "about",
+  "mainEntity",
+  "conformsTo",
+]);
 
-/** Warns of references that are text or lead nowhere, and of whole objects in their place ("RO-Crate JSON-LD"). */
+/**
+ * Warns of references that are text or lead nowhere, and of whole objects in their place ("RO-Crate
+ * JSON-LD").
+ */
 function adviseOnReferences(description: CrateDescription, findings: Findings): void {
   const { descriptor, entities } = description;
   const rules = new ReferenceRules(description, findings);
@@ -62,7 +92,11 @@ function adviseOnReferences(description: CrateDescription, findings: Findings): 
 }
 
 /** Places of one finding: the first is shown, the others are counted. */
-interface Places { first: string; pointer: string; count: number }
+interface Places {
+  first: string;
+  pointer: string;
+  count: number;
+}
 
 class ReferenceRules {
   readonly #described = new Set<string>();
@@ -71,14 +105,22 @@ class ReferenceRules {
   readonly #texts = new Map<string, Places>();
   #nested: Places | undefined;
 
-  constructor(private readonly description: CrateDescription, private readonly findings: Findings) {
-    for (const { id } of [...description.entities, ...(description.descriptor ? [description.descriptor] : [])]) this.#described.add(id).add(bareId(id));
+  constructor(
+    private readonly description: CrateDescription,
+    private readonly findings: Findings,
+  ) {
+    for (const { id } of [
+      ...description.entities,
+      ...(description.descriptor ? [description.descriptor] : []),
+    ])
+      this.#described.add(id).add(bareId(id));
     this.#coerced = coercedTerms(description.context);
   }
 
   check(entity: CrateEntity): void {
     const { value, pointer } = entity;
-    const { fields } = KINDS[kindOfTypes(typeNames(value, this.description.context, value["@context"]))];
+    const { fields } =
+      KINDS[kindOfTypes(typeNames(value, this.description.context, value["@context"]))];
     for (const [key, stated] of Object.entries(value)) {
       if (key.startsWith("@")) continue;
       const place = pointer + step(key);
@@ -87,7 +129,8 @@ class ReferenceRules {
       if (json !== "object" && json !== "list") this.#checkNested(stated, place);
       const name = key.startsWith("schema:") ? key.slice("schema:".length) : key;
       this.#checkTexts(name, stated, place);
-      if (name === "conformsTo" || name === "dct:conformsTo") this.#checkConformsTo(entity, stated, place);
+      if (name === "conformsTo" || name === "dct:conformsTo")
+        this.#checkConformsTo(entity, stated, place);
       if (name === "about") this.#checkAbout(stated, place);
     }
   }
@@ -96,21 +139,36 @@ class ReferenceRules {
   tell(): void {
     const { file } = this.description;
     if (this.#nested)
-      this.findings.warn("NESTED_WITHOUT_ID", `An object without an @id stands inside an entity${also(this.#nested)}; list it in @graph with an @id, and refer to it.`, { file, pointer: this.#nested.pointer });
+      this.findings.warn(
+        "NESTED_WITHOUT_ID",
+        `An object without an @id stands inside an entity${also(this.#nested)}; list it in ` +
+          "@graph with an @id, and refer to it.",
+        { file, pointer: this.#nested.pointer },
+      );
     for (const [name, places] of this.#texts)
-      this.findings.warn("TEXT_AS_REFERENCE", `The ${name} is the text ${JSON.stringify(quoted(places.first))}${also(places)}; write a reference, {"@id": …}.`, { file, pointer: places.pointer });
+      this.findings.warn(
+        "TEXT_AS_REFERENCE",
+        `The ${name} is the text ${JSON.stringify(quoted(places.first))}${also(places)}; ` +
+          `write a reference, {"@id": …}.`,
+        { file, pointer: places.pointer },
+      );
   }
 
   #checkNested(value: JsonValue, pointer: string): void {
     if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) if (typeof value[index] === "object") this.#checkNested(value[index]!, pointer + step(index));
+      for (let index = 0; index < value.length; index++)
+        if (typeof value[index] === "object")
+          this.#checkNested(value[index]!, pointer + step(index));
     } else if (isObject(value)) {
       if (Object.hasOwn(value, "@value")) return;
       const isContainer = Object.hasOwn(value, "@list") || Object.hasOwn(value, "@set");
-      if (!isContainer && typeof value["@id"] !== "string") this.#nested = more(this.#nested, "", pointer);
+      if (!isContainer && typeof value["@id"] !== "string")
+        this.#nested = more(this.#nested, "", pointer);
       // What has an @id is an entity of its own.
       if (typeof value["@id"] === "string") return;
-      for (const [key, inner] of Object.entries(value)) if (typeof inner === "object" && inner !== null && key !== "@context") this.#checkNested(inner, pointer + step(key));
+      for (const [key, inner] of Object.entries(value))
+        if (typeof inner === "object" && inner !== null && key !== "@context")
+          this.#checkNested(inner, pointer + step(key));
     }
   }
 
@@ -118,8 +176,10 @@ class ReferenceRules {
     if (this.#coerced.has(name) || (!ONLY_REFERENCES.has(name) && !isReferenceName(name))) return;
     for (const text of listOf(stated)) {
       if (typeof text !== "string" || text === "") continue;
-      const isRead = looksLikeArk(text) || this.#described.has(text) || this.#described.has(bareId(text));
-      if (isRead || ONLY_REFERENCES.has(name)) this.#texts.set(name, more(this.#texts.get(name), text, pointer));
+      const isRead =
+        looksLikeArk(text) || this.#described.has(text) || this.#described.has(bareId(text));
+      if (isRead || ONLY_REFERENCES.has(name))
+        this.#texts.set(name, more(this.#texts.get(name), text, pointer));
     }
   }
 
@@ -127,17 +187,29 @@ class ReferenceRules {
     const isRoot = value === this.description.root.value;
     for (const item of listOf(stated)) {
       const [iri] = referencesIn(item);
-      const problem = iri === undefined || iri === "" ? "is no reference" : this.#conformsToProblem(iri, isRoot);
+      const problem =
+        iri === undefined || iri === "" ? "is no reference" : this.#conformsToProblem(iri, isRoot);
       if (problem !== undefined)
-        this.findings.warn("CONFORMS_TO_INVALID", `The conformsTo ${JSON.stringify(quoted(iri ?? JSON.stringify(item)))} ${problem}.`, { file: this.description.file, pointer });
+        this.findings.warn(
+          "CONFORMS_TO_INVALID",
+          `The conformsTo ${JSON.stringify(quoted(iri ?? JSON.stringify(item)))} ${problem}.`,
+          { file: this.description.file, pointer },
+        );
     }
   }
 
   #conformsToProblem(iri: string, isRoot: boolean): string | undefined {
     const version = SPECIFICATION.exec(iri);
-    if (version && !version[1]) return isRoot ? "names no version of RO-Crate, and the crate itself conforms to profiles; the descriptor says the version" : undefined;
-    if (version && !iri.includes("/context") && !RO_CRATE_VERSION.test(version[1]!)) return "is no version of RO-Crate";
-    return ABSOLUTE.test(iri) || this.#isDescribed(iri) ? undefined : "is neither a URI nor an entity of the crate";
+    if (version && !version[1])
+      return isRoot
+        ? "names no version of RO-Crate, and the crate itself conforms to profiles; the " +
+            "descriptor says the version"
+        : undefined;
+    if (version && !iri.includes("/context") && !RO_CRATE_VERSION.test(version[1]!))
+      return "is no version of RO-Crate";
+    return ABSOLUTE.test(iri) || this.#isDescribed(iri)
+      ? undefined
+      : "is neither a URI nor an entity of the crate";
   }
 
   #checkAbout(stated: JsonValue, pointer: string): void {
@@ -145,7 +217,12 @@ class ReferenceRules {
       if (!isObject(item) || typeof item["@id"] !== "string") continue;
       const id = item["@id"];
       if (!ABSOLUTE.test(id) && !this.#isDescribed(id))
-        this.findings.warn("ABOUT_NOWHERE", `The about ${JSON.stringify(quoted(id))} names nothing that the crate describes; describe it, or correct the @id.`, { file: this.description.file, pointer });
+        this.findings.warn(
+          "ABOUT_NOWHERE",
+          `The about ${JSON.stringify(quoted(id))} names nothing that the crate describes; ` +
+            "describe it, or correct the @id.",
+          { file: this.description.file, pointer },
+        );
     }
   }
 
@@ -158,71 +235,148 @@ const more = (places: Places | undefined, first: string, pointer: string): Place
   places ? { ...places, count: places.count + 1 } : { first, pointer, count: 1 };
 const also = ({ count }: Places): string => (count === 1 ? "" : ` (and ${count - 1} more)`);
 
-/** What no URI reference holds (RFC 3986, with the characters of RFC 3987), and `%` that begins no escape. */
+/**
+ * What no URI reference holds (RFC 3986, with the characters of RFC 3987), and `%` that begins no
+ * escape.
+ */
 // eslint-disable-next-line no-control-regex
 const NOT_IN_URI = /[\u0000-\u0020\u007f<>"{}|\\^`]|%(?![0-9A-Fa-f]{2})/;
-const DATE = /^\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])(?:[T ](?:[01]\d|2[0-4]):?[0-5]\d(?::?[0-6]\d(?:[.,]\d+)?)?(?:Z|[+-][01]\d(?::?[0-5]\d)?)?)?)?)?$/;
+const DATE = new RegExp(
+  String.raw`^\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])(?:[T ](?:[01]\d|2[0-4]):?[0-5]\d(` +
+    String.raw`?::?[0-6]\d(?:[.,]\d+)?)?(?:Z|[+-][01]\d(?::?[0-5]\d)?)?)?)?)?$`,
+);
 const VERSION = /ro\/?-?crate\/(?:specification\/)?(\d+\.\d+)/;
 
 /**
- * Compares metadata with what RO-Crate 1.0 to 1.3 asks for (MUST and SHOULD of "RO-Crate Metadata Document", "Root
- * Data Entity" and "Data Entities"). Whatever it finds is advice: a record can do without it.
+ * Compares metadata with what RO-Crate 1.0 to 1.3 asks for (MUST and SHOULD of "RO-Crate Metadata
+ * Document", "Root Data Entity" and "Data Entities"). Whatever it finds is advice: a record can do
+ * without it.
  */
 export function adviseOnCrate(description: CrateDescription, findings: Findings): void {
   const { file, context, descriptor, entities, hasGraph } = description;
-  if (context === undefined || context === null) findings.warn("CONTEXT_MISSING", "The metadata has no @context; its terms are kept under a vocabulary of the registry's own. Add the context of RO-Crate.", { file, pointer: "" });
+  if (context === undefined || context === null)
+    findings.warn(
+      "CONTEXT_MISSING",
+      "The metadata has no @context; its terms are kept under a vocabulary of the " +
+        "registry's own. Add the context of RO-Crate.",
+      { file, pointer: "" },
+    );
   if (descriptor) {
     adviseOnDescriptor(descriptor, description, findings);
     adviseOnParts(description, findings);
   } else {
-    const layout = hasGraph ? "The crate is one object with its own @graph, as before RO-Crate 1.0" : "The crate has no @graph; it is read as one object that is the crate";
-    findings.warn("OLDER_LAYOUT", `${layout}. Write a flat @graph with a descriptor.`, { file, pointer: "" });
+    const layout = hasGraph
+      ? "The crate is one object with its own @graph, as before RO-Crate 1.0"
+      : "The crate has no @graph; it is read as one object that is the crate";
+    findings.warn("OLDER_LAYOUT", `${layout}. Write a flat @graph with a descriptor.`, {
+      file,
+      pointer: "",
+    });
   }
   adviseOnRoot(description, findings);
   adviseOnReferences(description, findings);
   for (const { id, value, pointer, embedded, descriptor: isDescriptor } of entities) {
     if (isDescriptor) continue;
-    if (NOT_IN_URI.test(id)) findings.warn("ID_NOT_URI", `The @id ${JSON.stringify(id.slice(0, 200))} is no URI; percent-encode it (a blank as %20).`, { file, pointer });
-    if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"])) findings.warn("TYPE_MISSING", "The entity has no @type; say what it is.", { file, pointer });
+    if (NOT_IN_URI.test(id))
+      findings.warn(
+        "ID_NOT_URI",
+        `The @id ${JSON.stringify(id.slice(0, 200))} is no URI; percent-encode it (a blank ` +
+          "as %20).",
+        { file, pointer },
+      );
+    if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"]))
+      findings.warn("TYPE_MISSING", "The entity has no @type; say what it is.", { file, pointer });
   }
   const held = entities.filter(({ embedded }) => embedded);
   if (held.length > 0)
-    findings.warn("NOT_FLATTENED", `${held.length === 1 ? "An entity stands" : `${held.length} entities stand`} inside another one; list entities in @graph, and refer to them by @id.`, { file, pointer: held[0]!.pointer });
+    findings.warn(
+      "NOT_FLATTENED",
+      `${held.length === 1 ? "An entity stands" : `${held.length} entities stand`} inside ` +
+        "another one; list entities in @graph, and refer to them by @id.",
+      { file, pointer: held[0]!.pointer },
+    );
 }
 
-function adviseOnDescriptor({ value, pointer }: CrateEntity, { file, context }: CrateDescription, findings: Findings): void {
+function adviseOnDescriptor(
+  { value, pointer }: CrateEntity,
+  { file, context }: CrateDescription,
+  findings: Findings,
+): void {
   const place: Place = { file, pointer };
   const version = versionIn(referencesIn(value["conformsTo"]));
-  const missing = [...(typeNames(value, context).includes("CreativeWork") ? [] : ["the @type CreativeWork"]), ...(version === undefined ? ["a conformsTo with the version of RO-Crate"] : [])];
-  if (missing.length > 0) findings.warn("DESCRIPTOR_INCOMPLETE", `The descriptor lacks ${missing.join(" and ")}.`, place);
+  const missing = [
+    ...(typeNames(value, context).includes("CreativeWork") ? [] : ["the @type CreativeWork"]),
+    ...(version === undefined ? ["a conformsTo with the version of RO-Crate"] : []),
+  ];
+  if (missing.length > 0)
+    findings.warn("DESCRIPTOR_INCOMPLETE", `The descriptor lacks ${missing.join(" and ")}.`, place);
   const used = versionIn(listOf(context).filter((part) => typeof part === "string"));
   if (version === undefined || context === undefined || used === version) return;
   // From 1.2 on the context of the very version must be named.
-  if (used !== undefined) findings.warn("CONTEXT_VERSION", `The context is that of RO-Crate ${used}, and the descriptor conforms to ${version}; name one version in both.`, { file, pointer: "/@context" });
-  else if (version !== "1.0" && version !== "1.1") findings.warn("CONTEXT_VERSION", `The descriptor conforms to RO-Crate ${version}, whose context is not named; add https://w3id.org/ro/crate/${version}/context.`, { file, pointer: "/@context" });
+  if (used !== undefined)
+    findings.warn(
+      "CONTEXT_VERSION",
+      `The context is that of RO-Crate ${used}, and the descriptor conforms to ${version}; ` +
+        "name one version in both.",
+      { file, pointer: "/@context" },
+    );
+  else if (version !== "1.0" && version !== "1.1")
+    findings.warn(
+      "CONTEXT_VERSION",
+      `The descriptor conforms to RO-Crate ${version}, whose context is not named; add ` +
+        `https://w3id.org/ro/crate/${version}/context.`,
+      { file, pointer: "/@context" },
+    );
 }
 
-const versionIn = (iris: readonly string[]): string | undefined => iris.map((iri) => VERSION.exec(iri)?.[1]).find((version) => version !== undefined);
+const versionIn = (iris: readonly string[]): string | undefined =>
+  iris.map((iri) => VERSION.exec(iri)?.[1]).find((version) => version !== undefined);
 
-function adviseOnRoot({ file, context, root: { id, value, pointer } }: CrateDescription, findings: Findings): void {
+function adviseOnRoot(
+  { file, context, root: { id, value, pointer } }: CrateDescription,
+  findings: Findings,
+): void {
   const place: Place = { file, pointer };
-  if (id !== "./" && !/^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(id)) findings.warn("ROOT_ID", `The crate's @id is ${JSON.stringify(id.slice(0, 200))}; call it "./".`, place);
+  if (id !== "./" && !/^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(id))
+    findings.warn(
+      "ROOT_ID",
+      `The crate's @id is ${JSON.stringify(id.slice(0, 200))}; call it "./".`,
+      place,
+    );
   const missing = rootGaps(value, context);
-  if (missing.length > 0) findings.warn("ROOT_INCOMPLETE", `The crate lacks ${missing.join(", ")}.`, place);
+  if (missing.length > 0)
+    findings.warn("ROOT_INCOMPLETE", `The crate lacks ${missing.join(", ")}.`, place);
   for (const date of listOf(value["datePublished"])) {
-    if (typeof date !== "object" && !isDate(date)) findings.warn("DATE_INVALID", `The datePublished ${JSON.stringify(String(date).slice(0, 100))} is no date of ISO 8601; write it like 2024-05-03.`, { file, pointer: `${pointer}/datePublished` });
+    if (typeof date !== "object" && !isDate(date))
+      findings.warn(
+        "DATE_INVALID",
+        `The datePublished ${JSON.stringify(String(date).slice(0, 100))} is no date of ISO ` +
+          "8601; write it like 2024-05-03.",
+        { file, pointer: `${pointer}/datePublished` },
+      );
   }
 }
 
-/** What a root must have and this one lacks ("Root Data Entity", direct properties). @param context that of the crate */
+/**
+ * What a root must have and this one lacks ("Root Data Entity", direct properties).
+ * @param context that of the crate
+ */
 export function rootGaps(root: JsonObject, context: JsonValue | undefined): string[] {
   return [
-    ...(typeNames(root, context, root["@context"]).includes("Dataset") ? [] : ["the @type Dataset"]),
-    ...["name", "description", "license", "datePublished"].filter((name) => [name, `schema:${name}`].every((key) => isAbsent(root[key]))),
+    ...(typeNames(root, context, root["@context"]).includes("Dataset")
+      ? []
+      : ["the @type Dataset"]),
+    ...["name", "description", "license", "datePublished"].filter((name) =>
+      [name, `schema:${name}`].every((key) => isAbsent(root[key])),
+    ),
   ];
 }
 
 /** A date of ISO 8601, as precise as its author liked. */
 export const isDate = (value: JsonValue): boolean => DATE.test(String(value));
 
-const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+const isAbsent = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0);

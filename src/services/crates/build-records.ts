@@ -6,7 +6,14 @@ import { ContextLimit } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import type { ObjectReference, RecordWrite, SearchText } from "../../storage/records/port.js";
 import { mediaTypeOf } from "../files/stored-content.js";
-import { MOST_TEXT, reservedFields, reservedIn, withoutArks, withoutLines, withOwner } from "../records/reserved.js";
+import {
+  MOST_TEXT,
+  reservedFields,
+  reservedIn,
+  withoutArks,
+  withoutLines,
+  withOwner,
+} from "../records/reserved.js";
 import type { StoredFile } from "./files/match-files.js";
 import { crateError, type Findings, isObject, listOf, type Place } from "./findings.js";
 import type { IdScope } from "./identifiers/identify.js";
@@ -15,13 +22,24 @@ import { describedCrate } from "./layout.js";
 import type { CrateLimits } from "./limits.js";
 import type { PreparedCrate, PreparedEntity } from "./prepare.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
-import { type ContextBounds, type GraphsOf, mendedGraphs, RepairedContexts } from "./records/repair.js";
+import {
+  type ContextBounds,
+  type GraphsOf,
+  mendedGraphs,
+  RepairedContexts,
+} from "./records/repair.js";
 
 /**
- * Lengths that bind records written over the API are only advice for an entity of a crate. What such records must
- * have besides is this registry's own rule, and nothing that RO-Crate asks for: crates get no warning about it.
+ * Lengths that bind records written over the API are only advice for an entity of a crate. What
+ * such records must have besides is this registry's own rule, and nothing that RO-Crate asks for:
+ * crates get no warning about it.
  */
-export function adviseOn(kind: KindName, document: JsonObject, place: Place, findings: Findings): void {
+export function adviseOn(
+  kind: KindName,
+  document: JsonObject,
+  place: Place,
+  findings: Findings,
+): void {
   const { typeName, fields } = KINDS[kind];
   for (const [name, { maxLength, minLength }] of Object.entries(fields)) {
     const value = document[name];
@@ -29,8 +47,18 @@ export function adviseOn(kind: KindName, document: JsonObject, place: Place, fin
     // Lengths count code points.
     const length = [...value].length;
     const at = { ...place, pointer: `${place.pointer ?? ""}/${name}` };
-    if (maxLength !== undefined && length > maxLength) findings.warn("FIELD_LENGTH", `The ${name} has ${length} characters; ${maxLength} are usual for a ${typeName}.`, at);
-    if (minLength !== undefined && length < minLength) findings.warn("FIELD_LENGTH", `The ${name} has ${length} characters; a ${typeName} has at least ${minLength}.`, at);
+    if (maxLength !== undefined && length > maxLength)
+      findings.warn(
+        "FIELD_LENGTH",
+        `The ${name} has ${length} characters; ${maxLength} are usual for a ${typeName}.`,
+        at,
+      );
+    if (minLength !== undefined && length < minLength)
+      findings.warn(
+        "FIELD_LENGTH",
+        `The ${name} has ${length} characters; a ${typeName} has at least ${minLength}.`,
+        at,
+      );
   }
 }
 
@@ -46,18 +74,29 @@ function firstText(value: JsonValue | undefined): string | null {
 }
 
 function keywordsOf(value: JsonValue | undefined): string[] {
-  if (typeof value === "string") return value.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  if (typeof value === "string")
+    return value
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
   return listOf(value).filter((word): word is string => typeof word === "string" && word !== "");
 }
 
 /** What keyword search sees of an entity. */
 function searchTextOf(document: JsonObject): SearchText {
-  const texts = (key: string) => listOf(document[key]).map((value) => firstText(value) ?? "").filter((text) => text !== "");
+  const texts = (key: string) =>
+    listOf(document[key])
+      .map((value) => firstText(value) ?? "")
+      .filter((text) => text !== "");
   return {
     name: texts("name").join(" ").slice(0, MOST_TEXT),
     description: texts("description").join(" ").slice(0, MOST_TEXT),
     keywords: keywordsOf(document["keywords"]).join(" ").slice(0, MOST_TEXT),
-    other: ["author", "alternateName", "identifier"].flatMap(texts).map(withoutArks).join(" ").slice(0, MOST_TEXT),
+    other: ["author", "alternateName", "identifier"]
+      .flatMap(texts)
+      .map(withoutArks)
+      .join(" ")
+      .slice(0, MOST_TEXT),
   };
 }
 
@@ -77,20 +116,32 @@ interface BuildSettings {
 /** Entities expanded together: the context is processed once for all of them. */
 const BATCH = 250;
 
-interface Draft { entity: PreparedEntity; crateContext: JsonValue | undefined; body: JsonObject }
+interface Draft {
+  entity: PreparedEntity;
+  crateContext: JsonValue | undefined;
+  body: JsonObject;
+}
 
 /**
  * The records of a crate, in batches.
- * @param stored files of the archive that are stored, by member
- * What is no valid JSON-LD is told among the crate's findings; a context that is none is an error there.
+ * @param stored files of the archive that are stored, by member What is no valid JSON-LD is told
+ * among the crate's findings; a context that is none is an error there.
  */
-export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings, graphsOf: GraphsOf): AsyncGenerator<CrateRecord[]> {
+export async function* buildRecords(
+  crate: PreparedCrate,
+  stored: ReadonlyMap<string, StoredFile>,
+  settings: BuildSettings,
+  graphsOf: GraphsOf,
+): AsyncGenerator<CrateRecord[]> {
   const contexts = new RepairedContexts(settings.limits, graphsOf, crate.findings);
   const rewriters = new Map<IdScope, Rewriter>();
   for (const { parts } of crate.entities) {
     for (const { scope } of parts) {
       if (rewriters.has(scope)) continue;
-      await withinLimits(contexts.repairDescription(scope.description), { file: scope.description.file, pointer: "/@context" });
+      await withinLimits(contexts.repairDescription(scope.description), {
+        file: scope.description.file,
+        pointer: "/@context",
+      });
       rewriters.set(scope, new Rewriter(scope));
     }
   }
@@ -100,20 +151,38 @@ export async function* buildRecords(crate: PreparedCrate, stored: ReadonlyMap<st
   for (let start = 0; start < entities.length; start += BATCH) {
     const batch = entities.slice(start, start + BATCH);
     for (const entity of batch) await withinLimits(contexts.repairEntity(entity), placeOf(entity));
-    const drafts = batch.map((entity) => draft(entity, stored, settings, rewriters, crate.findings));
+    const drafts = batch.map((entity) =>
+      draft(entity, stored, settings, rewriters, crate.findings),
+    );
     const graphs = await graphsFor(drafts, graphsOf, crate.findings);
     yield drafts.map(({ entity, ...document }, index) => {
       const graph = graphs[index]!;
       lost.add(graph.lostTerms, entity);
       const claims = reservedIn(graph.quads);
-      if (claims.length > 0 || reservedFields(KINDS[entity.kind]).some((name) => Object.hasOwn(document.body, name))) tellReserved(entity, crate.findings);
-      return size.counted(record(crate, entity, wholeDocument(document), { ...graph, quads: withoutLines(graph.quads, claims) }, stored, settings), entity);
+      if (
+        claims.length > 0 ||
+        reservedFields(KINDS[entity.kind]).some((name) => Object.hasOwn(document.body, name))
+      )
+        tellReserved(entity, crate.findings);
+      return size.counted(
+        record(
+          crate,
+          entity,
+          wholeDocument(document),
+          { ...graph, quads: withoutLines(graph.quads, claims) },
+          stored,
+          settings,
+        ),
+        entity,
+      );
     });
   }
   lost.tell(crate.findings);
 }
 
-/** What all records come to: a long context, or an entity inside another one, is in many of them. */
+/**
+ * What all records come to: a long context, or an entity inside another one, is in many of them.
+ */
 class RecordBytes {
   private bytes = 0;
 
@@ -124,20 +193,39 @@ class RecordBytes {
     const { MAX_CRATE_RECORD_BYTES } = this.limits;
     this.bytes += record.document.byteLength + record.quads.length;
     if (this.bytes > MAX_CRATE_RECORD_BYTES)
-      throw crateError("RECORDS_TOO_LARGE", `The records of the crate have more than MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten what many entities repeat, such as a long @context.`, placeOf(entity));
+      throw crateError(
+        "RECORDS_TOO_LARGE",
+        "The records of the crate have more than " +
+          `MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten what many entities ` +
+          "repeat, such as a long @context.",
+        placeOf(entity),
+      );
     return record;
   }
 }
 
-function draft(entity: PreparedEntity, stored: ReadonlyMap<string, StoredFile>, { baseUrl }: BuildSettings, rewriters: ReadonlyMap<IdScope, Rewriter>, findings: Findings): Draft {
+function draft(
+  entity: PreparedEntity,
+  stored: ReadonlyMap<string, StoredFile>,
+  { baseUrl }: BuildSettings,
+  rewriters: ReadonlyMap<IdScope, Rewriter>,
+  findings: Findings,
+): Draft {
   const document = documentOf(entity, rewriters);
   const content = entity.file && stored.get(entity.file.file.member);
   adviseOn(entity.kind, document.body, placeOf(entity), findings);
-  return { entity, ...(content ? withContent(document, entity.kind, entity.ark, content, baseUrl) : document) };
+  return {
+    entity,
+    ...(content ? withContent(document, entity.kind, entity.ark, content, baseUrl) : document),
+  };
 }
 
 /** Graphs of a batch, in its order; entities with one context go together. */
-async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings: Findings): Promise<RecordGraph[]> {
+async function graphsFor(
+  drafts: readonly Draft[],
+  graphsOf: GraphsOf,
+  findings: Findings,
+): Promise<RecordGraph[]> {
   const byContext = new Map<string, number[]>();
   for (const [index, { crateContext }] of drafts.entries()) {
     const key = JSON.stringify(crateContext) ?? "";
@@ -147,65 +235,121 @@ async function graphsFor(drafts: readonly Draft[], graphsOf: GraphsOf, findings:
   for (const indexes of byContext.values()) {
     const { crateContext } = drafts[indexes[0]!]!;
     const inputs = indexes.map((index) => inputOf(drafts[index]!));
-    const found = await withinLimits(graphsOf(crateContext, inputs).catch((error: unknown) =>
-      mendedGraphs(error, crateContext, inputs.map((input, position) => ({ input, place: placeOf(drafts[indexes[position]!]!.entity) })), graphsOf, findings)),
-    { ...placeOf(drafts[indexes[0]!]!.entity), pointer: "/@context" });
+    const found = await withinLimits(
+      graphsOf(crateContext, inputs).catch((error: unknown) =>
+        mendedGraphs(
+          error,
+          crateContext,
+          inputs.map((input, position) => ({
+            input,
+            place: placeOf(drafts[indexes[position]!]!.entity),
+          })),
+          graphsOf,
+          findings,
+        ),
+      ),
+      { ...placeOf(drafts[indexes[0]!]!.entity), pointer: "/@context" },
+    );
     for (const [position, index] of indexes.entries()) graphs[index] = found[position]!;
   }
   return graphs;
 }
 
 /** What goes beyond a limit of contexts is told with its place. @throws CrateError */
-const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> => work.catch((error: unknown) => {
-  throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
-});
+const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
+  });
 
 /**
- * The crate itself goes by its ARK, also where it came with a URL: it is exported under the ARK, which an update
- * names.
+ * The crate itself goes by its ARK, also where it came with a URL: it is exported under the ARK,
+ * which an update names.
  */
-const inputOf = ({ entity, body }: Draft): GraphInput =>
-  ({ ark: entity.ark, kind: entity.kind, document: body, fromCrate: true, ...(entity.url === undefined || entity.role === "root" ? {} : { subject: entity.url }) });
+const inputOf = ({ entity, body }: Draft): GraphInput => ({
+  ark: entity.ark,
+  kind: entity.kind,
+  document: body,
+  fromCrate: true,
+  ...(entity.url === undefined || entity.role === "root" ? {} : { subject: entity.url }),
+});
 
-function record(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, graph: RecordGraph, stored: ReadonlyMap<string, StoredFile>, settings: BuildSettings): CrateRecord {
+function record(
+  crate: PreparedCrate,
+  entity: PreparedEntity,
+  document: JsonObject,
+  graph: RecordGraph,
+  stored: ReadonlyMap<string, StoredFile>,
+  settings: BuildSettings,
+): CrateRecord {
   const isRoot = entity === crate.root;
   return {
-    op: "create", ark: entity.ark, key: arkKey(entity.ark), kind: entity.kind,
-    name: firstText(document["name"]), owner: settings.owner,
+    op: "create",
+    ark: entity.ark,
+    key: arkKey(entity.ark),
+    kind: entity.kind,
+    name: firstText(document["name"]),
+    owner: settings.owner,
     document: new TextEncoder().encode(JSON.stringify(document)),
-    quads: graph.quads, links: withOwner(entity.kind, graph.links, settings.owner), ...searchedOf(entity.ark, document),
+    quads: graph.quads,
+    links: withOwner(entity.kind, graph.links, settings.owner),
+    ...searchedOf(entity.ark, document),
     objects: objectsOf(crate, entity, document, stored, settings),
-    ...(isRoot ? {} : { crate: (settings.update ? entity.parts[0]!.scope.home : undefined) ?? crate.root.ark, mayShareKey: true }),
+    ...(isRoot
+      ? {}
+      : {
+          crate: (settings.update ? entity.parts[0]!.scope.home : undefined) ?? crate.root.ark,
+          mayShareKey: true,
+        }),
     ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),
   };
 }
 
 /**
- * Nobody looks for a metadata file: what it says of itself, such as a license, would be found beside what it is
- * about.
+ * Nobody looks for a metadata file: what it says of itself, such as a license, would be found
+ * beside what it is about.
  */
 const searchedOf = (ark: string, document: JsonObject): Pick<CrateRecord, "text" | "keywords"> =>
-  (describedCrate(ark) === undefined ? { text: searchTextOf(document), keywords: keywordsOf(document["keywords"]) } : { text: NO_TEXT, keywords: [] });
+  describedCrate(ark) === undefined
+    ? { text: searchTextOf(document), keywords: keywordsOf(document["keywords"]) }
+    : { text: NO_TEXT, keywords: [] };
 
-function objectsOf(crate: PreparedCrate, entity: PreparedEntity, document: JsonObject, stored: ReadonlyMap<string, StoredFile>, { archive }: BuildSettings): ObjectReference[] {
+function objectsOf(
+  crate: PreparedCrate,
+  entity: PreparedEntity,
+  document: JsonObject,
+  stored: ReadonlyMap<string, StoredFile>,
+  { archive }: BuildSettings,
+): ObjectReference[] {
   const references: ObjectReference[] = [];
   const add = (member: string, name: string, role: ObjectReference["role"], mediaType: string) => {
     const file = stored.get(member);
     if (file) references.push({ sha256: file.sha256, size: file.size, mediaType, name, role });
   };
   if (entity === crate.root && archive) references.push(archive);
-  if (entity.metadata !== undefined) add(entity.metadata, "ro-crate-metadata.json", "metadata", "application/ld+json");
+  if (entity.metadata !== undefined)
+    add(entity.metadata, "ro-crate-metadata.json", "metadata", "application/ld+json");
   if (entity.file) {
     const { member, path } = entity.file.file;
-    add(member, path.slice(path.lastIndexOf("/") + 1), "content", mediaTypeOf(path, document["encodingFormat"]));
+    add(
+      member,
+      path.slice(path.lastIndexOf("/") + 1),
+      "content",
+      mediaTypeOf(path, document["encodingFormat"]),
+    );
   }
-  if (entity === crate.root) for (const { member, path } of crate.undescribed) add(member, path, "member", mediaTypeOf(path));
+  if (entity === crate.root)
+    for (const { member, path } of crate.undescribed)
+      add(member, path, "member", mediaTypeOf(path));
   return references;
 }
 
-const tellReserved = (entity: PreparedEntity, findings: Findings): void => findings.warn(
-  "FIELD_RESERVED", "The containerDigest is stored in the document only: in the graph it is stated by runs in this registry.", placeOf(entity),
-);
+const tellReserved = (entity: PreparedEntity, findings: Findings): void =>
+  findings.warn(
+    "FIELD_RESERVED",
+    "The containerDigest is stored in the document only: in the graph it is stated by runs " +
+      "in this registry.",
+    placeOf(entity),
+  );
 
 export function placeOf({ parts: [part] }: PreparedEntity): { file: string; pointer: string } {
   return { file: part!.scope.description.file, pointer: part!.entity.pointer };
@@ -226,7 +370,12 @@ class LostTerms {
   tell(findings: Findings): void {
     for (const [term, { count, entity }] of this.terms) {
       const also = count === 1 ? "" : ` (and in ${count - 1} more)`;
-      findings.warn("LOST_TERM", `No context explains the term ${JSON.stringify(term.slice(0, 200))}${also}; it is kept under a vocabulary of the registry's own.`, placeOf(entity));
+      findings.warn(
+        "LOST_TERM",
+        `No context explains the term ${JSON.stringify(term.slice(0, 200))}${also}; it is ` +
+          "kept under a vocabulary of the registry's own.",
+        placeOf(entity),
+      );
     }
   }
 }

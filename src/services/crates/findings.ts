@@ -1,157 +1,450 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 
-/** What a finding means for the crate: it is not taken in as it is, or it is and would be better otherwise. */
+/**
+ * What a finding means for the crate: it is not taken in as it is, or it is and would be better
+ * otherwise.
+ */
 export type Severity = "REQUIRED" | "RECOMMENDED";
 
-interface CodeEntry<S extends Severity> { readonly severity: S; readonly status: 409 | 413 | 422; readonly meaning: string; readonly fix: string }
+interface CodeEntry<S extends Severity> {
+  readonly severity: S;
+  readonly status: 409 | 413 | 422;
+  readonly meaning: string;
+  readonly fix: string;
+}
 
-const refusal = (status: 409 | 413 | 422) => (meaning: string, fix: string): CodeEntry<"REQUIRED"> => ({ severity: "REQUIRED", status, meaning, fix });
+const refusal =
+  (status: 409 | 413 | 422) =>
+  (meaning: string, fix: string): CodeEntry<"REQUIRED"> => ({
+    severity: "REQUIRED",
+    status,
+    meaning,
+    fix,
+  });
 const limit = refusal(413);
 const conflict = refusal(409);
 const content = refusal(422);
-const advice = (meaning: string, fix: string): CodeEntry<"RECOMMENDED"> => ({ severity: "RECOMMENDED", status: 422, meaning, fix });
+const advice = (meaning: string, fix: string): CodeEntry<"RECOMMENDED"> => ({
+  severity: "RECOMMENDED",
+  status: 422,
+  meaning,
+  fix,
+});
 
 /**
- * Every code of what can be found in a crate; stable, documented in docs/crates.md, never reused. What cannot be
- * stored faithfully is refused (REQUIRED); what RO-Crate asks for and a record can do without is advice.
+ * Every code of what can be found in a crate; stable, documented in docs/crates.md, never reused.
+ * What cannot be stored faithfully is refused (REQUIRED); what RO-Crate asks for and a record can
+ * do without is advice.
  */
 export const FINDING_CODES = {
   // The archive
-  NOT_A_ZIP: content("The upload is no zip archive, or its end is missing.", "Pack the crate as a zip archive and send it whole."),
-  CORRUPT_ARCHIVE: content("The archive's directory contradicts itself or the file.", "Pack the crate again."),
-  AMBIGUOUS_ARCHIVE: content("The archive's comment holds the end of another archive: tools differ in what they unpack.", "Pack the crate again, without that comment."),
-  CORRUPT_MEMBER: content("A member cannot be inflated, or its checksum is wrong.", "Pack the crate again."),
-  MEMBER_SIZE_MISMATCH: content("A member has another size than the archive's directory says.", "Pack the crate again."),
-  MEMBER_OVERLAP: content("Two members share bytes of the archive, or one reaches into its directory.", "Pack the crate again."),
+  NOT_A_ZIP: content(
+    "The upload is no zip archive, or its end is missing.",
+    "Pack the crate as a zip archive and send it whole.",
+  ),
+  CORRUPT_ARCHIVE: content(
+    "The archive's directory contradicts itself or the file.",
+    "Pack the crate again.",
+  ),
+  AMBIGUOUS_ARCHIVE: content(
+    "The archive's comment holds the end of another archive: tools differ in what they unpack.",
+    "Pack the crate again, without that comment.",
+  ),
+  CORRUPT_MEMBER: content(
+    "A member cannot be inflated, or its checksum is wrong.",
+    "Pack the crate again.",
+  ),
+  MEMBER_SIZE_MISMATCH: content(
+    "A member has another size than the archive's directory says.",
+    "Pack the crate again.",
+  ),
+  MEMBER_OVERLAP: content(
+    "Two members share bytes of the archive, or one reaches into its directory.",
+    "Pack the crate again.",
+  ),
   MEMBER_ENCRYPTED: content("A member is encrypted.", "Pack it without a password."),
-  UNSUPPORTED_COMPRESSION: content("A member is compressed by another method than deflate.", "Pack it with deflate, or without compression."),
-  BAD_MEMBER_NAME: content("A member's name is empty, absolute, or holds `..`, a drive letter, a backslash, a control or bidirectional character, or bytes that are no text.", "Rename the member to a relative path with `/` between its parts, without invisible characters."),
-  SPECIAL_MEMBER: content("A member is a symbolic link or a device.", "Pack the file that it points to."),
-  DUPLICATE_NAME: content("Two members have names that common file systems cannot tell apart.", "Rename one of the members."),
-  TOO_MANY_ENTRIES: limit("The archive has more members than MAX_CRATE_ENTRIES.", "Send fewer files, pack small ones together, or ask for the setting to be raised."),
-  MEMBER_NAME_TOO_LONG: limit("A member's name is longer than MAX_MEMBER_NAME_BYTES.", "Shorten the path."),
-  INFLATED_TOO_LARGE: limit("The members together are larger than MAX_CRATE_INFLATED_BYTES.", "Send a smaller crate, or ask for the setting to be raised."),
-  RATIO_TOO_HIGH: limit("A member inflates to more than MAX_CRATE_RATIO times its compressed size.", "Compress the file inside the crate, so that the archive need not, or ask for the setting to be raised."),
+  UNSUPPORTED_COMPRESSION: content(
+    "A member is compressed by another method than deflate.",
+    "Pack it with deflate, or without compression.",
+  ),
+  BAD_MEMBER_NAME: content(
+    "A member's name is empty, absolute, or holds `..`, a drive letter, a backslash, a " +
+      "control or bidirectional character, or bytes that are no text.",
+    "Rename the member to a relative path with `/` between its parts, without invisible " +
+      "characters.",
+  ),
+  SPECIAL_MEMBER: content(
+    "A member is a symbolic link or a device.",
+    "Pack the file that it points to.",
+  ),
+  DUPLICATE_NAME: content(
+    "Two members have names that common file systems cannot tell apart.",
+    "Rename one of the members.",
+  ),
+  TOO_MANY_ENTRIES: limit(
+    "The archive has more members than MAX_CRATE_ENTRIES.",
+    "Send fewer files, pack small ones together, or ask for the setting to be raised.",
+  ),
+  MEMBER_NAME_TOO_LONG: limit(
+    "A member's name is longer than MAX_MEMBER_NAME_BYTES.",
+    "Shorten the path.",
+  ),
+  INFLATED_TOO_LARGE: limit(
+    "The members together are larger than MAX_CRATE_INFLATED_BYTES.",
+    "Send a smaller crate, or ask for the setting to be raised.",
+  ),
+  RATIO_TOO_HIGH: limit(
+    "A member inflates to more than MAX_CRATE_RATIO times its compressed size.",
+    "Compress the file inside the crate, so that the archive need not, or ask for the " +
+      "setting to be raised.",
+  ),
   // The metadata
-  NO_METADATA: content("The archive has no ro-crate-metadata.json.", "Add a ro-crate-metadata.json that describes the crate."),
-  AMBIGUOUS_METADATA: content("Several metadata files lie equally deep.", "Send one crate at a time, with one metadata file at its top."),
-  METADATA_TOO_LARGE: limit("A metadata file is larger than MAX_METADATA_BYTES.", "Describe less in one crate, or ask for the setting to be raised."),
-  ENTITY_TOO_LARGE: limit("An entity of the metadata is larger than MAX_ENTITY_BYTES.", "Put what it holds into a file of the crate, or ask for the setting to be raised."),
-  TOO_MANY_ENTITIES: limit("The crate has more entities than MAX_CRATE_ENTITIES.", "Split the crate, or ask for the setting to be raised."),
-  TOO_MANY_CONTEXTS: limit("The metadata applies more contexts than MAX_CRATE_CONTEXTS.", "Write the terms into one `@context` at the top of the metadata, or ask for the setting to be raised."),
-  TOO_MANY_TERMS: limit("The contexts define more terms than MAX_CRATE_TERMS.", "Define the terms that are used, or ask for the setting to be raised."),
-  TOO_MANY_REFERENCES: limit("A property of an entity has more values than MAX_CRATE_REFERENCES.", "Name fewer, by way of folders (Dataset) that have parts of their own, or ask for the setting to be raised."),
-  NESTED_ENTITIES: limit("Entities stand inside one another deeper than MAX_CRATE_NESTING.", "List the entities in `@graph`, and refer to them by `@id`."),
-  RECORDS_TOO_LARGE: limit("The records of the crate have more bytes than MAX_CRATE_RECORD_BYTES.", "Shorten what many entities repeat, such as a long inline `@context`, or ask for the setting to be raised."),
-  json_invalid: content("The metadata is not JSON.", "Mend the text at the line and column; tools write valid JSON of themselves."),
+  NO_METADATA: content(
+    "The archive has no ro-crate-metadata.json.",
+    "Add a ro-crate-metadata.json that describes the crate.",
+  ),
+  AMBIGUOUS_METADATA: content(
+    "Several metadata files lie equally deep.",
+    "Send one crate at a time, with one metadata file at its top.",
+  ),
+  METADATA_TOO_LARGE: limit(
+    "A metadata file is larger than MAX_METADATA_BYTES.",
+    "Describe less in one crate, or ask for the setting to be raised.",
+  ),
+  ENTITY_TOO_LARGE: limit(
+    "An entity of the metadata is larger than MAX_ENTITY_BYTES.",
+    "Put what it holds into a file of the crate, or ask for the setting to be raised.",
+  ),
+  TOO_MANY_ENTITIES: limit(
+    "The crate has more entities than MAX_CRATE_ENTITIES.",
+    "Split the crate, or ask for the setting to be raised.",
+  ),
+  TOO_MANY_CONTEXTS: limit(
+    "The metadata applies more contexts than MAX_CRATE_CONTEXTS.",
+    "Write the terms into one `@context` at the top of the metadata, or ask for the setting " +
+      "to be raised.",
+  ),
+  TOO_MANY_TERMS: limit(
+    "The contexts define more terms than MAX_CRATE_TERMS.",
+    "Define the terms that are used, or ask for the setting to be raised.",
+  ),
+  TOO_MANY_REFERENCES: limit(
+    "A property of an entity has more values than MAX_CRATE_REFERENCES.",
+    "Name fewer, by way of folders (Dataset) that have parts of their own, or ask for the " +
+      "setting to be raised.",
+  ),
+  NESTED_ENTITIES: limit(
+    "Entities stand inside one another deeper than MAX_CRATE_NESTING.",
+    "List the entities in `@graph`, and refer to them by `@id`.",
+  ),
+  RECORDS_TOO_LARGE: limit(
+    "The records of the crate have more bytes than MAX_CRATE_RECORD_BYTES.",
+    "Shorten what many entities repeat, such as a long inline `@context`, or ask for the " +
+      "setting to be raised.",
+  ),
+  json_invalid: content(
+    "The metadata is not JSON.",
+    "Mend the text at the line and column; tools write valid JSON of themselves.",
+  ),
   number_precision: content("A number cannot be kept exactly.", "Write the number as a string."),
-  duplicate_key: content("A key stands twice in one object.", "Keep one of the two, or make their values a list."),
-  string_unicode: content("A string holds NUL or half of a surrogate pair.", "Take the character out."),
-  too_deep: limit("The metadata nests deeper than MAX_JSON_DEPTH.", "Nest less: give inner objects an `@id` and list them in `@graph`."),
-  METADATA_SHAPE: content("The metadata is no RO-Crate: no object, or no graph of objects.", "Write an object with `@context` and a list of objects as `@graph`."),
-  NO_ROOT: content("No descriptor says which entity is the crate, or the one it names is not there.", "Add an entity `ro-crate-metadata.json` whose `about` names the crate, usually `./`, and describe that."),
-  ROOT_NOT_DATASET: content("The entity that the descriptor calls the crate is a file.", "Let `about` name the crate, a Dataset."),
-  CONTEXT_INVALID: content("A `@context` breaks the rules of JSON-LD, so that nothing tells what the terms mean.", "Write a context of RO-Crate, and terms with an IRI each."),
-  INVALID_ID: content("An `@id` is not text, holds a bidirectional character, leads out of the crate, or is an ARK that ends in the name of an operation or would be taken for another one.", "Write a text that names something inside the crate, an ARK, or a URL."),
-  NAAN_NOT_ACCEPTED: content("An ARK's authority is not among ACCEPTED_NAANS.", "Use identifiers of an accepted authority, or relative ones."),
-  DUPLICATE_ENTITY: advice("Two entities have one identifier and were merged.", "Say all of an entity in one place."),
-  ID_MISSING: advice("An entity has no `@id`; one was made for it.", "Give the entity an `@id`, such as `#name`."),
-  ARK_MALFORMED: advice("An `@id` begins like an ARK and is none; an identifier was made for the entity.", "Write `ark:NAAN/name` with a NAAN of five digits."),
-  LOST_TERM: advice("No context explains a term.", "Define the term in `@context`, or use one of schema.org."),
+  duplicate_key: content(
+    "A key stands twice in one object.",
+    "Keep one of the two, or make their values a list.",
+  ),
+  string_unicode: content(
+    "A string holds NUL or half of a surrogate pair.",
+    "Take the character out.",
+  ),
+  too_deep: limit(
+    "The metadata nests deeper than MAX_JSON_DEPTH.",
+    "Nest less: give inner objects an `@id` and list them in `@graph`.",
+  ),
+  METADATA_SHAPE: content(
+    "The metadata is no RO-Crate: no object, or no graph of objects.",
+    "Write an object with `@context` and a list of objects as `@graph`.",
+  ),
+  NO_ROOT: content(
+    "No descriptor says which entity is the crate, or the one it names is not there.",
+    "Add an entity `ro-crate-metadata.json` whose `about` names the crate, usually `./`, " +
+      "and describe that.",
+  ),
+  ROOT_NOT_DATASET: content(
+    "The entity that the descriptor calls the crate is a file.",
+    "Let `about` name the crate, a Dataset.",
+  ),
+  CONTEXT_INVALID: content(
+    "A `@context` breaks the rules of JSON-LD, so that nothing tells what the terms mean.",
+    "Write a context of RO-Crate, and terms with an IRI each.",
+  ),
+  INVALID_ID: content(
+    "An `@id` is not text, holds a bidirectional character, leads out of the crate, or is " +
+      "an ARK that ends in the name of an operation or would be taken for another one.",
+    "Write a text that names something inside the crate, an ARK, or a URL.",
+  ),
+  NAAN_NOT_ACCEPTED: content(
+    "An ARK's authority is not among ACCEPTED_NAANS.",
+    "Use identifiers of an accepted authority, or relative ones.",
+  ),
+  DUPLICATE_ENTITY: advice(
+    "Two entities have one identifier and were merged.",
+    "Say all of an entity in one place.",
+  ),
+  ID_MISSING: advice(
+    "An entity has no `@id`; one was made for it.",
+    "Give the entity an `@id`, such as `#name`.",
+  ),
+  ARK_MALFORMED: advice(
+    "An `@id` begins like an ARK and is none; an identifier was made for the entity.",
+    "Write `ark:NAAN/name` with a NAAN of five digits.",
+  ),
+  LOST_TERM: advice(
+    "No context explains a term.",
+    "Define the term in `@context`, or use one of schema.org.",
+  ),
   UNKNOWN_CONTEXT: advice(
-    "The metadata names a remote context that is not bundled. Nothing is fetched: terms that only it explains are stored without a meaning.",
+    "The metadata names a remote context that is not bundled. Nothing is fetched: terms " +
+      "that only it explains are stored without a meaning.",
     "Write those terms into `@context`, each with its IRI.",
   ),
   TERM_INVALID: advice(
-    "A definition in a `@context` breaks the rules of JSON-LD. It is left out; its term means what the other contexts say, or nothing.",
+    "A definition in a `@context` breaks the rules of JSON-LD. It is left out; its term " +
+      "means what the other contexts say, or nothing.",
     "Define the term by an IRI, or leave the definition out.",
   ),
-  FIELD_LENGTH: advice("A text is shorter or longer than its kind allows over the API; it is kept whole.", "Keep to the length."),
-  FIELD_RESERVED: advice("An entity has a `containerDigest`, which only a run in this registry states; it is kept in the document, not in the graph.", "Leave it out, or nothing where it says what ran elsewhere."),
-  CRATE_LINKED: advice(
-    "A crate within the crate is registered already and is linked. Its own metadata says what it is; what the crate around it says otherwise of it is not stored.",
-    "Nothing. To change the nested crate, upload it with `?update=true`, by itself or within this one.",
+  FIELD_LENGTH: advice(
+    "A text is shorter or longer than its kind allows over the API; it is kept whole.",
+    "Keep to the length.",
   ),
-  NESTED_ELSEWHERE: advice("A metadata file outside the crate's folder is kept as a plain file.", "Move the nested crate into the crate's folder."),
+  FIELD_RESERVED: advice(
+    "An entity has a `containerDigest`, which only a run in this registry states; it is " +
+      "kept in the document, not in the graph.",
+    "Leave it out, or nothing where it says what ran elsewhere.",
+  ),
+  CRATE_LINKED: advice(
+    "A crate within the crate is registered already and is linked. Its own metadata says " +
+      "what it is; what the crate around it says otherwise of it is not stored.",
+    "Nothing. To change the nested crate, upload it with `?update=true`, by itself or " +
+      "within this one.",
+  ),
+  NESTED_ELSEWHERE: advice(
+    "A metadata file outside the crate's folder is kept as a plain file.",
+    "Move the nested crate into the crate's folder.",
+  ),
   // What RO-Crate asks for
-  METADATA_TWICE: advice("A folder has ro-crate-metadata.json and the legacy ro-crate-metadata.jsonld; the first is read.", "Leave the `.jsonld` out."),
-  OLDER_LAYOUT: advice("The crate is one object with its own `@graph` and no descriptor, as tools wrote it before RO-Crate 1.0.", "Write a flat `@graph` with a descriptor."),
-  DESCRIPTOR_INCOMPLETE: advice("The descriptor is no CreativeWork, or does not say which RO-Crate it conforms to.", "Give it `@type` CreativeWork and a `conformsTo` of https://w3id.org/ro/crate/ and the version."),
-  CONTEXT_MISSING: advice("The metadata has no `@context`; its terms are kept under a vocabulary of the registry's own.", "Add the context of RO-Crate, https://w3id.org/ro/crate/1.1/context."),
-  CONTEXT_VERSION: advice("The context is of another version of RO-Crate than the descriptor conforms to.", "Name one version in both."),
+  METADATA_TWICE: advice(
+    "A folder has ro-crate-metadata.json and the legacy ro-crate-metadata.jsonld; the first " +
+      "is read.",
+    "Leave the `.jsonld` out.",
+  ),
+  OLDER_LAYOUT: advice(
+    "The crate is one object with its own `@graph` and no descriptor, as tools wrote it " +
+      "before RO-Crate 1.0.",
+    "Write a flat `@graph` with a descriptor.",
+  ),
+  DESCRIPTOR_INCOMPLETE: advice(
+    "The descriptor is no CreativeWork, or does not say which RO-Crate it conforms to.",
+    "Give it `@type` CreativeWork and a `conformsTo` of https://w3id.org/ro/crate/ and the " +
+      "version.",
+  ),
+  CONTEXT_MISSING: advice(
+    "The metadata has no `@context`; its terms are kept under a vocabulary of the registry's own.",
+    "Add the context of RO-Crate, https://w3id.org/ro/crate/1.1/context.",
+  ),
+  CONTEXT_VERSION: advice(
+    "The context is of another version of RO-Crate than the descriptor conforms to.",
+    "Name one version in both.",
+  ),
   ROOT_ID: advice("The crate's `@id` is neither `./` nor a URL or ARK.", "Call the crate `./`."),
-  ROOT_INCOMPLETE: advice("The crate lacks something that RO-Crate asks of it: `@type` Dataset, name, description, license, datePublished.", "Add what is missing."),
-  DATE_INVALID: advice("A datePublished is no date of ISO 8601.", "Write it like 2024-05-03 or 2024-05-03T08:00:00Z."),
+  ROOT_INCOMPLETE: advice(
+    "The crate lacks something that RO-Crate asks of it: `@type` Dataset, name, " +
+      "description, license, datePublished.",
+    "Add what is missing.",
+  ),
+  DATE_INVALID: advice(
+    "A datePublished is no date of ISO 8601.",
+    "Write it like 2024-05-03 or 2024-05-03T08:00:00Z.",
+  ),
   TYPE_MISSING: advice("An entity has no `@type`.", "Say what it is, with a type of schema.org."),
-  NOT_FLATTENED: advice("An entity stands inside another one instead of in `@graph`; each becomes a record.", "List it in `@graph`, and refer to it by its `@id`."),
-  NESTED_WITHOUT_ID: advice("An object without an `@id` stands inside an entity; it is kept there, and no record refers to it.", "List it in `@graph` with an `@id` such as `#name`, and refer to it."),
-  TEXT_AS_REFERENCE: advice("A property of references has a text, which is read as one where it names an entity or is an ARK.", "Write references as `{\"@id\": \"…\"}`."),
-  CONFORMS_TO_INVALID: advice("A `conformsTo` names neither a profile nor a version of RO-Crate that there is.", "Refer to the profile by its URI, and to RO-Crate by one such as https://w3id.org/ro/crate/1.1."),
-  ABOUT_NOWHERE: advice("An `about` leads to nothing that the crate describes.", "Describe what it names in `@graph`, or correct the `@id`."),
-  ID_NOT_URI: advice("An `@id` holds what a URI does not, such as a blank; it is kept with that percent-encoded.", "Percent-encode it, a blank as %20."),
-  NOT_PART: advice("A file or folder cannot be reached from the crate by hasPart.", "Name it in the `hasPart` of the crate or of one of its parts."),
-  FOLDER_AS_FILE: advice("An entity is called a File, and a folder has its name.", "Give a folder the type Dataset and a `/` at the end of its `@id`."),
-  JSONLD_INVALID: advice("A member of an entity breaks the rules of JSON-LD; it is kept in the document, and in the graph as a JSON literal.", "Write the member as JSON-LD has it."),
+  NOT_FLATTENED: advice(
+    "An entity stands inside another one instead of in `@graph`; each becomes a record.",
+    "List it in `@graph`, and refer to it by its `@id`.",
+  ),
+  NESTED_WITHOUT_ID: advice(
+    "An object without an `@id` stands inside an entity; it is kept there, and no record " +
+      "refers to it.",
+    "List it in `@graph` with an `@id` such as `#name`, and refer to it.",
+  ),
+  TEXT_AS_REFERENCE: advice(
+    "A property of references has a text, which is read as one where it names an entity or " +
+      "is an ARK.",
+    'Write references as `{"@id": "…"}`.',
+  ),
+  CONFORMS_TO_INVALID: advice(
+    "A `conformsTo` names neither a profile nor a version of RO-Crate that there is.",
+    "Refer to the profile by its URI, and to RO-Crate by one such as " +
+      "https://w3id.org/ro/crate/1.1.",
+  ),
+  ABOUT_NOWHERE: advice(
+    "An `about` leads to nothing that the crate describes.",
+    "Describe what it names in `@graph`, or correct the `@id`.",
+  ),
+  ID_NOT_URI: advice(
+    "An `@id` holds what a URI does not, such as a blank; it is kept with that percent-encoded.",
+    "Percent-encode it, a blank as %20.",
+  ),
+  NOT_PART: advice(
+    "A file or folder cannot be reached from the crate by hasPart.",
+    "Name it in the `hasPart` of the crate or of one of its parts.",
+  ),
+  FOLDER_AS_FILE: advice(
+    "An entity is called a File, and a folder has its name.",
+    "Give a folder the type Dataset and a `/` at the end of its `@id`.",
+  ),
+  JSONLD_INVALID: advice(
+    "A member of an entity breaks the rules of JSON-LD; it is kept in the document, and in " +
+      "the graph as a JSON literal.",
+    "Write the member as JSON-LD has it.",
+  ),
   // The files
-  FILE_MISSING: content("A file that the metadata describes is not in the archive.", "Add the file, or give the entity a `contentUrl` that says where it is."),
-  FILE_NOT_IN_ARCHIVE: advice("A `contentUrl` points to a file that is not in the archive; the record has no content.", "Add the file, or leave it as it is when it lies elsewhere."),
-  SIZE_MISMATCH: advice("A file has another size than its entity says. The measured size is stored, and the stated one is left in the metadata.", "Correct `contentSize`, or send the right file."),
-  DIGEST_MISMATCH: content("A file has another digest than its entity says.", "Correct the digest, or send the right file."),
+  FILE_MISSING: content(
+    "A file that the metadata describes is not in the archive.",
+    "Add the file, or give the entity a `contentUrl` that says where it is.",
+  ),
+  FILE_NOT_IN_ARCHIVE: advice(
+    "A `contentUrl` points to a file that is not in the archive; the record has no content.",
+    "Add the file, or leave it as it is when it lies elsewhere.",
+  ),
+  SIZE_MISMATCH: advice(
+    "A file has another size than its entity says. The measured size is stored, and the " +
+      "stated one is left in the metadata.",
+    "Correct `contentSize`, or send the right file.",
+  ),
+  DIGEST_MISMATCH: content(
+    "A file has another digest than its entity says.",
+    "Correct the digest, or send the right file.",
+  ),
   // The registry
-  CRATE_EXISTS: conflict("The crate's identifier exists and belongs to the uploader.", "Upload with `?update=true`, or give the crate another `@id`."),
-  IDENTIFIER_TAKEN: conflict("An identifier of the crate belongs to another record.", "Give the entity another `@id`, or leave it out and refer to the identifier."),
-  IDENTIFIER_BELOW: conflict("An identifier of the crate lies below a record that the uploader may not change.", "Give the entity a relative `@id` or an ARK of your own, or ask the owner of the record above."),
-  CRATE_MISMATCH: content("The upload names a crate, and the crate's `@id` is the ARK of another one.", "Name the crate that it is, or leave the name out."),
-  CHANGED_MEANWHILE: conflict("A record of the crate was changed by somebody else while the update was taken in.", "Read it again, and upload the crate with what it says now."),
-  ROOT_WITHOUT_ARK: advice("The crate was sent as an update, and neither the upload nor its root names the crate to update.", "Upload it with `crate=` and the ARK of the crate, or give the root that ARK as its `@id`."),
+  CRATE_EXISTS: conflict(
+    "The crate's identifier exists and belongs to the uploader.",
+    "Upload with `?update=true`, or give the crate another `@id`.",
+  ),
+  IDENTIFIER_TAKEN: conflict(
+    "An identifier of the crate belongs to another record.",
+    "Give the entity another `@id`, or leave it out and refer to the identifier.",
+  ),
+  IDENTIFIER_BELOW: conflict(
+    "An identifier of the crate lies below a record that the uploader may not change.",
+    "Give the entity a relative `@id` or an ARK of your own, or ask the owner of the record above.",
+  ),
+  CRATE_MISMATCH: content(
+    "The upload names a crate, and the crate's `@id` is the ARK of another one.",
+    "Name the crate that it is, or leave the name out.",
+  ),
+  CHANGED_MEANWHILE: conflict(
+    "A record of the crate was changed by somebody else while the update was taken in.",
+    "Read it again, and upload the crate with what it says now.",
+  ),
+  ROOT_WITHOUT_ARK: advice(
+    "The crate was sent as an update, and neither the upload nor its root names the crate " +
+      "to update.",
+    "Upload it with `crate=` and the ARK of the crate, or give the root that ARK as its `@id`.",
+  ),
   CRATE_ALIKE: advice(
     "The crate gets an identifier of its own, and the uploader has a crate of the same name.",
-    "Where it is that crate: upload it with `update=true` and `crate=` with the ARK of that crate, and delete this one.",
+    "Where it is that crate: upload it with `update=true` and `crate=` with the ARK of that " +
+      "crate, and delete this one.",
   ),
-  ALREADY_REGISTERED: advice("The same archive was uploaded before; the answer is what came of it then.", "Nothing. With `update=true` the crate becomes again what the archive says."),
-  INTAKE_TIMEOUT: limit("The intake took longer than INTAKE_TIMEOUT.", "Send a smaller crate, or ask for the setting to be raised."),
-  OUT_OF_MEMORY: limit("The intake needed more memory than INTAKE_MEMORY.", "Send a smaller crate, or ask for the setting to be raised."),
-  COMMIT_TOO_LONG: limit("Making the crate visible in one step took longer than COMMIT_LIMIT.", "Send a smaller crate, or ask for the setting to be raised."),
+  ALREADY_REGISTERED: advice(
+    "The same archive was uploaded before; the answer is what came of it then.",
+    "Nothing. With `update=true` the crate becomes again what the archive says.",
+  ),
+  INTAKE_TIMEOUT: limit(
+    "The intake took longer than INTAKE_TIMEOUT.",
+    "Send a smaller crate, or ask for the setting to be raised.",
+  ),
+  OUT_OF_MEMORY: limit(
+    "The intake needed more memory than INTAKE_MEMORY.",
+    "Send a smaller crate, or ask for the setting to be raised.",
+  ),
+  COMMIT_TOO_LONG: limit(
+    "Making the crate visible in one step took longer than COMMIT_LIMIT.",
+    "Send a smaller crate, or ask for the setting to be raised.",
+  ),
   ARCHIVE_GONE: content("The uploaded archive is no longer stored.", "Send the archive again."),
-  CANCELLED: conflict("The submission was cancelled.", "Send the archive again when it is wanted after all."),
-  CRASHED_REPEATEDLY: content("The work was begun MAX_ATTEMPTS times and never came to an end.", "Tell the operator; the log says more."),
-  QUEUE_AWAY: advice("The queue of background work cannot be reached; the submission is stored.", "Nothing: it begins by itself once the queue can be reached."),
+  CANCELLED: conflict(
+    "The submission was cancelled.",
+    "Send the archive again when it is wanted after all.",
+  ),
+  CRASHED_REPEATEDLY: content(
+    "The work was begun MAX_ATTEMPTS times and never came to an end.",
+    "Tell the operator; the log says more.",
+  ),
+  QUEUE_AWAY: advice(
+    "The queue of background work cannot be reached; the submission is stored.",
+    "Nothing: it begins by itself once the queue can be reached.",
+  ),
   MORE_FINDINGS: advice("More was found than is listed.", "Mend what is listed, then look again."),
 } as const satisfies Record<string, CodeEntry<Severity>>;
 
 export type FindingCode = keyof typeof FINDING_CODES;
 /** Codes of what refuses a crate. */
-type RefusalCode = { [C in FindingCode]: (typeof FINDING_CODES)[C]["severity"] extends "REQUIRED" ? C : never }[FindingCode];
+type RefusalCode = {
+  [C in FindingCode]: (typeof FINDING_CODES)[C]["severity"] extends "REQUIRED" ? C : never;
+}[FindingCode];
 /** Codes of what is told and taken in all the same. */
 type AdviceCode = Exclude<FindingCode, RefusalCode>;
 
 /** Of one code; more would help nobody, fill the submissions table and hide the rest. */
 const MOST_OF_ONE = 200;
 
-/** What is wrong with a crate itself: the submission ends failed, and trying again would not help. */
+/**
+ * What is wrong with a crate itself: the submission ends failed, and trying again would not help.
+ */
 export class CrateError extends Error {
-  constructor(readonly findings: Finding[], readonly warnings: Finding[] = []) {
+  constructor(
+    readonly findings: Finding[],
+    readonly warnings: Finding[] = [],
+  ) {
     super(findings.map(({ code, message }) => `${code}: ${message}`).join("; "));
     this.name = "CrateError";
   }
 }
 
 /** Where in the crate: member of the archive, JSON pointer inside it. */
-export interface Place { file?: string | null; pointer?: string | null; /** From 1, of text that is not JSON as it should be. */ line?: number; column?: number }
+export interface Place {
+  file?: string | null;
+  pointer?: string | null;
+  /** From 1, of text that is not JSON as it should be. */ line?: number;
+  column?: number;
+}
 
-export function finding(code: FindingCode, message: string, { file = null, pointer = null, line, column }: Place = {}): Finding {
-  return { file: file && shortened(file), pointer: pointer && bounded(pointer), message: shortened(message), code, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
+export function finding(
+  code: FindingCode,
+  message: string,
+  { file = null, pointer = null, line, column }: Place = {},
+): Finding {
+  return {
+    file: file && shortened(file),
+    pointer: pointer && bounded(pointer),
+    message: shortened(message),
+    code,
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  };
 }
 
 /** Longer names and texts of a hostile crate would fill the screen and the submissions table. */
 const LONGEST = 1000;
 
 /** A text of the crate as findings quote it. */
-export const quoted = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
-const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+export const quoted = (text: string): string =>
+  text.length > 200 ? `${text.slice(0, 200)}…` : text;
+const shortened = (text: string): string =>
+  text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 /** A pointer to what holds the place, when its own would be too long. */
-const bounded = (pointer: string): string => (pointer.length > LONGEST ? pointer.slice(0, pointer.lastIndexOf("/", LONGEST)) : pointer);
+const bounded = (pointer: string): string =>
+  pointer.length > LONGEST ? pointer.slice(0, pointer.lastIndexOf("/", LONGEST)) : pointer;
 
 /** A {@link CrateError} with one finding. */
 export function crateError(code: RefusalCode, message: string, place?: Place): CrateError {
@@ -217,26 +510,47 @@ class FindingList {
 
   all(): Finding[] {
     const more = [...this.counts].filter(([, count]) => count > MOST_OF_ONE);
-    return [...this.kept, ...more.map(([code, count]) => finding("MORE_FINDINGS", `${count - MOST_OF_ONE} more of ${code} are not listed.`))];
+    return [
+      ...this.kept,
+      ...more.map(([code, count]) =>
+        finding("MORE_FINDINGS", `${count - MOST_OF_ONE} more of ${code} are not listed.`),
+      ),
+    ];
   }
 }
 
-/** HTTP status that a failed intake answers with when a client waits for it: 409 for conflicts, 413 for limits, else 422. */
+/**
+ * HTTP status that a failed intake answers with when a client waits for it: 409 for conflicts, 413
+ * for limits, else 422.
+ */
 export function statusOfFindings(findings: readonly Finding[]): 409 | 413 | 422 {
-  const statuses = findings.map(({ code }) => (FINDING_CODES as Partial<Record<string, { status: 409 | 413 | 422 }>>)[code]?.status ?? 422);
+  const statuses = findings.map(
+    ({ code }) =>
+      (FINDING_CODES as Partial<Record<string, { status: 409 | 413 | 422 }>>)[code]?.status ?? 422,
+  );
   return statuses.includes(409) ? 409 : statuses.includes(413) ? 413 : 422;
 }
 
 /** One step of a JSON pointer (RFC 6901). */
-export const step = (key: string | number): string => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+export const step = (key: string | number): string =>
+  `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-export const isObject = (value: JsonValue | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-export const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]);
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+export const listOf = (value: JsonValue | undefined): JsonValue[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
 /** Identifiers that a value refers to: texts, and `@id` of objects. */
 export function referencesIn(value: JsonValue | undefined): string[] {
-  return listOf(value).flatMap((item) => (typeof item === "string" ? [item] : isObject(item) && typeof item["@id"] === "string" ? [item["@id"]] : []));
+  return listOf(value).flatMap((item) =>
+    typeof item === "string"
+      ? [item]
+      : isObject(item) && typeof item["@id"] === "string"
+        ? [item["@id"]]
+        : [],
+  );
 }
 
 /** An object like this one whose values may be changed; a key `__proto__` stays a key. */
-export const objectFrom = (entries: Iterable<readonly [string, JsonValue]>): JsonObject => Object.fromEntries(entries) as JsonObject;
+export const objectFrom = (entries: Iterable<readonly [string, JsonValue]>): JsonObject =>
+  Object.fromEntries(entries) as JsonObject;

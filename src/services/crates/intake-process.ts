@@ -4,9 +4,11 @@ import { threadModule } from "../../package-root.js";
 import type { FromThread, ToThread } from "./run/protocol.js";
 import { OUT_OF_MEMORY, threadOptions, type ProcessInput } from "./run/thread.js";
 
-// A process of its own for a crate whose work ran when a process ended: passes on what its thread and the service say. If it dies, it
-// was the crate, and the service lives on; if the service dies, it was something else.
-const send = (message: FromThread, then: () => void = () => {}) => void (process.connected && process.send!(message, undefined, undefined, then));
+// A process of its own for a crate whose work ran when a process ended: passes on what its thread
+// and the service say. If it dies, it was the crate, and the service lives on; if the service dies,
+// it was something else.
+const send = (message: FromThread, then: () => void = () => {}) =>
+  void (process.connected && process.send!(message, undefined, undefined, then));
 
 // The service decides when this ends, also where a stop is sent to all processes of a group.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
@@ -19,10 +21,23 @@ try {
 }
 
 process.once("message", ({ input, memory }: ProcessInput) => {
-  const worker = new Worker(threadModule("src/services/crates/intake-thread"), threadOptions(input, memory));
+  const worker = new Worker(
+    threadModule("src/services/crates/intake-thread"),
+    threadOptions(input, memory),
+  );
   worker.on("message", (message: FromThread) => send(message));
-  worker.on("error", (error: NodeJS.ErrnoException) => send(error.code === OUT_OF_MEMORY ? { type: "outOfMemory" } : { type: "fault", message: error.stack ?? error.message }));
+  worker.on("error", (error: NodeJS.ErrnoException) =>
+    send(
+      error.code === OUT_OF_MEMORY
+        ? { type: "outOfMemory" }
+        : { type: "fault", message: error.stack ?? error.message },
+    ),
+  );
   // What was sent before has been passed on by then.
-  worker.on("exit", (code) => send({ type: "fault", message: `the intake thread ended with code ${code}` }, () => process.exit(0)));
+  worker.on("exit", (code) =>
+    send({ type: "fault", message: `the intake thread ended with code ${code}` }, () =>
+      process.exit(0),
+    ),
+  );
   process.on("message", (message: ToThread) => worker.postMessage(message));
 });

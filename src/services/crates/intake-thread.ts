@@ -9,7 +9,8 @@ import type { GraphsOf } from "./records/repair.js";
 import { takeIn } from "./run/ingest.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 
-// A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the event loop.
+// A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the
+// event loop.
 const port = parentPort!;
 type Answer = Extract<ToThread, { id: number }>;
 const waiting = new Map<number, (answer: Answer) => void>();
@@ -19,7 +20,8 @@ const STOPPED = "told to stop";
 const input = workerData as IntakeInput;
 let asked = 0;
 
-const send = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const send = (message: FromThread, transfer: ArrayBuffer[] = []) =>
+  port.postMessage(message, transfer);
 
 type QuestionName = "intend" | "registered" | "claim";
 type Question = { [T in QuestionName]: Omit<Extract<FromThread, { type: T }>, "id"> }[QuestionName];
@@ -27,7 +29,9 @@ type Question = { [T in QuestionName]: Omit<Extract<FromThread, { type: T }>, "i
 function ask(message: Question): Promise<Answer> {
   const id = ++asked;
   return new Promise((resolve, reject) => {
-    waiting.set(id, (answer) => (answer.fault === undefined ? resolve(answer) : reject(new Error(answer.fault))));
+    waiting.set(id, (answer) =>
+      answer.fault === undefined ? resolve(answer) : reject(new Error(answer.fault)),
+    );
     send({ ...message, id } as FromThread);
   });
 }
@@ -41,10 +45,22 @@ port.on("message", (answer: ToThread) => {
   waiting.delete(answer.id);
 });
 
-/** Nobody writes the records of a plan; their documents move, everything else would be copied on the event loop. What an update compares is kept. */
-const comparedOnly = (record: CrateRecord): CrateRecord => ({ ...record, ...(input.update ? {} : { quads: "", objects: [] }), links: [], text: NO_TEXT, keywords: [] });
+/**
+ * Nobody writes the records of a plan; their documents move, everything else would be copied on the
+ * event loop. What an update compares is kept.
+ */
+const comparedOnly = (record: CrateRecord): CrateRecord => ({
+  ...record,
+  ...(input.update ? {} : { quads: "", objects: [] }),
+  links: [],
+  text: NO_TEXT,
+  keywords: [],
+});
 
-/** Told of a stage when it begins, moves for the first time and ends, between that so often (ms): a crate has many files. */
+/**
+ * Told of a stage when it begins, moves for the first time and ends, between that so often (ms): a
+ * crate has many files.
+ */
 const TOLD_EACH = 50;
 let told = { stage: "", moved: false, at: 0 };
 
@@ -61,11 +77,22 @@ const host: IntakeHost = {
   intend: async (sha256s) => {
     await ask({ type: "intend", sha256s });
   },
-  registered: async (arks, root) => (await ask({ type: "registered", arks, root })).registered ?? [],
-  claim: async (claims): Promise<Refusal[]> => (await ask({ type: "claim", claims })).refusals ?? [],
+  registered: async (arks, root) =>
+    (await ask({ type: "registered", arks, root })).registered ?? [],
+  claim: async (claims): Promise<Refusal[]> =>
+    (await ask({ type: "claim", claims })).refusals ?? [],
   records: (records) => {
-    const sent = records.map((record) => (input.dryRun ? comparedOnly(record) : { ...record, links: packLinks(record.links) }));
-    send({ type: "records", records: sent }, sent.flatMap(({ document, links }) => (links instanceof Uint8Array ? [document, links] : [document])).map(({ buffer }) => buffer as ArrayBuffer));
+    const sent = records.map((record) =>
+      input.dryRun ? comparedOnly(record) : { ...record, links: packLinks(record.links) },
+    );
+    send(
+      { type: "records", records: sent },
+      sent
+        .flatMap(({ document, links }) =>
+          links instanceof Uint8Array ? [document, links] : [document],
+        )
+        .map(({ buffer }) => buffer as ArrayBuffer),
+    );
   },
 };
 
@@ -79,17 +106,28 @@ async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 
 /** Loaded when it is needed: by then the files are stored. */
 let graphs: Promise<GraphsOf> | undefined;
-const graphsOf: GraphsOf = async (context, inputs) => (await (graphs ??= import("../../rdf/graph.js").then(({ boundedGraphs }) => boundedGraphs(input.limits))))(context, inputs);
+const graphsOf: GraphsOf = async (context, inputs) =>
+  (
+    await (graphs ??= import("../../rdf/graph.js").then(({ boundedGraphs }) =>
+      boundedGraphs(input.limits),
+    ))
+  )(context, inputs);
 
 try {
   const objects = await openObjects(input.objects);
   const stoppable: ObjectStore = Object.assign(Object.create(objects) as ObjectStore, {
-    stage: (source: AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1]) => objects.stage(untilStopped(source), options),
+    stage: (source: AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1]) =>
+      objects.stage(untilStopped(source), options),
   });
   send({ type: "result", result: await takeIn(input, stoppable, host, graphsOf) });
 } catch (error) {
-  if (error instanceof ServiceError) send({ type: "fault", message: error.message, code: error.code });
-  else send({ type: "fault", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  if (error instanceof ServiceError)
+    send({ type: "fault", message: error.message, code: error.code });
+  else
+    send({
+      type: "fault",
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
 } finally {
   port.close();
 }

@@ -10,7 +10,15 @@ import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { describedCrate } from "./layout.js";
 import { crateLimits } from "./limits.js";
-import { alike, changedAtCommit, findConflicts, NewIdentifiers, registeredCrates, takenAtCommit, withoutKnown } from "./run/conflicts.js";
+import {
+  alike,
+  changedAtCommit,
+  findConflicts,
+  NewIdentifiers,
+  registeredCrates,
+  takenAtCommit,
+  withoutKnown,
+} from "./run/conflicts.js";
 import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate, type CrateWrites } from "./run/update.js";
@@ -32,7 +40,21 @@ export interface CrateSubmissionInput {
 }
 
 export interface IntakeDeps {
-  records: Pick<RecordStore, "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf" | "commit" | "closeSubmission" | "intend" | "release">;
+  records: Pick<
+    RecordStore,
+    | "accountOf"
+    | "findMany"
+    | "holders"
+    | "list"
+    | "objectsOf"
+    | "quads"
+    | "usedElsewhere"
+    | "usesOf"
+    | "commit"
+    | "closeSubmission"
+    | "intend"
+    | "release"
+  >;
   objects: ObjectsLocation;
   config: Config;
   /** Public address without a slash at the end. */
@@ -41,13 +63,23 @@ export interface IntakeDeps {
 }
 
 /** The handler of a composed registry. */
-export function intakeHandler(deps: Omit<IntakeDeps, "objects">, objects: ObjectsLocation): JobHandler {
-  return (job) => intakeCrate(job, { records: deps.records, config: deps.config, baseUrl: deps.baseUrl, objects });
+export function intakeHandler(
+  deps: Omit<IntakeDeps, "objects">,
+  objects: ObjectsLocation,
+): JobHandler {
+  return (job) =>
+    intakeCrate(job, {
+      records: deps.records,
+      config: deps.config,
+      baseUrl: deps.baseUrl,
+      objects,
+    });
 }
 
 /**
- * The handler of crate submissions: the whole crate becomes visible in one commit, or nothing of it. What is
- * wrong with the crate ends the submission failed; any other fault is thrown, and the queue tries again.
+ * The handler of crate submissions: the whole crate becomes visible in one commit, or nothing of
+ * it. What is wrong with the crate ends the submission failed; any other fault is thrown, and the
+ * queue tries again.
  */
 export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const now = deps.now ?? Date.now;
@@ -58,7 +90,10 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { update: isUpdate, format, crate } = submission.input as CrateSubmissionInput;
   let isNamed = crate !== undefined;
   const identifiers = new NewIdentifiers(deps.records, submission.user);
-  const update = isUpdate === true ? new CrateUpdate(deps.records, submission.user, format === "metadata", identifiers) : undefined;
+  const update =
+    isUpdate === true
+      ? new CrateUpdate(deps.records, submission.user, format === "metadata", identifiers)
+      : undefined;
   let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
@@ -79,15 +114,24 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     },
   };
   const fail = async (errors: Finding[], warnings: Finding[]) => {
-    await deps.records.closeSubmission({ id: submission.id, attempt: submission.attempt, status: "failed", error: errors, warnings }, now());
+    await deps.records.closeSubmission(
+      { id: submission.id, attempt: submission.attempt, status: "failed", error: errors, warnings },
+      now(),
+    );
     // What was stored is swept once nobody announces it any more.
     await deps.records.release(holder);
   };
   try {
-    const result = await runThread(inputOf(job, deps), host, job.signal, { timeout: deps.config.INTAKE_TIMEOUT, memory: deps.config.INTAKE_MEMORY, apart: job.apart });
+    const result = await runThread(inputOf(job, deps), host, job.signal, {
+      timeout: deps.config.INTAKE_TIMEOUT,
+      memory: deps.config.INTAKE_MEMORY,
+      apart: job.apart,
+    });
     if ("errors" in result) return await fail(result.errors, result.warnings);
     job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
-    const { errors, writes, uses } = update ? await update.plan(records) : await asNew(deps, records, own, result.root);
+    const { errors, writes, uses } = update
+      ? await update.plan(records)
+      : await asNew(deps, records, own, result.root);
     if (errors.length > 0) return await fail(errors, result.warnings);
     const similar = isNamed ? undefined : await alike(deps.records, records[0]!, submission.user);
     if (similar) result.warnings.push(similar);
@@ -98,35 +142,80 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
     if (error instanceof CrateError) return await fail(error.findings, error.warnings);
-    // What was stored is nobody's any more; an announcement on its way is waited for, or it would outlive this.
-    if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled") await announcing.catch(() => {}).then(() => deps.records.release(holder));
+    // What was stored is nobody's any more; an announcement on its way is waited for, or it would
+    // outlive this.
+    if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
+      await announcing.catch(() => {}).then(() => deps.records.release(holder));
     throw error;
   }
 }
 
-/** A crate that nobody has yet; records that the uploader has already and that say the same stay as they are. */
-async function asNew({ records }: IntakeDeps, built: readonly CrateRecord[], own: ReadonlyMap<string, Place>, root: string): Promise<CrateWrites> {
+/**
+ * A crate that nobody has yet; records that the uploader has already and that say the same stay as
+ * they are.
+ */
+async function asNew(
+  { records }: IntakeDeps,
+  built: readonly CrateRecord[],
+  own: ReadonlyMap<string, Place>,
+  root: string,
+): Promise<CrateWrites> {
   const { writes, errors } = await withoutKnown(records, built, own);
   const written = new Set(writes.map(({ ark }) => ark));
-  return { writes, errors, uses: { crate: root, arks: [...own.keys()].filter((ark) => !written.has(ark)) } };
+  return {
+    writes,
+    errors,
+    uses: { crate: root, arks: [...own.keys()].filter((ark) => !written.has(ark)) },
+  };
 }
 
 function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {
   const { format = "zip", name, update, crate } = submission.input as CrateSubmissionInput;
   return {
-    objects, format, limits: crateLimits(config),
+    objects,
+    format,
+    limits: crateLimits(config),
     archive: { sha256: submission.sha256!, name: name ?? "crate.zip" },
-    identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS, ...(crate === undefined ? {} : { crate }) },
-    baseUrl: baseUrl(), owner: submission.user, ...(update ? { update } : {}),
+    identify: {
+      naan: config.ARK_NAAN,
+      acceptedNaans: config.ACCEPTED_NAANS,
+      ...(crate === undefined ? {} : { crate }),
+    },
+    baseUrl: baseUrl(),
+    owner: submission.user,
+    ...(update ? { update } : {}),
   };
 }
 
-/** Everything in one step with the end of the submission. Answers the finding when an identifier was taken meanwhile. */
-async function commit({ submission }: Job, { records, config }: IntakeDeps, { writes, uses, unheld }: Omit<CrateWrites, "errors"> & { unheld: string[] }, { root, warnings }: { root: string; warnings: Finding[] }, at: number): Promise<Finding | undefined> {
+/**
+ * Everything in one step with the end of the submission. Answers the finding when an identifier was
+ * taken meanwhile.
+ */
+async function commit(
+  { submission }: Job,
+  { records, config }: IntakeDeps,
+  { writes, uses, unheld }: Omit<CrateWrites, "errors"> & { unheld: string[] },
+  { root, warnings }: { root: string; warnings: Finding[] },
+  at: number,
+): Promise<Finding | undefined> {
   try {
     await records.commit({
-      by: submission.user, at, records: writes, uses, unheld, within: config.COMMIT_LIMIT,
-      submission: { id: submission.id, attempt: submission.attempt, status: "finished", warnings, identifiersMinted: writes.filter(({ op, ark }) => op === "create" && describedCrate(ark) === undefined).length, rocrateIdentifier: root },
+      by: submission.user,
+      at,
+      records: writes,
+      uses,
+      unheld,
+      within: config.COMMIT_LIMIT,
+      submission: {
+        id: submission.id,
+        attempt: submission.attempt,
+        status: "finished",
+        warnings,
+        identifiersMinted: writes.filter(
+          ({ op, ark }) => op === "create" && describedCrate(ark) === undefined,
+        ).length,
+        rocrateIdentifier: root,
+      },
     });
     reached({ submission: submission.id, moment: "committed" });
     return undefined;
@@ -134,10 +223,21 @@ async function commit({ submission }: Job, { records, config }: IntakeDeps, { wr
     // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
     if ((error as Error).name === "FenceLost") return undefined;
     if (error instanceof ServiceError && error.code === "TOO_LARGE")
-      return finding("COMMIT_TOO_LONG", `Making its ${writes.length} records visible in one step would keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ask for the setting to be raised.`);
-    if (error instanceof ServiceError && error.code === "DUPLICATE") return takenAtCommit(error, root);
-    if (error instanceof ServiceError && error.code === "CHANGED_MEANWHILE") return finding("CHANGED_MEANWHILE", error.message);
-    if (error instanceof ServiceError && (error.code === "REVISION_MISMATCH" || error.code === "GONE")) return changedAtCommit(error);
+      return finding(
+        "COMMIT_TOO_LONG",
+        `Making its ${writes.length} records visible in one step would keep other writes ` +
+          `waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller ` +
+          "crate, or ask for the setting to be raised.",
+      );
+    if (error instanceof ServiceError && error.code === "DUPLICATE")
+      return takenAtCommit(error, root);
+    if (error instanceof ServiceError && error.code === "CHANGED_MEANWHILE")
+      return finding("CHANGED_MEANWHILE", error.message);
+    if (
+      error instanceof ServiceError &&
+      (error.code === "REVISION_MISMATCH" || error.code === "GONE")
+    )
+      return changedAtCommit(error);
     throw error;
   }
 }

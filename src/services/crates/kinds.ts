@@ -8,7 +8,10 @@ const BIOSCHEMAS = /^https?:\/\/bioschemas\.org\/(?:terms\/|types\/)?(.*)$/;
 /** Prefixes that mean the same whether a context declares them or not. */
 const PREFIXES = /^(?:evi|schema|sdo|schemaorg|bioschemas|bs):(.*)$/i;
 
-/** Kinds by the types that make them, in order of precedence; the first that fits is the record's kind. */
+/**
+ * Kinds by the types that make them, in order of precedence; the first that fits is the record's
+ * kind.
+ */
 const BY_TYPE: readonly [KindName, RegExp][] = [
   ["rocrate", /^ROCrate$/],
   ["computation", /^(?:Computation|Experiment|\w*Action)$/],
@@ -24,12 +27,17 @@ export function kindOfTypes(types: readonly string[]): KindName {
 }
 
 /**
- * Plain names of an entity's types, `metadataType` among them. Prefixes, full IRIs, http or https and the case
- * of EVI do not matter; a type of another vocabulary is left out.
+ * Plain names of an entity's types, `metadataType` among them. Prefixes, full IRIs, http or https
+ * and the case of EVI do not matter; a type of another vocabulary is left out.
  * @param contexts what may declare a prefix or a term: the crate's context, the entity's own
  */
 export function typeNames(entity: JsonObject, ...contexts: (JsonValue | undefined)[]): string[] {
-  const stated = [...listOf(entity["@type"]), ...["metadataType", "evi:metadataType", "EVI:metadataType"].flatMap((key) => listOf(entity[key]))];
+  const stated = [
+    ...listOf(entity["@type"]),
+    ...["metadataType", "evi:metadataType", "EVI:metadataType"].flatMap((key) =>
+      listOf(entity[key]),
+    ),
+  ];
   return stated.flatMap((type) => {
     const name = typeof type === "string" ? plainName(type, contexts) : undefined;
     return name === undefined ? [] : [name];
@@ -43,7 +51,10 @@ function plainName(type: string, contexts: (JsonValue | undefined)[]): string | 
   return iri.includes(":") ? undefined : iri;
 }
 
-/** A term or prefix that an inline context declares. Remote contexts map the names that matter to the vocabularies known here. */
+/**
+ * A term or prefix that an inline context declares. Remote contexts map the names that matter to
+ * the vocabularies known here.
+ */
 function expand(type: string, contexts: (JsonValue | undefined)[]): string | undefined {
   for (const context of contexts.flatMap((value) => listOf(value)).toReversed()) {
     if (!isObject(context)) continue;
@@ -51,7 +62,8 @@ function expand(type: string, contexts: (JsonValue | undefined)[]): string | und
     if (whole !== undefined) return whole;
     const colon = type.indexOf(":");
     const namespace = colon > 0 ? iriOf(context, type.slice(0, colon)) : undefined;
-    if (namespace !== undefined && !type.startsWith("//", colon + 1)) return namespace + type.slice(colon + 1);
+    if (namespace !== undefined && !type.startsWith("//", colon + 1))
+      return namespace + type.slice(colon + 1);
   }
   return undefined;
 }

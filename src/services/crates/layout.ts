@@ -3,26 +3,34 @@ import { type Findings, isObject, listOf, referencesIn, step } from "./findings.
 import type { MetadataFile } from "./metadata/read.js";
 
 /**
- * Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate Metadata
- * Descriptor").
+ * Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate
+ * Metadata Descriptor").
  */
 export const DESCRIPTOR = "ro-crate-metadata.json";
 const NAMES = [DESCRIPTOR, "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
 
-/** How the identifiers of descriptors' records end. Lists of what a crate consists of leave them out. */
+/**
+ * How the identifiers of descriptors' records end. Lists of what a crate consists of leave them
+ * out.
+ */
 export const DESCRIPTOR_END = `/${DESCRIPTOR}`;
 
 /** Identifier of the record that holds what a crate's metadata descriptor says. */
 export const descriptorArk = (crate: string): string => `${crate}/${DESCRIPTOR}`;
 
 /** The crate whose descriptor has this identifier; undefined for every other identifier. */
-export const describedCrate = (ark: string): string | undefined => (ark.endsWith(`/${DESCRIPTOR}`) ? ark.slice(0, -DESCRIPTOR.length - 1) : undefined);
+export const describedCrate = (ark: string): string | undefined =>
+  ark.endsWith(`/${DESCRIPTOR}`) ? ark.slice(0, -DESCRIPTOR.length - 1) : undefined;
 
 /** `./a/` and `a` name one thing; `./`, `.` and nothing name the folder itself. */
-export const bareId = (id: string): string => withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");
+export const bareId = (id: string): string =>
+  withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");
 
-/** Without the characters at its end that are all this one. A pattern for it takes the square of the length of a hostile text. */
+/**
+ * Without the characters at its end that are all this one. A pattern for it takes the square of the
+ * length of a hostile text.
+ */
 export function withoutLast(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end--;
@@ -33,24 +41,40 @@ export function withoutLast(text: string, character: string): string {
 const isDescriptorName = (id: string): boolean => NAMES.includes(bareId(id));
 
 /**
- * The entity that describes the metadata file itself: by its name (RO-Crate 1.2 and later, the `.jsonld` of
- * 1.0 as fallback), by a URL that ends in it, or by what it conforms to (RO-Crate 1.1, "Finding the root").
+ * The entity that describes the metadata file itself: by its name (RO-Crate 1.2 and later, the
+ * `.jsonld` of 1.0 as fallback), by a URL that ends in it, or by what it conforms to (RO-Crate 1.1,
+ * "Finding the root").
  */
 function findDescriptor(entities: readonly CrateEntity[]): CrateEntity | undefined {
-  const pointing = entities.filter(({ value }) => referencesIn(value["about"]).length > 0 || referencesIn(value["schema:about"]).length > 0);
+  const pointing = entities.filter(
+    ({ value }) =>
+      referencesIn(value["about"]).length > 0 || referencesIn(value["schema:about"]).length > 0,
+  );
   for (const name of NAMES) {
     const named = pointing.find(({ id }) => bareId(id) === name);
     if (named) return named;
   }
   return (
-    pointing.find(({ id }) => NAMES.some((name) => id.endsWith(`/${name}`)) && listOf(id).length > 0) ??
-    pointing.find(({ value }) => referencesIn(value["conformsTo"]).some((iri) => SPECIFICATION.test(iri)) && isMetadata(value["@type"]))
+    pointing.find(
+      ({ id }) => NAMES.some((name) => id.endsWith(`/${name}`)) && listOf(id).length > 0,
+    ) ??
+    pointing.find(
+      ({ value }) =>
+        referencesIn(value["conformsTo"]).some((iri) => SPECIFICATION.test(iri)) &&
+        isMetadata(value["@type"]),
+    )
   );
 }
 
 /** The root entity: what the descriptor is about. Never found by position. */
-function findRoot(descriptor: CrateEntity, entities: readonly CrateEntity[]): CrateEntity | undefined {
-  const ids = [...referencesIn(descriptor.value["about"]), ...referencesIn(descriptor.value["schema:about"])];
+function findRoot(
+  descriptor: CrateEntity,
+  entities: readonly CrateEntity[],
+): CrateEntity | undefined {
+  const ids = [
+    ...referencesIn(descriptor.value["about"]),
+    ...referencesIn(descriptor.value["schema:about"]),
+  ];
   const [exact, bare] = [new Map<string, CrateEntity>(), new Map<string, CrateEntity>()];
   for (const entity of entities) {
     if (entity === descriptor) continue;
@@ -60,44 +84,74 @@ function findRoot(descriptor: CrateEntity, entities: readonly CrateEntity[]): Cr
   const named = ids.find((id) => exact.has(id)) ?? ids.find((id) => bare.has(bareId(id)));
   if (named !== undefined) return exact.get(named) ?? bare.get(bareId(named));
   // The descriptor may hold the root instead of naming it.
-  const held = listOf(descriptor.value["about"]).find((value) => isObject(value) && Object.keys(value).length > 1);
-  return isObject(held) && typeof held["@id"] === "string" ? { id: held["@id"], pointer: `${descriptor.pointer}/about`, value: held } : undefined;
+  const held = listOf(descriptor.value["about"]).find(
+    (value) => isObject(value) && Object.keys(value).length > 1,
+  );
+  return isObject(held) && typeof held["@id"] === "string"
+    ? { id: held["@id"], pointer: `${descriptor.pointer}/about`, value: held }
+    : undefined;
 }
 
 function isMetadata(type: unknown): boolean {
-  return listOf(type as string | string[] | undefined).some((name) => typeof name === "string" && /(?:^|[/:#])CreativeWork$/.test(name));
+  return listOf(type as string | string[] | undefined).some(
+    (name) => typeof name === "string" && /(?:^|[/:#])CreativeWork$/.test(name),
+  );
 }
 
 /**
- * Objects inside an entity that have an `@id` and say more than that: each is an entity of its own, as
- * JSON-LD flattening has it (JSON-LD 1.1 API, section 4.2). Objects without `@id` belong to their holder.
+ * Objects inside an entity that have an `@id` and say more than that: each is an entity of its own,
+ * as JSON-LD flattening has it (JSON-LD 1.1 API, section 4.2). Objects without `@id` belong to
+ * their holder.
  */
 function embeddedEntities({ value, pointer }: CrateEntity): CrateEntity[] {
   const found: CrateEntity[] = [];
   const contexts = contextsOf(value, []);
-  for (const [key, inner] of Object.entries(value)) if (isProperty(key)) collect(inner, pointer + step(key), contexts, found);
+  for (const [key, inner] of Object.entries(value))
+    if (isProperty(key)) collect(inner, pointer + step(key), contexts, found);
   return found;
 }
 
 /** @param contexts of the entities around it, which say what its terms mean too */
-function collect(value: JsonValue, pointer: string, contexts: readonly JsonValue[], found: CrateEntity[]): void {
+function collect(
+  value: JsonValue,
+  pointer: string,
+  contexts: readonly JsonValue[],
+  found: CrateEntity[],
+): void {
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) collect(item, pointer + step(index), contexts, found);
+    for (const [index, item] of value.entries())
+      collect(item, pointer + step(index), contexts, found);
   } else if (isObject(value)) {
     const id = value["@id"];
     const own = contextsOf(value, contexts);
-    if (typeof id === "string" && saysMore(value)) found.push({ id, pointer, value: contexts.length === 0 ? value : { ...value, "@context": [...own] }, embedded: true });
-    for (const [key, inner] of Object.entries(value)) if (isProperty(key)) collect(inner, pointer + step(key), own, found);
+    if (typeof id === "string" && saysMore(value))
+      found.push({
+        id,
+        pointer,
+        value: contexts.length === 0 ? value : { ...value, "@context": [...own] },
+        embedded: true,
+      });
+    for (const [key, inner] of Object.entries(value))
+      if (isProperty(key)) collect(inner, pointer + step(key), own, found);
   }
 }
 
 const contextsOf = (value: JsonObject, around: readonly JsonValue[]): readonly JsonValue[] =>
-  (value["@context"] === undefined ? around : [...around, ...(Array.isArray(value["@context"]) ? value["@context"] : [value["@context"]])]);
+  value["@context"] === undefined
+    ? around
+    : [...around, ...(Array.isArray(value["@context"]) ? value["@context"] : [value["@context"]])];
 
 /** Keywords whose values hold no entities: `@context`, `@type`, `@value` and the like. */
-const isProperty = (key: string): boolean => !key.startsWith("@") || key === "@list" || key === "@set" || key === "@graph" || key === "@included" || key === "@reverse";
+const isProperty = (key: string): boolean =>
+  !key.startsWith("@") ||
+  key === "@list" ||
+  key === "@set" ||
+  key === "@graph" ||
+  key === "@included" ||
+  key === "@reverse";
 
-const saysMore = (value: JsonObject): boolean => Object.keys(value).some((key) => key !== "@id" && key !== "@context");
+const saysMore = (value: JsonObject): boolean =>
+  Object.keys(value).some((key) => key !== "@id" && key !== "@context");
 
 /**
  * Reads any layout of crate metadata:
@@ -105,28 +159,56 @@ const saysMore = (value: JsonObject): boolean => Object.keys(value).some((key) =
  * - the older layout: the crate is one object with its own `@graph` and no descriptor.
  * What breaks the layout is an error among the findings, and nothing is answered then.
  */
-export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile, findings: Findings): CrateDescription | undefined {
+export function readLayout(
+  metadata: JsonObject,
+  { file, folder }: MetadataFile,
+  findings: Findings,
+): CrateDescription | undefined {
   const { "@context": context, "@graph": graph, ...own } = metadata;
   const entities = entitiesOf(graph, file, findings);
   const descriptor = findDescriptor(entities);
   if (descriptor) {
     const root = findRoot(descriptor, entities);
     if (!root) {
-      findings.error("NO_ROOT", "The descriptor's `about` names no entity of the graph; describe the crate itself, usually as `./`.", { file, pointer: descriptor.pointer });
+      findings.error(
+        "NO_ROOT",
+        "The descriptor's `about` names no entity of the graph; describe the crate itself, " +
+          "usually as `./`.",
+        { file, pointer: descriptor.pointer },
+      );
       return undefined;
     }
-    for (const entity of entities) if (bareId(entity.id) === bareId(descriptor.id)) entity.descriptor = true;
+    for (const entity of entities)
+      if (bareId(entity.id) === bareId(descriptor.id)) entity.descriptor = true;
     const described = withEmbedded(entities.includes(root) ? entities : [root, ...entities]);
     // A root that the descriptor holds is found inside it as well.
-    return { file, folder, context, hasGraph: true, descriptor, root, entities: described.filter((entity) => entity === root || entity.value !== root.value) };
+    return {
+      file,
+      folder,
+      context,
+      hasGraph: true,
+      descriptor,
+      root,
+      entities: described.filter((entity) => entity === root || entity.value !== root.value),
+    };
   }
   const silent = entities.find(({ id }) => isDescriptorName(id));
   if (silent) {
-    findings.error("NO_ROOT", "The descriptor has no `about`, which says which entity is the crate. Add `\"about\": {\"@id\": \"./\"}`, see RO-Crate 1.2, section Root Data Entity.", { file, pointer: silent.pointer });
+    findings.error(
+      "NO_ROOT",
+      'The descriptor has no `about`, which says which entity is the crate. Add `"about": ' +
+        '{"@id": "./"}`, see RO-Crate 1.2, section Root Data Entity.',
+      { file, pointer: silent.pointer },
+    );
     return undefined;
   }
   if (!Object.keys(own).some((key) => key === "@id" || key === "@type" || !key.startsWith("@"))) {
-    const missing = graph === undefined || graph === null ? "The crate has no `@graph`. Add one with the descriptor and the entities, see RO-Crate 1.2, section RO-Crate Metadata Document." : "No entity with the `@id` ro-crate-metadata.json says which entity is the crate. Add the descriptor.";
+    const missing =
+      graph === undefined || graph === null
+        ? "The crate has no `@graph`. Add one with the descriptor and the entities, see " +
+          "RO-Crate 1.2, section RO-Crate Metadata Document."
+        : "No entity with the `@id` ro-crate-metadata.json says which entity is the crate. " +
+          "Add the descriptor.";
     findings.error("NO_ROOT", missing, { file, pointer: "" });
     return undefined;
   }
@@ -136,7 +218,14 @@ export function readLayout(metadata: JsonObject, { file, folder }: MetadataFile,
     return undefined;
   }
   const root: CrateEntity = { id: id ?? "./", pointer: "", value: { ...own, "@id": id ?? "./" } };
-  return { file, folder, context, hasGraph: graph !== undefined && graph !== null, root, entities: withEmbedded([root, ...entities]) };
+  return {
+    file,
+    folder,
+    context,
+    hasGraph: graph !== undefined && graph !== null,
+    root,
+    entities: withEmbedded([root, ...entities]),
+  };
 }
 
 function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findings): CrateEntity[] {
@@ -151,14 +240,21 @@ function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findin
     const id = value["@id"];
     if (typeof id === "string") entities.push({ id, pointer, value });
     else if (id === undefined || id === null) {
-      findings.warn("ID_MISSING", "The entity has no `@id`; one is made for it.", { file, pointer });
+      findings.warn("ID_MISSING", "The entity has no `@id`; one is made for it.", {
+        file,
+        pointer,
+      });
       entities.push({ id: `_:${pointer.slice(1)}`, pointer, value });
-    } else findings.error("INVALID_ID", "The `@id` is not text.", { file, pointer: `${pointer}/@id` });
+    } else
+      findings.error("INVALID_ID", "The `@id` is not text.", { file, pointer: `${pointer}/@id` });
   }
   return entities;
 }
 
-const withEmbedded = (entities: CrateEntity[]): CrateEntity[] => [...entities, ...entities.flatMap(embeddedEntities)];
+const withEmbedded = (entities: CrateEntity[]): CrateEntity[] => [
+  ...entities,
+  ...entities.flatMap(embeddedEntities),
+];
 
 /** One metadata file, whatever its layout. */
 export interface CrateDescription {

@@ -4,21 +4,44 @@ import type { CrateFormat } from "./run/protocol.js";
 /** Settings that bound what a crate may cost. */
 export type CrateLimits = Pick<
   Config,
-  | "MAX_CRATE_ENTRIES" | "MAX_CRATE_INFLATED_BYTES" | "MAX_CRATE_RATIO" | "MAX_MEMBER_NAME_BYTES"
-  | "MAX_METADATA_BYTES" | "MAX_ENTITY_BYTES" | "MAX_JSON_DEPTH" | "MAX_CRATE_ENTITIES"
-  | "MAX_CRATE_CONTEXTS" | "MAX_CRATE_TERMS" | "MAX_CRATE_REFERENCES" | "MAX_CRATE_NESTING" | "MAX_CRATE_RECORD_BYTES"
+  | "MAX_CRATE_ENTRIES"
+  | "MAX_CRATE_INFLATED_BYTES"
+  | "MAX_CRATE_RATIO"
+  | "MAX_MEMBER_NAME_BYTES"
+  | "MAX_METADATA_BYTES"
+  | "MAX_ENTITY_BYTES"
+  | "MAX_JSON_DEPTH"
+  | "MAX_CRATE_ENTITIES"
+  | "MAX_CRATE_CONTEXTS"
+  | "MAX_CRATE_TERMS"
+  | "MAX_CRATE_REFERENCES"
+  | "MAX_CRATE_NESTING"
+  | "MAX_CRATE_RECORD_BYTES"
 >;
 
 /** How many bytes of an upload are received. */
-export function uploadLimit(config: Config, format: CrateFormat): { limit: number; limitName: string } {
+export function uploadLimit(
+  config: Config,
+  format: CrateFormat,
+): { limit: number; limitName: string } {
   const limitName = format === "zip" ? "MAX_UPLOAD_BYTES" : "MAX_METADATA_BYTES";
   return { limit: config[limitName], limitName };
 }
 
 const NAMES: (keyof CrateLimits)[] = [
-  "MAX_CRATE_ENTRIES", "MAX_CRATE_INFLATED_BYTES", "MAX_CRATE_RATIO", "MAX_MEMBER_NAME_BYTES",
-  "MAX_METADATA_BYTES", "MAX_ENTITY_BYTES", "MAX_JSON_DEPTH", "MAX_CRATE_ENTITIES",
-  "MAX_CRATE_CONTEXTS", "MAX_CRATE_TERMS", "MAX_CRATE_REFERENCES", "MAX_CRATE_NESTING", "MAX_CRATE_RECORD_BYTES",
+  "MAX_CRATE_ENTRIES",
+  "MAX_CRATE_INFLATED_BYTES",
+  "MAX_CRATE_RATIO",
+  "MAX_MEMBER_NAME_BYTES",
+  "MAX_METADATA_BYTES",
+  "MAX_ENTITY_BYTES",
+  "MAX_JSON_DEPTH",
+  "MAX_CRATE_ENTITIES",
+  "MAX_CRATE_CONTEXTS",
+  "MAX_CRATE_TERMS",
+  "MAX_CRATE_REFERENCES",
+  "MAX_CRATE_NESTING",
+  "MAX_CRATE_RECORD_BYTES",
 ];
 
 /** The limits alone: what is handed to a thread holds no secret. */

@@ -7,10 +7,24 @@ import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import type { IncomingFile } from "../files/stored-content.js";
 import type { CrateRecord } from "./build-records.js";
-import { CrateError, finding, FINDING_CODES, type FindingCode, type Place, quoted, type Severity } from "./findings.js";
+import {
+  CrateError,
+  finding,
+  FINDING_CODES,
+  type FindingCode,
+  type Place,
+  quoted,
+  type Severity,
+} from "./findings.js";
 import { describedCrate } from "./layout.js";
 import { crateLimits, uploadLimit } from "./limits.js";
-import { alike, findConflicts, NewIdentifiers, registeredCrates, withoutKnown } from "./run/conflicts.js";
+import {
+  alike,
+  findConflicts,
+  NewIdentifiers,
+  registeredCrates,
+  withoutKnown,
+} from "./run/conflicts.js";
 import type { Claim, CrateFormat } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
@@ -22,7 +36,10 @@ class Gathered {
   private readonly conflicts = new Map<string, Finding>();
   private readonly known = new Set<string>();
   readonly own = new Map<string, Place>();
-  /** Records whose identifiers the uploader has already; of the others nothing is kept but, for an update, who they are. */
+  /**
+   * Records whose identifiers the uploader has already; of the others nothing is kept but, for an
+   * update, who they are.
+   */
   readonly compared: CrateRecord[] = [];
   private builtAll = 0;
   private changes: ReadonlyMap<string, ChangeName> | undefined;
@@ -32,14 +49,19 @@ class Gathered {
 
   constructor(private readonly update?: Pick<CrateUpdate, "has" | "plan">) {}
 
-  claimed(claims: readonly Claim[], refusals: readonly { index: number; code: FindingCode; message: string }[], own: ReadonlyMap<string, Place>): void {
+  claimed(
+    claims: readonly Claim[],
+    refusals: readonly { index: number; code: FindingCode; message: string }[],
+    own: ReadonlyMap<string, Place>,
+  ): void {
     for (const claim of claims) {
       this.claims.push(claim);
       if (claim.linked !== "named") continue;
       this.builtAll++;
       this.known.add(claim.ark);
     }
-    for (const { index, code, message } of refusals) this.conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
+    for (const { index, code, message } of refusals)
+      this.conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
     for (const [ark, place] of own) this.own.set(ark, place);
   }
 
@@ -47,11 +69,20 @@ class Gathered {
     this.builtAll += records.length;
     for (const record of records) {
       if (this.own.has(record.ark) || this.update?.has(record.ark)) this.compared.push(record);
-      else if (this.update) this.compared.push({ ...record, ...(describedCrate(record.ark) === undefined ? { document: NOTHING } : {}), quads: "", objects: [] });
+      else if (this.update)
+        this.compared.push({
+          ...record,
+          ...(describedCrate(record.ark) === undefined ? { document: NOTHING } : {}),
+          quads: "",
+          objects: [],
+        });
     }
   }
 
-  /** What the update would write. Without every record it would seem to delete those that are missing. */
+  /**
+   * What the update would write. Without every record it would seem to delete those that are
+   * missing.
+   */
   async compareWith(update: Pick<CrateUpdate, "has" | "plan">): Promise<void> {
     const claimed = new Map(this.claims.map((claim) => [claim.ark, claim]));
     for (const ark of claimed.keys()) if (update.has(ark)) this.known.add(ark);
@@ -64,10 +95,14 @@ class Gathered {
     const changes = new Map<string, ChangeName>();
     for (const write of writes) {
       if (write.op === "create") changes.set(write.ark, "created");
-      else if (!changes.has(write.ark)) changes.set(write.ark, write.op === "replace" && write.revive ? "revived" : "changed");
+      else if (!changes.has(write.ark))
+        changes.set(write.ark, write.op === "replace" && write.revive ? "revived" : "changed");
     }
     this.changes = changes;
-    this.removed = removed.map(({ ark, kind }) => ({ identifier: ark, kind: KINDS[kind].typeName }));
+    this.removed = removed.map(({ ark, kind }) => ({
+      identifier: ark,
+      kind: KINDS[kind].typeName,
+    }));
   }
 
   compare(writes: readonly CrateRecord[], errors: readonly Finding[]): void {
@@ -81,7 +116,12 @@ class Gathered {
   }
 
   plan(errors: readonly Finding[], warnings: readonly Finding[], most: number): CratePlan {
-    const lists = { minted: [] as PlannedIdentifier[], kept: [] as PlannedIdentifier[], known: [] as PlannedIdentifier[], conflicting: [] as CratePlan["conflicting"] };
+    const lists = {
+      minted: [] as PlannedIdentifier[],
+      kept: [] as PlannedIdentifier[],
+      known: [] as PlannedIdentifier[],
+      conflicting: [] as CratePlan["conflicting"],
+    };
     const counts = { minted: 0, kept: 0, known: 0, conflicting: 0 };
     const refused = [...errors, ...this.elsewhere];
     const conforms = refused.length === 0 && this.conflicts.size === 0;
@@ -91,23 +131,50 @@ class Gathered {
       const conflict = this.conflicts.get(claim.ark);
       // A crate always brings its descriptor along: it counts where it stands in the way.
       if (!conflict && describedCrate(claim.ark) !== undefined) continue;
-      const list = conflict ? "conflicting" : this.known.has(claim.ark) ? "known" : claim.kept ? "kept" : "minted";
+      const list = conflict
+        ? "conflicting"
+        : this.known.has(claim.ark)
+          ? "known"
+          : claim.kept
+            ? "kept"
+            : "minted";
       counts[list]++;
-      if (conforms && list !== "known") records.set(identifier.kind, (records.get(identifier.kind) ?? 0) + 1);
+      if (conforms && list !== "known")
+        records.set(identifier.kind, (records.get(identifier.kind) ?? 0) + 1);
       if (lists[list].length >= most) continue;
       if (conflict) lists.conflicting.push({ ...identifier, ...planFinding(conflict, "REQUIRED") });
       else lists[list as "minted"].push(identifier);
     }
     return {
-      conforms, rocrateIdentifier: this.claims.find(({ root }) => root)?.ark ?? null, records: [...records].map(([kind, count]) => ({ kind, count })), counts, ...lists,
-      warned: warnings.map((each) => planFinding(each, "RECOMMENDED")), refused: refused.map((each) => planFinding(each, "REQUIRED")), changes: this.changesOf(this.changes, most),
+      conforms,
+      rocrateIdentifier: this.claims.find(({ root }) => root)?.ark ?? null,
+      records: [...records].map(([kind, count]) => ({ kind, count })),
+      counts,
+      ...lists,
+      warned: warnings.map((each) => planFinding(each, "RECOMMENDED")),
+      refused: refused.map((each) => planFinding(each, "REQUIRED")),
+      changes: this.changesOf(this.changes, most),
     };
   }
 
-  private changesOf(changes: ReadonlyMap<string, ChangeName> | undefined, most: number): CrateChanges | null {
+  private changesOf(
+    changes: ReadonlyMap<string, ChangeName> | undefined,
+    most: number,
+  ): CrateChanges | null {
     if (!changes) return null;
-    const counts = { created: 0, changed: 0, unchanged: 0, removed: this.removed.length, revived: 0 };
-    const lists = { created: [] as PlannedIdentifier[], changed: [] as PlannedIdentifier[], unchanged: [] as PlannedIdentifier[], revived: [] as PlannedIdentifier[] };
+    const counts = {
+      created: 0,
+      changed: 0,
+      unchanged: 0,
+      removed: this.removed.length,
+      revived: 0,
+    };
+    const lists = {
+      created: [] as PlannedIdentifier[],
+      changed: [] as PlannedIdentifier[],
+      unchanged: [] as PlannedIdentifier[],
+      revived: [] as PlannedIdentifier[],
+    };
     for (const claim of this.claims) {
       if (this.conflicts.has(claim.ark)) continue;
       const change = (changes.get(claim.ark) ?? "unchanged") as keyof typeof lists;
@@ -120,10 +187,26 @@ class Gathered {
 }
 
 const NOTHING = new Uint8Array();
-const planned = ({ id, ark, kind }: Claim): PlannedIdentifier => ({ entity: quoted(id), identifier: ark, kind: KINDS[kind].typeName });
+const planned = ({ id, ark, kind }: Claim): PlannedIdentifier => ({
+  entity: quoted(id),
+  identifier: ark,
+  kind: KINDS[kind].typeName,
+});
 
-function planFinding({ file, pointer, line, column, code, message }: Finding, severity: Severity): PlanFinding {
-  return { file, pointer, line: line ?? null, column: column ?? null, severity, code, message, fix: FINDING_CODES[code as FindingCode].fix };
+function planFinding(
+  { file, pointer, line, column, code, message }: Finding,
+  severity: Severity,
+): PlanFinding {
+  return {
+    file,
+    pointer,
+    line: line ?? null,
+    column: column ?? null,
+    severity,
+    code,
+    message,
+    fix: FINDING_CODES[code as FindingCode].fix,
+  };
 }
 
 /** A finding with its weight and what to do about it. */
@@ -150,7 +233,10 @@ interface PlannedIdentifier {
 export interface CratePlan {
   /** The upload would be taken in: nothing conflicts and nothing is refused. */
   conforms: boolean;
-  /** Identifier of the crate. One that is minted is another at the upload. Null when the metadata cannot be read. */
+  /**
+   * Identifier of the crate. One that is minted is another at the upload. Null when the metadata
+   * cannot be read.
+   */
   rocrateIdentifier: string | null;
   /** How many records of each kind an upload would create; none when it would be refused. */
   records: { kind: string; count: number }[];
@@ -160,14 +246,19 @@ export interface CratePlan {
   minted: PlannedIdentifier[];
   /** ARKs of the crate that would be taken as they are. */
   kept: PlannedIdentifier[];
-  /** Records that the uploader has already: they say the same, or an update brings them up to date. */
+  /**
+   * Records that the uploader has already: they say the same, or an update brings them up to date.
+   */
   known: PlannedIdentifier[];
   /** Identifiers that are taken. */
   conflicting: (PlannedIdentifier & PlanFinding)[];
   warned: PlanFinding[];
   /** Everything else that an upload would be refused for. */
   refused: PlanFinding[];
-  /** What an update would do; null where none was asked for, and where not every entity could be read to its end. */
+  /**
+   * What an update would do; null where none was asked for, and where not every entity could be
+   * read to its end.
+   */
   changes: CrateChanges | null;
 }
 /** Records that an update would write, and those that it would leave as they are. */
@@ -178,7 +269,10 @@ interface CrateChanges {
   /** Records that get another revision. */
   changed: PlannedIdentifier[];
   unchanged: PlannedIdentifier[];
-  /** Records of the crate as it is stored that are not described any more: they are deleted, and their identifiers stay tombstones. */
+  /**
+   * Records of the crate as it is stored that are not described any more: they are deleted, and
+   * their identifiers stay tombstones.
+   */
   removed: Omit<PlannedIdentifier, "entity">[];
   /** Deleted records that are described again. */
   revived: PlannedIdentifier[];
@@ -186,22 +280,72 @@ interface CrateChanges {
 type ChangeName = "created" | "changed" | "unchanged" | "removed" | "revived";
 
 /** Bytes in the object store: published under their hash, or staged. */
-interface PlannedUpload { sha256: string; staged?: string; name?: string; format?: CrateFormat; /** ARK of who would upload it. */ user: string; /** The upload would be an update. */ update?: boolean; /** ARK of the crate that it would update. */ crate?: string }
-interface PlanDeps { records: Pick<RecordStore, "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf">; objectsLocation: ObjectsLocation; config: Config; baseUrl: () => string }
+interface PlannedUpload {
+  sha256: string;
+  staged?: string;
+  name?: string;
+  format?: CrateFormat;
+  /** ARK of who would upload it. */ user: string;
+  /** The upload would be an update. */ update?: boolean;
+  /** ARK of the crate that it would update. */ crate?: string;
+}
+interface PlanDeps {
+  records: Pick<
+    RecordStore,
+    | "accountOf"
+    | "findMany"
+    | "holders"
+    | "list"
+    | "objectsOf"
+    | "quads"
+    | "usedElsewhere"
+    | "usesOf"
+  >;
+  objectsLocation: ObjectsLocation;
+  config: Config;
+  baseUrl: () => string;
+}
 
-/** Goes through the whole intake of a crate, in a thread of its own, and stores and changes nothing. */
-export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.zip", format = "zip", user, update: isUpdate = false, crate }: PlannedUpload, signal: AbortSignal): Promise<CratePlan> {
+/**
+ * Goes through the whole intake of a crate, in a thread of its own, and stores and changes nothing.
+ */
+export async function planCrate(
+  deps: PlanDeps,
+  {
+    sha256,
+    staged,
+    name = "crate.zip",
+    format = "zip",
+    user,
+    update: isUpdate = false,
+    crate,
+  }: PlannedUpload,
+  signal: AbortSignal,
+): Promise<CratePlan> {
   const { config } = deps;
   const identifiers = new NewIdentifiers(deps.records, user);
-  const update = isUpdate ? new CrateUpdate(deps.records, user, format === "metadata", identifiers) : undefined;
+  const update = isUpdate
+    ? new CrateUpdate(deps.records, user, format === "metadata", identifiers)
+    : undefined;
   const gathered = new Gathered(update);
   let isNamed = crate !== undefined;
   let root: Pick<CrateRecord, "ark" | "name"> | undefined;
   try {
     const result = await runThread(
       {
-        objects: deps.objectsLocation, format, archive: { sha256, name, ...(staged === undefined ? {} : { staged }) }, limits: crateLimits(config), dryRun: true,
-        identify: { naan: config.ARK_NAAN, acceptedNaans: config.ACCEPTED_NAANS, ...(crate === undefined ? {} : { crate }) }, baseUrl: deps.baseUrl(), owner: user, update: isUpdate,
+        objects: deps.objectsLocation,
+        format,
+        archive: { sha256, name, ...(staged === undefined ? {} : { staged }) },
+        limits: crateLimits(config),
+        dryRun: true,
+        identify: {
+          naan: config.ARK_NAAN,
+          acceptedNaans: config.ACCEPTED_NAANS,
+          ...(crate === undefined ? {} : { crate }),
+        },
+        baseUrl: deps.baseUrl(),
+        owner: user,
+        update: isUpdate,
       },
       {
         progress: () => {},
@@ -209,7 +353,9 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
         registered: (arks, root) => registeredCrates(deps.records, arks, root, user),
         claim: async (claims) => {
           isNamed ||= claims.some((claim) => claim.root && claim.kept);
-          const { refusals, own } = update ? { refusals: await update.claim(claims), own: new Map<string, Place>() } : await findConflicts(deps.records, claims, user, identifiers);
+          const { refusals, own } = update
+            ? { refusals: await update.claim(claims), own: new Map<string, Place>() }
+            : await findConflicts(deps.records, claims, user, identifiers);
           gathered.claimed(claims, refusals, own);
           return [];
         },
@@ -218,7 +364,8 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
           gathered.built(batch);
         },
       },
-      signal, { timeout: config.INTAKE_TIMEOUT, memory: config.INTAKE_MEMORY },
+      signal,
+      { timeout: config.INTAKE_TIMEOUT, memory: config.INTAKE_MEMORY },
     );
     if (update) await gathered.compareWith(update);
     else {
@@ -227,31 +374,65 @@ export async function planCrate(deps: PlanDeps, { sha256, staged, name = "crate.
     }
     const similar = isNamed || !root ? undefined : await alike(deps.records, root, user);
     if (similar) result.warnings.push(similar);
-    return gathered.plan("errors" in result ? result.errors : [], result.warnings, config.PLAN_LIST_LIMIT);
+    return gathered.plan(
+      "errors" in result ? result.errors : [],
+      result.warnings,
+      config.PLAN_LIST_LIMIT,
+    );
   } catch (error) {
-    if (error instanceof CrateError) return gathered.plan(error.findings, error.warnings, config.PLAN_LIST_LIMIT);
+    if (error instanceof CrateError)
+      return gathered.plan(error.findings, error.warnings, config.PLAN_LIST_LIMIT);
     throw error;
   }
 }
 
-/** What a file is by its media type, or else its name: a metadata document, or an archive (`.zip`, `.eln`). */
+/**
+ * What a file is by its media type, or else its name: a metadata document, or an archive (`.zip`,
+ * `.eln`).
+ */
 function formatOf({ mediaType, name }: Pick<IncomingFile, "mediaType" | "name">): CrateFormat {
-  return /^application\/(?:[\w.-]+\+)?json$/i.test(mediaType) || /\.json(?:ld)?$/i.test(name) ? "metadata" : "zip";
+  return /^application\/(?:[\w.-]+\+)?json$/i.test(mediaType) || /\.json(?:ld)?$/i.test(name)
+    ? "metadata"
+    : "zip";
 }
 
 /**
- * What an upload of this file by the caller would come to. The bytes are held in a temporary place while they are
- * looked at; no object, submission or record comes of it.
- * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `SHUTTING_DOWN`; whatever the stream fails with; the signal's reason
+ * What an upload of this file by the caller would come to. The bytes are held in a temporary place
+ * while they are looked at; no object, submission or record comes of it.
+ * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `SHUTTING_DOWN`;
+ * whatever the stream fails with; the signal's reason
  */
-export async function planUpload(deps: Deps, caller: Caller | null, file: IncomingFile, { update = false, crate: named }: UploadOptions, signal: AbortSignal): Promise<CratePlan> {
+export async function planUpload(
+  deps: Deps,
+  caller: Caller | null,
+  file: IncomingFile,
+  { update = false, crate: named }: UploadOptions,
+  signal: AbortSignal,
+): Promise<CratePlan> {
   const { user } = authenticated(caller);
   const format = formatOf(file);
   const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
-  const staged = await deps.objects.stage(file.stream, { ...uploadLimit(deps.config, format), signal });
+  const staged = await deps.objects.stage(file.stream, {
+    ...uploadLimit(deps.config, format),
+    signal,
+  });
   try {
     const name = file.name || (format === "zip" ? "crate.zip" : "ro-crate-metadata.json");
-    return await deps.planTurns.run(signal, (either) => planCrate(deps, { sha256: staged.sha256, staged: staged.place, name, format, user, update: update || crate !== undefined, ...(crate === undefined ? {} : { crate }) }, either));
+    return await deps.planTurns.run(signal, (either) =>
+      planCrate(
+        deps,
+        {
+          sha256: staged.sha256,
+          staged: staged.place,
+          name,
+          format,
+          user,
+          update: update || crate !== undefined,
+          ...(crate === undefined ? {} : { crate }),
+        },
+        either,
+      ),
+    );
   } finally {
     await staged.discard();
   }

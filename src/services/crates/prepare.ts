@@ -1,6 +1,12 @@
 import type { KindName } from "../../model/kind.js";
 import { adviseOnCrate } from "./advise.js";
-import { type CrateFile, FileTree, isEmbargoed, type MatchedFile, matchFile } from "./files/match-files.js";
+import {
+  type CrateFile,
+  FileTree,
+  isEmbargoed,
+  type MatchedFile,
+  matchFile,
+} from "./files/match-files.js";
 import { Findings } from "./findings.js";
 import { type IdentifiedEntity, identify, type IdentifySettings } from "./identifiers/identify.js";
 import { type LinkedEntity, withOwnStatement } from "./identifiers/rewrite.js";
@@ -10,7 +16,9 @@ import type { CrateLimits } from "./limits.js";
 import { checkBounds, checkContexts, type MetadataFile, readMetadata } from "./metadata/read.js";
 import type { Member } from "./zip/member.js";
 
-export interface MetadataBytes extends MetadataFile { bytes: Uint8Array }
+export interface MetadataBytes extends MetadataFile {
+  bytes: Uint8Array;
+}
 
 /** An entity with its kind and its file, before anything is stored. */
 export interface PreparedEntity extends LinkedEntity {
@@ -28,29 +36,52 @@ export interface PreparedCrate {
   undescribed: CrateFile[];
   findings: Findings;
 }
-export interface PrepareSettings extends IdentifySettings { limits: CrateLimits; withoutFiles?: boolean; /** Errors are put off, so that all are found at once. */ toTheEnd?: boolean }
+export interface PrepareSettings extends IdentifySettings {
+  limits: CrateLimits;
+  withoutFiles?: boolean;
+  /** Errors are put off, so that all are found at once. */ toTheEnd?: boolean;
+}
 
 /**
  * What the metadata files of a crate describe.
  * @param metadata the crate's own metadata file first, then those of nested crates
  * @throws CrateError with everything that is wrong, when nothing more can be known of the crate
  */
-export function describeCrate(metadata: readonly MetadataBytes[], settings: Pick<PrepareSettings, "limits" | "toTheEnd">, findings: Findings): CrateDescription[] {
+export function describeCrate(
+  metadata: readonly MetadataBytes[],
+  settings: Pick<PrepareSettings, "limits" | "toTheEnd">,
+  findings: Findings,
+): CrateDescription[] {
   const descriptions = metadata.flatMap((file): CrateDescription[] => {
     const value = readMetadata(file.bytes, file.file, settings.limits, findings);
-    const description = value && checkBounds(value, file.file, settings.limits, findings) ? readLayout(value, file, findings) : undefined;
+    const description =
+      value && checkBounds(value, file.file, settings.limits, findings)
+        ? readLayout(value, file, findings)
+        : undefined;
     if (description) checkContexts(description, findings);
     if (description) adviseOnCrate(description, findings);
     return description ? [description] : [];
   });
   const contexts = new Set(descriptions.map(({ context }) => JSON.stringify(context)));
   if (contexts.size > settings.limits.MAX_CRATE_CONTEXTS)
-    findings.error("TOO_MANY_CONTEXTS", `The metadata files have ${contexts.size} different contexts; MAX_CRATE_CONTEXTS=${settings.limits.MAX_CRATE_CONTEXTS}. Write one @context into all of them.`);
+    findings.error(
+      "TOO_MANY_CONTEXTS",
+      `The metadata files have ${contexts.size} different contexts; ` +
+        `MAX_CRATE_CONTEXTS=${settings.limits.MAX_CRATE_CONTEXTS}. Write one @context into ` +
+        "all of them.",
+    );
   // Without the crate's own description nothing of the rest has a meaning.
   if (descriptions[0]?.file !== metadata[0]!.file) findings.throwIfErrors();
-  const count = descriptions.reduce((sum, { entities }) => sum + entities.filter(({ descriptor }) => !descriptor).length, 0);
+  const count = descriptions.reduce(
+    (sum, { entities }) => sum + entities.filter(({ descriptor }) => !descriptor).length,
+    0,
+  );
   if (count > settings.limits.MAX_CRATE_ENTITIES)
-    findings.error("TOO_MANY_ENTITIES", `The crate describes ${count} entities; MAX_CRATE_ENTITIES=${settings.limits.MAX_CRATE_ENTITIES}.`);
+    findings.error(
+      "TOO_MANY_ENTITIES",
+      `The crate describes ${count} entities; ` +
+        `MAX_CRATE_ENTITIES=${settings.limits.MAX_CRATE_ENTITIES}.`,
+    );
   if (!settings.toTheEnd || count > settings.limits.MAX_CRATE_ENTITIES) findings.throwIfErrors();
   return descriptions;
 }
@@ -60,22 +91,45 @@ export function describeCrate(metadata: readonly MetadataBytes[], settings: Pick
  * @param metadata as {@link describeCrate}
  * @throws CrateError with everything that is wrong
  */
-export function prepareCrate(metadata: readonly MetadataBytes[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings = new Findings()): PreparedCrate {
-  return prepareDescribed(describeCrate(metadata, settings, findings), metadata, members, settings, findings);
+export function prepareCrate(
+  metadata: readonly MetadataBytes[],
+  members: readonly Pick<Member, "name" | "folder" | "size">[],
+  settings: PrepareSettings,
+  findings = new Findings(),
+): PreparedCrate {
+  return prepareDescribed(
+    describeCrate(metadata, settings, findings),
+    metadata,
+    members,
+    settings,
+    findings,
+  );
 }
 
 /** The same of a crate whose metadata files were read. */
-export function prepareDescribed(descriptions: readonly CrateDescription[], metadata: readonly Pick<MetadataBytes, "file">[], members: readonly Pick<Member, "name" | "folder" | "size">[], settings: PrepareSettings, findings: Findings): PreparedCrate {
+export function prepareDescribed(
+  descriptions: readonly CrateDescription[],
+  metadata: readonly Pick<MetadataBytes, "file">[],
+  members: readonly Pick<Member, "name" | "folder" | "size">[],
+  settings: PrepareSettings,
+  findings: Findings,
+): PreparedCrate {
   const identified = identify(descriptions, settings, findings);
   const tree = new FileTree(members, descriptions[0]!.folder);
   const roots = new Map(descriptions.map((description) => [description.root, description.file]));
-  const entities = identified.map((entity) => prepareEntity(entity, tree, roots, settings, findings));
+  const entities = identified.map((entity) =>
+    prepareEntity(entity, tree, roots, settings, findings),
+  );
   const root = entities.find(({ role }) => role === "root");
   if (!settings.toTheEnd || !root) findings.throwIfErrors();
   if (!root) throw new Error("a crate without root went on");
-  const described = new Set([...metadata.map(({ file }) => file), ...entities.flatMap(({ file }) => (file ? [file.file.member] : []))]);
+  const described = new Set([
+    ...metadata.map(({ file }) => file),
+    ...entities.flatMap(({ file }) => (file ? [file.file.member] : [])),
+  ]);
   return {
-    root, entities: [root, ...entities.filter((entity) => entity !== root)],
+    root,
+    entities: [root, ...entities.filter((entity) => entity !== root)],
     undescribed: tree.files.filter(({ member }) => !described.has(member)),
     findings,
   };
@@ -83,15 +137,40 @@ export function prepareDescribed(descriptions: readonly CrateDescription[], meta
 
 const NONE_REGISTERED: NonNullable<IdentifySettings["registered"]> = new Map();
 
-function prepareEntity(identified: IdentifiedEntity, tree: FileTree, roots: ReadonlyMap<unknown, string>, settings: PrepareSettings, findings: Findings): PreparedEntity {
+function prepareEntity(
+  identified: IdentifiedEntity,
+  tree: FileTree,
+  roots: ReadonlyMap<unknown, string>,
+  settings: PrepareSettings,
+  findings: Findings,
+): PreparedEntity {
   const entity = withOwnStatement(identified, settings.registered ?? NONE_REGISTERED, findings);
-  const types = entity.parts.flatMap((part) => typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]));
-  // The metadata file is written anew whenever the crate is exported: its descriptor has no stored content.
+  const types = entity.parts.flatMap((part) =>
+    typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]),
+  );
+  // The metadata file is written anew whenever the crate is exported: its descriptor has no stored
+  // content.
   if (entity.role === "descriptor") return { ...entity, kind: "entity", embargoed: false };
   const kind = entity.role === "member" && !entity.linked ? kindOfTypes(types) : "rocrate";
-  if (entity.role !== "member" && !types.includes("Dataset") && (types.includes("File") || types.includes("MediaObject")))
-    findings.error("ROOT_NOT_DATASET", "The descriptor's `about` names a file; the crate itself is a Dataset.", { file: entity.parts[0]!.scope.description.file, pointer: entity.parts[0]!.entity.pointer });
+  if (
+    entity.role !== "member" &&
+    !types.includes("Dataset") &&
+    (types.includes("File") || types.includes("MediaObject"))
+  )
+    findings.error(
+      "ROOT_NOT_DATASET",
+      "The descriptor's `about` names a file; the crate itself is a Dataset.",
+      { file: entity.parts[0]!.scope.description.file, pointer: entity.parts[0]!.entity.pointer },
+    );
   const file = matchFile(entity, tree, findings, settings);
-  const metadata = entity.parts.map((part) => roots.get(part.entity)).find((found) => found !== undefined);
-  return { ...entity, kind, embargoed: isEmbargoed(entity), ...(file ? { file } : {}), ...(metadata === undefined ? {} : { metadata }) };
+  const metadata = entity.parts
+    .map((part) => roots.get(part.entity))
+    .find((found) => found !== undefined);
+  return {
+    ...entity,
+    kind,
+    embargoed: isEmbargoed(entity),
+    ...(file ? { file } : {}),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
 }

@@ -19,7 +19,10 @@ import type { CrateFormat } from "./run/protocol.js";
 export interface UploadOptions {
   /** What the caller has of the crate is brought up to date. */
   update?: boolean;
-  /** Identifier of the crate that is brought up to date, in any spelling; for a crate whose root does not name it. */
+  /**
+   * Identifier of the crate that is brought up to date, in any spelling; for a crate whose root
+   * does not name it.
+   */
   crate?: string | undefined;
 }
 
@@ -30,11 +33,15 @@ export interface UploadOptions {
 export async function namedCrate(deps: Deps, user: string, id: string): Promise<string> {
   const record = await findRecord(deps, id);
   assertKind(record, "rocrate");
-  if (record.owner === null || arkKey(record.owner) !== arkKey(user)) throw new ServiceError("FORBIDDEN", `Only its owner may update ${record.ark} with an upload.`);
+  if (record.owner === null || arkKey(record.owner) !== arkKey(user))
+    throw new ServiceError("FORBIDDEN", `Only its owner may update ${record.ark} with an upload.`);
   return record.ark;
 }
 
-/** A submission as clients see it. `guid` and `transactionFolder` repeat its id for clients that read those. */
+/**
+ * A submission as clients see it. `guid` and `transactionFolder` repeat its id for clients that
+ * read those.
+ */
 export interface SubmissionView {
   submissionUUID: string;
   guid: string;
@@ -63,18 +70,26 @@ export interface SubmissionView {
   sha256: string | null;
 }
 
-const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+const time = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString();
 
 function submissionView(submission: Submission, progress: Progress | null): SubmissionView {
   const { id, status } = submission;
   const running = status === "running" ? progress : null;
   return {
-    submissionUUID: id, guid: id, transactionFolder: id, status,
+    submissionUUID: id,
+    guid: id,
+    transactionFolder: id,
+    status,
     stage: running?.stage ?? submission.stage,
     progress: running ? { done: running.done, total: running.total, unit: running.unit } : null,
-    timeStarted: time(submission.timeStarted ?? submission.timeCreated), timeFinished: time(submission.timeFinished),
-    completed: status === "finished" || status === "failed", success: status === "finished",
-    error: submission.error, warnings: submission.warnings, identifiersMinted: submission.identifiersMinted,
+    timeStarted: time(submission.timeStarted ?? submission.timeCreated),
+    timeFinished: time(submission.timeFinished),
+    completed: status === "finished" || status === "failed",
+    success: status === "finished",
+    error: submission.error,
+    warnings: submission.warnings,
+    identifiersMinted: submission.identifiersMinted,
     ...madeBy(submission),
     // Of other work it only tells whether two requests are the same.
     sha256: submission.type === "crate" ? submission.sha256 : null,
@@ -82,32 +97,69 @@ function submissionView(submission: Submission, progress: Progress | null): Subm
 }
 
 /** The record that a submission made, by what it does; a score makes none. */
-function madeBy({ type, rocrateIdentifier, input }: Submission): Pick<SubmissionView, "rocrateIdentifier" | "evidenceGraphIdentifier" | "scoredCrateIdentifier" | "computationIdentifier" | "embeddingsModel"> {
-  if (type === "evidence") return { rocrateIdentifier: null, evidenceGraphIdentifier: rocrateIdentifier };
-  if (type === "score") return { rocrateIdentifier: null, scoredCrateIdentifier: input["crate"] as string };
-  if (type === "computation") return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
-  if (type === "vectors") return { rocrateIdentifier: null, embeddingsModel: input["model"] as string };
+function madeBy({
+  type,
+  rocrateIdentifier,
+  input,
+}: Submission): Pick<
+  SubmissionView,
+  | "rocrateIdentifier"
+  | "evidenceGraphIdentifier"
+  | "scoredCrateIdentifier"
+  | "computationIdentifier"
+  | "embeddingsModel"
+> {
+  if (type === "evidence")
+    return { rocrateIdentifier: null, evidenceGraphIdentifier: rocrateIdentifier };
+  if (type === "score")
+    return { rocrateIdentifier: null, scoredCrateIdentifier: input["crate"] as string };
+  if (type === "computation")
+    return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
+  if (type === "vectors")
+    return { rocrateIdentifier: null, embeddingsModel: input["model"] as string };
   return { rocrateIdentifier };
 }
 
 /** A submission with how far it is now. */
-export async function viewNow({ jobs }: Pick<Deps, "jobs">, submission: Submission): Promise<SubmissionView> {
-  return submissionView(submission, submission.status === "running" ? await jobs.progress(submission.id) : null);
+export async function viewNow(
+  { jobs }: Pick<Deps, "jobs">,
+  submission: Submission,
+): Promise<SubmissionView> {
+  return submissionView(
+    submission,
+    submission.status === "running" ? await jobs.progress(submission.id) : null,
+  );
 }
 
 /** What is uploaded: an archive, or the metadata document of a crate alone. */
-interface UploadedCrate { stream: Readable; name: string; format?: CrateFormat }
+interface UploadedCrate {
+  stream: Readable;
+  name: string;
+  format?: CrateFormat;
+}
 
 /**
- * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same archive by the same user gives the
- * first submission again.
+ * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same
+ * archive by the same user gives the first submission again.
  * @param options.request names the request in the logs of the work
  * @param options.trace names its span, for that of the work
- * @param options.update brings what the caller has of the crate up to date; the same archive is then looked at again
+ * @param options.update brings what the caller has of the crate up to date; the same archive is
+ * then looked at again
  * @param options.crate names the crate to update, and means an update
- * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `BUSY` while the same archive updates another crate; whatever the stream fails with, and nothing stays behind then
+ * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `BUSY` while the
+ * same archive updates another crate; whatever the stream fails with, and nothing stays behind then
  */
-export async function submitCrate(deps: Deps, caller: Caller | null, { stream, name, format = "zip" }: UploadedCrate, { update: isUpdate = false, crate: named, request, trace }: UploadOptions & { request?: string; trace?: string } = {}): Promise<Submission> {
+export async function submitCrate(
+  deps: Deps,
+  caller: Caller | null,
+  { stream, name, format = "zip" }: UploadedCrate,
+  {
+    update: isUpdate = false,
+    crate: named,
+    request,
+    trace,
+  }: UploadOptions & { request?: string; trace?: string } = {},
+): Promise<Submission> {
   const { user } = authenticated(caller);
   const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
   const update = isUpdate || crate !== undefined;
@@ -123,65 +175,155 @@ export async function submitCrate(deps: Deps, caller: Caller | null, { stream, n
     await staged.discard();
     throw error;
   }
-  const { submission, existing } = await deps.records.submit({ id, type: "crate", user, sha256: staged.sha256, input: { name, ...(format === "zip" ? {} : { format }), ...(update ? { update } : {}), ...(crate === undefined ? {} : { crate }), ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies CrateSubmissionInput, update, at: Date.now() });
+  const { submission, existing } = await deps.records.submit({
+    id,
+    type: "crate",
+    user,
+    sha256: staged.sha256,
+    input: {
+      name,
+      ...(format === "zip" ? {} : { format }),
+      ...(update ? { update } : {}),
+      ...(crate === undefined ? {} : { crate }),
+      ...(request === undefined ? {} : { request }),
+      ...(trace === undefined ? {} : { trace }),
+    } satisfies CrateSubmissionInput,
+    update,
+    at: Date.now(),
+  });
   reached({ submission: submission.id, moment: "submission accepted" });
   if (!existing) return queued(deps, submission);
   await deps.records.release({ kind: "submission", id });
   if ((submission.input as CrateSubmissionInput).crate !== crate)
-    throw new ServiceError("BUSY", `The same archive is being ingested for another crate (submission ${submission.id}); send it again once that has ended.`, {}, { "Retry-After": "5" });
+    throw new ServiceError(
+      "BUSY",
+      `The same archive is being ingested for another crate (submission ${submission.id}); ` +
+        "send it again once that has ended.",
+      {},
+      { "Retry-After": "5" },
+    );
   return withRegistered(deps, submission);
 }
 
 /** A submission of an archive that was ingested before says what became of it. */
-async function withRegistered({ records }: Pick<Deps, "records">, submission: Submission): Promise<Submission> {
+async function withRegistered(
+  { records }: Pick<Deps, "records">,
+  submission: Submission,
+): Promise<Submission> {
   const { status, rocrateIdentifier, warnings } = submission;
   if (status !== "finished" || rocrateIdentifier === null) return submission;
   const [crate] = await records.findMany([rocrateIdentifier]);
   if (!crate) return submission;
-  return { ...submission, warnings: [...warnings, finding("ALREADY_REGISTERED", `This archive is already registered as ${crate.ark}, now at revision ${crate.revision}.`)] };
+  return {
+    ...submission,
+    warnings: [
+      ...warnings,
+      finding(
+        "ALREADY_REGISTERED",
+        `This archive is already registered as ${crate.ark}, now at revision ${crate.revision}.`,
+      ),
+    ],
+  };
 }
 
 /** Queues a submission that the truth holds already; says so when its work cannot begin for now. */
-export async function queued({ jobs }: Pick<Deps, "jobs">, submission: Submission): Promise<Submission> {
+export async function queued(
+  { jobs }: Pick<Deps, "jobs">,
+  submission: Submission,
+): Promise<Submission> {
   if (await jobs.enqueue(submission.id)) return submission;
-  return { ...submission, warnings: [...submission.warnings, finding("QUEUE_AWAY", "The queue cannot be reached at the moment: the submission is stored, and begins by itself once it can be.")] };
+  return {
+    ...submission,
+    warnings: [
+      ...submission.warnings,
+      finding(
+        "QUEUE_AWAY",
+        "The queue cannot be reached at the moment: the submission is stored, and begins by " +
+          "itself once it can be.",
+      ),
+    ],
+  };
 }
 
-/** A submission of the caller, or any for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND` */
-export async function readSubmission(deps: Deps, id: string, caller: Caller | null): Promise<SubmissionView> {
+/**
+ * A submission of the caller, or any for administrators.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`
+ */
+export async function readSubmission(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+): Promise<SubmissionView> {
   const who = authenticated(caller);
-  const submission = /^[0-9a-f-]{36}$/i.test(id) ? await deps.records.submission(id.toLowerCase()) : undefined;
+  const submission = /^[0-9a-f-]{36}$/i.test(id)
+    ? await deps.records.submission(id.toLowerCase())
+    : undefined;
   if (!submission || (submission.user !== who.user && !who.admin)) {
-    throw new ServiceError("NOT_FOUND", `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`);
+    throw new ServiceError(
+      "NOT_FOUND",
+      `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`,
+    );
   }
   return viewNow(deps, submission);
 }
 
-/** The caller's submissions, newest first; everybody's for administrators. @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position it did not give */
-export async function listSubmissions(deps: Deps, page: { limit: number; after?: string }, caller: Caller | null): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
+/**
+ * The caller's submissions, newest first; everybody's for administrators.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position it did not give
+ */
+export async function listSubmissions(
+  deps: Deps,
+  page: { limit: number; after?: string },
+  caller: Caller | null,
+): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
   const who = authenticated(caller);
-  const { items, positions, next } = await deps.records.submissionsOf(who.admin ? null : who.user, page);
-  return { items: await Promise.all(items.map((submission) => viewNow(deps, submission))), positions, ...(next === undefined ? {} : { next }) };
+  const { items, positions, next } = await deps.records.submissionsOf(
+    who.admin ? null : who.user,
+    page,
+  );
+  return {
+    items: await Promise.all(items.map((submission) => viewNow(deps, submission))),
+    positions,
+    ...(next === undefined ? {} : { next }),
+  };
 }
 
 /**
- * Asks for the end of a submission; nothing of it is stored then. One that is running ends a moment later.
+ * Asks for the end of a submission; nothing of it is stored then. One that is running ends a moment
+ * later.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `NOT_CANCELLABLE` once it has ended
  */
-export async function cancelSubmission(deps: Deps, id: string, caller: Caller | null): Promise<SubmissionView> {
+export async function cancelSubmission(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+): Promise<SubmissionView> {
   const before = await readSubmission(deps, id, caller);
-  if (before.completed) throw new ServiceError("NOT_CANCELLABLE", `The submission ${before.submissionUUID} has ${before.status} already${before.rocrateIdentifier === null ? "" : `: delete ${before.rocrateIdentifier} to take it back`}.`);
+  if (before.completed)
+    throw new ServiceError(
+      "NOT_CANCELLABLE",
+      `The submission ${before.submissionUUID} has ${before.status} ` +
+        `already${before.rocrateIdentifier === null ? "" : `: delete ${before.rocrateIdentifier} to take it back`}.`,
+    );
   await deps.jobs.cancel(before.submissionUUID);
   return readSubmission(deps, before.submissionUUID, caller);
 }
 
 /** Waits until a submission has ended, at most `wait` ms; answers its state then. */
-export async function awaitSubmission(deps: Deps, id: string, wait: number, signal?: AbortSignal): Promise<Submission> {
+export async function awaitSubmission(
+  deps: Deps,
+  id: string,
+  wait: number,
+  signal?: AbortSignal,
+): Promise<Submission> {
   const deadline = AbortSignal.timeout(wait);
   const ended = (async () => {
     for await (const _change of deps.jobs.watch(id)) if (deadline.aborted || signal?.aborted) break;
   })();
-  await Promise.race([ended, sleep(wait, undefined, { ref: false, ...(signal ? { signal } : {}) }).catch(() => undefined)]);
+  await Promise.race([
+    ended,
+    sleep(wait, undefined, { ref: false, ...(signal ? { signal } : {}) }).catch(() => undefined),
+  ]);
   return (await deps.records.submission(id))!;
 }
 
@@ -192,7 +334,12 @@ const INTERVAL = 100;
  * A submission now and after each change, until it has ended or nobody listens any more (`return`).
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, before anything is answered
  */
-export async function followSubmission(deps: Deps, id: string, caller: Caller | null, interval = INTERVAL): Promise<AsyncIterable<SubmissionView>> {
+export async function followSubmission(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  interval = INTERVAL,
+): Promise<AsyncIterable<SubmissionView>> {
   const { submissionUUID } = await readSubmission(deps, id, caller);
   const changes = deps.jobs.watch(submissionUUID)[Symbol.asyncIterator]();
   let told = "";
@@ -223,4 +370,5 @@ export async function followSubmission(deps: Deps, id: string, caller: Caller | 
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-const pause = (ms: number): Promise<void> => (ms > 0 ? new Promise((resolve) => setTimeout(resolve, ms)) : Promise.resolve());
+const pause = (ms: number): Promise<void> =>
+  ms > 0 ? new Promise((resolve) => setTimeout(resolve, ms)) : Promise.resolve();

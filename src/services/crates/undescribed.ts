@@ -6,20 +6,29 @@ import type { Deps } from "../deps.js";
 const DEEPEST = 100;
 
 /** A file of a crate that has no record. */
-export interface UndescribedFile { crate: StoredRecord; object: ObjectReference }
+export interface UndescribedFile {
+  crate: StoredRecord;
+  object: ObjectReference;
+}
 
 /** Revisions of a crate that are read at a time. */
 const PAGE = 1000;
 
 /**
- * A file that no entity of its crate describes: it has no record, and is found by the crate's identifier followed by
- * its path.
+ * A file that no entity of its crate describes: it has no record, and is found by the crate's
+ * identifier followed by its path.
  * @param id decoded, as the path of a request is
  */
-export async function findUndescribed(deps: Pick<Deps, "records">, id: string): Promise<UndescribedFile | undefined> {
+export async function findUndescribed(
+  deps: Pick<Deps, "records">,
+  id: string,
+): Promise<UndescribedFile | undefined> {
   const ark = lookupArk(id);
   if (ark === undefined) return undefined;
-  const slashes = [...ark.matchAll(/\//g)].map(({ index }) => index).slice(1, DEEPEST + 1).toReversed();
+  const slashes = [...ark.matchAll(/\//g)]
+    .map(({ index }) => index)
+    .slice(1, DEEPEST + 1)
+    .toReversed();
   const candidates = await deps.records.findMany(slashes.map((slash) => ark.slice(0, slash)));
   for (const [index, crate] of candidates.entries()) {
     if (crate?.kind !== "rocrate" || crate.tombstone) continue;
@@ -32,33 +41,55 @@ export async function findUndescribed(deps: Pick<Deps, "records">, id: string): 
 }
 
 /**
- * The file of a crate whose address a record has that the crate does not describe: it is the crate's own, and goes before what is
- * registered in its place. What the crate's owner had registered before the file came stays.
+ * The file of a crate whose address a record has that the crate does not describe: it is the
+ * crate's own, and goes before what is registered in its place. What the crate's owner had
+ * registered before the file came stays.
  */
-export async function undescribedInstead(deps: Pick<Deps, "records">, record: StoredRecord): Promise<UndescribedFile | undefined> {
+export async function undescribedInstead(
+  deps: Pick<Deps, "records">,
+  record: StoredRecord,
+): Promise<UndescribedFile | undefined> {
   const file = await findUndescribed(deps, record.ark);
   if (!file || file.crate.ark === record.crate) return undefined;
-  const { crate, object: { name } } = file;
-  if (crate.owner === null || record.owner === null || arkKey(crate.owner) !== arkKey(record.owner)) return file;
+  const {
+    crate,
+    object: { name },
+  } = file;
+  if (crate.owner === null || record.owner === null || arkKey(crate.owner) !== arkKey(record.owner))
+    return file;
   const then = await revisionAt(deps, crate, record.createdAt);
-  return then !== undefined && (await deps.records.objectsOf(crate.ark, { role: "member", name, revision: then })).length > 0 ? file : undefined;
+  return then !== undefined &&
+    (await deps.records.objectsOf(crate.ark, { role: "member", name, revision: then })).length > 0
+    ? file
+    : undefined;
 }
 
 /** The revision that a record had at some time; undefined before it was there. */
-async function revisionAt({ records }: Pick<Deps, "records">, { ark }: StoredRecord, at: number): Promise<number | undefined> {
+async function revisionAt(
+  { records }: Pick<Deps, "records">,
+  { ark }: StoredRecord,
+  at: number,
+): Promise<number | undefined> {
   let before: number | undefined;
   for (;;) {
-    const page = await records.history(ark, { limit: PAGE, ...(before === undefined ? {} : { before }) });
+    const page = await records.history(ark, {
+      limit: PAGE,
+      ...(before === undefined ? {} : { before }),
+    });
     const found = page.find((revision) => revision.at <= at);
     if (found || page.length < PAGE) return found?.revision;
     before = page.at(-1)!.revision;
   }
 }
 
-/** As asked for, percent-decoded once more (a link that was copied encoded), and as a Mac or another system composes letters. */
+/**
+ * As asked for, percent-decoded once more (a link that was copied encoded), and as a Mac or another
+ * system composes letters.
+ */
 function spellings(path: string): Set<string> {
   const found = new Set<string>();
-  for (const text of [path, decoded(path)]) for (const form of [text, text.normalize("NFC"), text.normalize("NFD")]) found.add(form);
+  for (const text of [path, decoded(path)])
+    for (const form of [text, text.normalize("NFC"), text.normalize("NFD")]) found.add(form);
   return found;
 }
 

@@ -8,8 +8,9 @@ const MOST_SCALARS = 2_000;
 const MOST_NESTED = 100;
 
 /**
- * Whether a document is expanded in about 5 ms at most: the usual one is, and starting a thread for it would take
- * longer. Contexts inside the document, and those it only names, cost as much as their terms.
+ * Whether a document is expanded in about 5 ms at most: the usual one is, and starting a thread for
+ * it would take longer. Contexts inside the document, and those it only names, cost as much as
+ * their terms.
  * @param size bytes of the document as JSON
  */
 export function isLight(document: JsonObject, size: number): boolean {
@@ -21,7 +22,11 @@ export function isLight(document: JsonObject, size: number): boolean {
     const members: unknown[] = Array.isArray(holder) ? holder : Object.values(holder);
     values += members.length;
     if (values > (nested ? MOST_NESTED : MOST_SCALARS)) return false;
-    if (holder !== document && (Object.hasOwn(holder, "@context") || Object.hasOwn(holder, "@import"))) return false;
+    if (
+      holder !== document &&
+      (Object.hasOwn(holder, "@context") || Object.hasOwn(holder, "@import"))
+    )
+      return false;
     for (const member of members) {
       if (typeof member !== "object" || member === null) continue;
       if (!Array.isArray(member) && member !== document["@context"]) nested = true;
@@ -29,5 +34,10 @@ export function isLight(document: JsonObject, size: number): boolean {
     }
   }
   const context = document["@context"];
-  return values <= (nested ? MOST_NESTED : MOST_SCALARS) && (context === undefined || context === null || (typeof context === "object" && !Array.isArray(context)));
+  return (
+    values <= (nested ? MOST_NESTED : MOST_SCALARS) &&
+    (context === undefined ||
+      context === null ||
+      (typeof context === "object" && !Array.isArray(context)))
+  );
 }

@@ -4,17 +4,26 @@ import { ServiceError, ValidationError } from "../../errors.js";
 import { threadModule } from "../../package-root.js";
 import type { DocumentJob, DocumentJobs, FromDocumentThread, ToDocumentThread } from "./jobs.js";
 
-export type DocumentLimits = Pick<Config, "DOCUMENT_TIMEOUT" | "DOCUMENT_MEMORY" | "DOCUMENT_QUEUE">;
+export type DocumentLimits = Pick<
+  Config,
+  "DOCUMENT_TIMEOUT" | "DOCUMENT_MEMORY" | "DOCUMENT_QUEUE"
+>;
 
 /** ms after which the thread ends that nothing was asked of. */
 const IDLE = 60_000;
 
-interface Asked { message: ToDocumentThread; transfer: ArrayBuffer[]; resolve(answer: never): void; reject(error: Error): void }
+interface Asked {
+  message: ToDocumentThread;
+  transfer: ArrayBuffer[];
+  resolve(answer: never): void;
+  reject(error: Error): void;
+}
 
 /**
- * Reads and expands large documents in a thread of its own, one at a time, so that requests of others are not kept
- * waiting. The thread starts with the first question and ends when it is idle; a job that takes too long or too
- * much memory ends with its thread, and the next one gets a new thread.
+ * Reads and expands large documents in a thread of its own, one at a time, so that requests of
+ * others are not kept waiting. The thread starts with the first question and ends when it is idle;
+ * a job that takes too long or too much memory ends with its thread, and the next one gets a new
+ * thread.
  */
 export class DocumentThread {
   #worker: Worker | undefined;
@@ -27,14 +36,33 @@ export class DocumentThread {
 
   /**
    * @param bytes arrays of the question that are handed over; the caller must not use them any more
-   * @throws ValidationError for a document that cannot be expanded; ServiceError `TOO_LARGE` past DOCUMENT_TIMEOUT or DOCUMENT_MEMORY, `BUSY`, `SHUTTING_DOWN`
+   * @throws ValidationError for a document that cannot be expanded; ServiceError `TOO_LARGE` past
+   * DOCUMENT_TIMEOUT or DOCUMENT_MEMORY, `BUSY`, `SHUTTING_DOWN`
    */
-  ask<Job extends DocumentJob>(job: Job, question: DocumentJobs[Job]["question"], bytes: readonly Uint8Array[]): Promise<DocumentJobs[Job]["answer"]> {
+  ask<Job extends DocumentJob>(
+    job: Job,
+    question: DocumentJobs[Job]["question"],
+    bytes: readonly Uint8Array[],
+  ): Promise<DocumentJobs[Job]["answer"]> {
     return new Promise((resolve, reject) => {
       const { DOCUMENT_QUEUE: most } = this.limits;
       if (this.#closed) return reject(stopping());
-      if (this.#waiting.length >= most) return reject(new ServiceError("BUSY", `${most} large documents wait to be read (DOCUMENT_QUEUE). Retry later, or send smaller ones.`, {}, { "Retry-After": "2" }));
-      this.#waiting.push({ message: { job, question } as ToDocumentThread, transfer: bytes.map(({ buffer }) => buffer as ArrayBuffer), resolve, reject });
+      if (this.#waiting.length >= most)
+        return reject(
+          new ServiceError(
+            "BUSY",
+            `${most} large documents wait to be read (DOCUMENT_QUEUE). Retry later, or send ` +
+              "smaller ones.",
+            {},
+            { "Retry-After": "2" },
+          ),
+        );
+      this.#waiting.push({
+        message: { job, question } as ToDocumentThread,
+        transfer: bytes.map(({ buffer }) => buffer as ArrayBuffer),
+        resolve,
+        reject,
+      });
       this.#next();
     });
   }
@@ -59,12 +87,23 @@ export class DocumentThread {
       return;
     }
     const { DOCUMENT_TIMEOUT: limit } = this.limits;
-    this.#clock = setTimeout(() => this.#lost(new ServiceError("TOO_LARGE", `The document takes longer than DOCUMENT_TIMEOUT=${limit} ms to read and expand. Send fewer values, or a smaller @context.`)), limit).unref();
+    this.#clock = setTimeout(
+      () =>
+        this.#lost(
+          new ServiceError(
+            "TOO_LARGE",
+            `The document takes longer than DOCUMENT_TIMEOUT=${limit} ms to read and ` +
+              "expand. Send fewer values, or a smaller @context.",
+          ),
+        ),
+      limit,
+    ).unref();
     const { message, transfer } = this.#current;
     try {
       this.#thread().postMessage(message, transfer);
     } catch (error) {
-      // What cannot be handed over, or a thread that cannot be started, fails this question and not the next ones.
+      // What cannot be handed over, or a thread that cannot be started, fails this question and not
+      // the next ones.
       this.#lost(error as Error);
     }
   }
@@ -72,16 +111,36 @@ export class DocumentThread {
   #thread(): Worker {
     if (this.#worker) return this.#worker;
     const memory = Math.max(64, Math.floor(this.limits.DOCUMENT_MEMORY / 2 ** 20));
-    const worker = new Worker(threadModule("src/services/documents/thread"), { name: "documents", env: {}, resourceLimits: { maxOldGenerationSizeMb: memory, stackSizeMb: 8 } });
+    const worker = new Worker(threadModule("src/services/documents/thread"), {
+      name: "documents",
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: memory, stackSizeMb: 8 },
+    });
     // A thread that waits for work does not keep the process.
     worker.unref();
     const current = (act: () => void) => {
       if (worker === this.#worker) act();
     };
     worker.on("message", (answer: FromDocumentThread) => current(() => this.#answered(answer)));
-    worker.on("error", (error: NodeJS.ErrnoException) => current(() => this.#lost(error.code === "ERR_WORKER_OUT_OF_MEMORY"
-      ? new ServiceError("TOO_LARGE", `The document needs more than ${this.limits.DOCUMENT_MEMORY} bytes of memory to be expanded (DOCUMENT_MEMORY). Send fewer values, or a smaller @context.`) : error)));
-    worker.on("exit", (code) => current(() => this.#lost(new Error(`the thread for large documents ended with code ${code}`))));
+    worker.on("error", (error: NodeJS.ErrnoException) =>
+      current(() =>
+        this.#lost(
+          error.code === "ERR_WORKER_OUT_OF_MEMORY"
+            ? new ServiceError(
+                "TOO_LARGE",
+                `The document needs more than ${this.limits.DOCUMENT_MEMORY} bytes of ` +
+                  "memory to be expanded (DOCUMENT_MEMORY). Send fewer values, or a smaller " +
+                  "@context.",
+              )
+            : error,
+        ),
+      ),
+    );
+    worker.on("exit", (code) =>
+      current(() =>
+        this.#lost(new Error(`the thread for large documents ended with code ${code}`)),
+      ),
+    );
     return (this.#worker = worker);
   }
 
@@ -89,7 +148,10 @@ export class DocumentThread {
     const asked = this.#current;
     this.#current = undefined;
     if ("answer" in message) asked?.resolve(message.answer as never);
-    else asked?.reject("problems" in message ? new ValidationError(message.problems) : new Error(message.fault));
+    else
+      asked?.reject(
+        "problems" in message ? new ValidationError(message.problems) : new Error(message.fault),
+      );
     this.#next();
   }
 
@@ -109,4 +171,10 @@ export class DocumentThread {
   }
 }
 
-const stopping = (): ServiceError => new ServiceError("SHUTTING_DOWN", "The service is stopping. Retry later.", {}, { "Retry-After": "5" });
+const stopping = (): ServiceError =>
+  new ServiceError(
+    "SHUTTING_DOWN",
+    "The service is stopping. Retry later.",
+    {},
+    { "Retry-After": "5" },
+  );

@@ -2,17 +2,25 @@ import { parentPort } from "node:worker_threads";
 import { ValidationError } from "../../errors.js";
 import { done, type FromDocumentThread, type ToDocumentThread } from "./jobs.js";
 
-/** Reads and expands large documents, one at a time: parsing and JSON-LD would hold up the serving thread. */
-
+/**
+ * Reads and expands large documents, one at a time: parsing and JSON-LD would hold up the serving
+ * thread.
+ */
 
 const port = parentPort!;
 
 async function reply(message: ToDocumentThread): Promise<void> {
   try {
     const { answer, handOver } = await done(message);
-    port.postMessage({ answer } satisfies FromDocumentThread, handOver.map(({ buffer }) => buffer as ArrayBuffer));
+    port.postMessage(
+      { answer } satisfies FromDocumentThread,
+      handOver.map(({ buffer }) => buffer as ArrayBuffer),
+    );
   } catch (error) {
-    const failed: FromDocumentThread = error instanceof ValidationError ? { problems: error.items } : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    const failed: FromDocumentThread =
+      error instanceof ValidationError
+        ? { problems: error.items }
+        : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     port.postMessage(failed);
   }
 }

@@ -6,16 +6,19 @@ import { type Edge, type Net, type OneWay, supportOf } from "./net.js";
 import type { Assertion, Direction, EvidenceDeps } from "./types.js";
 
 /** The record that the evidence is of, by its ARK and by the URLs that its crate knows it by. */
-export interface Subject { root: string; aliases: readonly string[] }
+export interface Subject {
+  root: string;
+  aliases: readonly string[];
+}
 /** Nodes whose owners are asked for at a time. */
 const BATCH = 2_000;
 /** Edges that are looked at before others get their turn. */
 const EDGES = 10_000;
 
 /**
- * Says of edges whose word they are. The owner of the record that states an edge has a right over a node when the record
- * is the node's own, when both have one owner, or when it may change the node's record as a member or owner of the group,
- * organization or project that owns it.
+ * Says of edges whose word they are. The owner of the record that states an edge has a right over a
+ * node when the record is the node's own, when both have one owner, or when it may change the
+ * node's record as a member or owner of the group, organization or project that owns it.
  */
 export class Assertions {
   /** Records that are about a URL. */
@@ -24,7 +27,11 @@ export class Assertions {
   readonly #owners = new Map<string, string | null | undefined>();
   readonly #rights = new Map<string, boolean>();
 
-  constructor(private readonly ask: Asking, private readonly records: EvidenceDeps["records"], private readonly subject: Subject) {}
+  constructor(
+    private readonly ask: Asking,
+    private readonly records: EvidenceDeps["records"],
+    private readonly subject: Subject,
+  ) {}
 
   /**
    * In the order of the edges.
@@ -38,7 +45,13 @@ export class Assertions {
       const ownsSource = this.#owns(graph, subject);
       const ownsTarget = this.#owns(graph, object);
       const thirdParty = !(near(edge) === subject ? ownsSource : ownsTarget);
-      found.push({ record: graph, owner: this.#owners.get(graph) ?? null, ownsSource, ownsTarget, thirdParty });
+      found.push({
+        record: graph,
+        owner: this.#owners.get(graph) ?? null,
+        ownsSource,
+        ownsTarget,
+        thirdParty,
+      });
     }
     return found;
   }
@@ -67,36 +80,46 @@ export class Assertions {
 
   async #learn(edges: readonly Edge[]): Promise<void> {
     const urls = new Set<string>();
-    const isNew = (end: string): boolean => !end.startsWith("ark:") && this.#homeOf(end) === undefined && !this.#ofUrls.has(end);
+    const isNew = (end: string): boolean =>
+      !end.startsWith("ark:") && this.#homeOf(end) === undefined && !this.#ofUrls.has(end);
     for (const { subject, object } of edges) {
       if (isNew(subject)) urls.add(subject);
       if (isNew(object)) urls.add(object);
     }
     for (const url of urls) this.#ofUrls.set(url, []);
-    for (const [url, record] of await recordsOfUrls(this.ask, [...urls])) this.#ofUrls.get(url)!.push(record);
+    for (const [url, record] of await recordsOfUrls(this.ask, [...urls]))
+      this.#ofUrls.get(url)!.push(record);
 
     const records = new Set([this.subject.root]);
     for (const url of urls) for (const record of this.#ofUrls.get(url)!) records.add(record);
     for (const { subject, object, graph } of edges) {
-      records.add(graph).add(this.#homeOf(subject) ?? graph).add(this.#homeOf(object) ?? graph);
+      records
+        .add(graph)
+        .add(this.#homeOf(subject) ?? graph)
+        .add(this.#homeOf(object) ?? graph);
     }
     const asked = [...records].filter((record) => !this.#owners.has(record));
     for (let start = 0; start < asked.length; start += BATCH) {
       const some = asked.slice(start, start + BATCH);
-      for (const [index, owner] of (await ownersOf(this.records, some)).entries()) this.#owners.set(some[index]!, owner);
+      for (const [index, owner] of (await ownersOf(this.records, some)).entries())
+        this.#owners.set(some[index]!, owner);
     }
     await this.#settle(edges);
   }
 
-  /** The record that a node is, or is part of; `undefined` for a URL, which any number of records may be about. */
+  /**
+   * The record that a node is, or is part of; `undefined` for a URL, which any number of records
+   * may be about.
+   */
   #homeOf(node: string): string | undefined {
     if (node.startsWith("ark:")) return holderOf(node) ?? node;
     return this.subject.aliases.includes(node) ? this.subject.root : undefined;
   }
 
   /**
-   * Owners of what a node stands for; the empty string where a record has none. What several describe and the asked-for
-   * record's owner too is that owner's here: a URL can be described by anybody.
+   * Owners of what a node stands for; the empty string where a record has none. What several
+   * describe and the asked-for record's owner too is that owner's here: a URL can be described by
+   * anybody.
    */
   #ownersOf(node: string): string[] {
     const home = this.#homeOf(node);
@@ -119,7 +142,10 @@ export class Assertions {
         if (this.#isPlainlyOwned(user, end)) continue;
         for (const owner of this.#ownersOf(end)) {
           if (owner === "" || owner === user || this.#rights.has(`${user} ${owner}`)) continue;
-          this.#rights.set(`${user} ${owner}`, arkKey(user) === arkKey(owner) || (await actsFor(this.records, { user }, owner)));
+          this.#rights.set(
+            `${user} ${owner}`,
+            arkKey(user) === arkKey(owner) || (await actsFor(this.records, { user }, owner)),
+          );
         }
       }
     }
@@ -135,16 +161,21 @@ export class Assertions {
     const user = this.#owners.get(graph);
     if (user === undefined) return false;
     if (this.#isPlainlyOwned(user, node)) return true;
-    return this.#ownersOf(node).some((owner) => owner === (user ?? "") || this.#rights.get(`${user} ${owner}`) === true);
+    return this.#ownersOf(node).some(
+      (owner) => owner === (user ?? "") || this.#rights.get(`${user} ${owner}`) === true,
+    );
   }
 }
 
 /**
- * The end of an edge that a walk comes from: the supported one upstream, the supporting one downstream, and of both
- * directions the one that is nearer.
+ * The end of an edge that a walk comes from: the supported one upstream, the supporting one
+ * downstream, and of both directions the one that is nearer.
  * @param distance steps of a node from the asked-for record, for both directions
  */
-export function nearEnd(direction: Direction, distance: (node: string) => number): (edge: Edge) => string {
+export function nearEnd(
+  direction: Direction,
+  distance: (node: string) => number,
+): (edge: Edge) => string {
   if (direction !== "both") return (edge) => nearOn(direction, edge);
   return (edge) => {
     const [supported, supporting] = supportOf(edge);
@@ -152,4 +183,5 @@ export function nearEnd(direction: Direction, distance: (node: string) => number
   };
 }
 
-const nearOn = (way: OneWay, { subject, name, object }: Edge): string => ((PROVENANCE[name].support === "object") === (way === "upstream") ? subject : object);
+const nearOn = (way: OneWay, { subject, name, object }: Edge): string =>
+  (PROVENANCE[name].support === "object") === (way === "upstream") ? subject : object;

@@ -5,50 +5,83 @@ import type { RecordStore } from "../../storage/records/port.js";
 import { compactType, DESCRIPTION_LENGTH, type GroupMarks, IRIS } from "./types.js";
 
 /** `types` and `records` hold each once. */
-export interface Description { types: string[]; name?: string; description?: string; records: string[]; /** It stands for like siblings. */ group?: GroupMarks }
+export interface Description {
+  types: string[];
+  name?: string;
+  description?: string;
+  records: string[];
+  /** It stands for like siblings. */ group?: GroupMarks;
+}
 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
 
-/** The record that a node is part of; `undefined` for the node itself and for what stands outside. */
+/**
+ * The record that a node is part of; `undefined` for the node itself and for what stands outside.
+ */
 export function holderOf(node: string): string | undefined {
   const at = node.indexOf(EMBEDDED);
   return at > 0 ? node.slice(0, at) : undefined;
 }
 
 /** Which records say of themselves that they stand for these URLs: `[url, record]`. */
-export async function recordsOfUrls(ask: Asking, urls: readonly string[]): Promise<[string, string][]> {
-  const rows = await ask.each(urls.map((url) => [url]), (values) => `SELECT ?n ?g { VALUES (?n) { ${values} } GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`);
+export async function recordsOfUrls(
+  ask: Asking,
+  urls: readonly string[],
+): Promise<[string, string][]> {
+  const rows = await ask.each(
+    urls.map((url) => [url]),
+    (values) =>
+      `SELECT ?n ?g { VALUES (?n) { ${values} } GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`,
+  );
   return rows.map((row) => [row.n!.value, row.g!.value]);
 }
 
-const SHORT = `BIND(IF(STRLEN(STR(?long)) <= ${DESCRIPTION_LENGTH}, ?long, SUBSTR(STR(?long), 1, ${DESCRIPTION_LENGTH + 1})) AS ?description)`;
-const [TYPE, NAME, DESCRIPTION] = [`?n ${iriTerm(IRIS.type)} ?type`, `?n ${iriTerm(IRIS.name)} ?name`, `?n ${iriTerm(IRIS.description)} ?long`];
-
-/** A row for each statement. Three variables and no BIND but one, which makes no new text where it need not: twice as quick as naming the property in the row. `graph` is where each node's own statements are. */
-const apart = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =>
-  `SELECT ${keys} ?type ?name ?description { ${bound} { { GRAPH ${graph} { ${TYPE} } } UNION { GRAPH ${graph} { ${NAME} } } UNION { GRAPH ${graph} { ${DESCRIPTION} } ${SHORT} } } }`;
+const SHORT =
+  `BIND(IF(STRLEN(STR(?long)) <= ${DESCRIPTION_LENGTH}, ?long, SUBSTR(STR(?long), 1, ` +
+  `${DESCRIPTION_LENGTH + 1})) AS ?description)`;
+const [TYPE, NAME, DESCRIPTION] = [
+  `?n ${iriTerm(IRIS.type)} ?type`,
+  `?n ${iriTerm(IRIS.name)} ?name`,
+  `?n ${iriTerm(IRIS.description)} ?long`,
+];
 
 /**
- * What records say of themselves, in a row each: half the time of a row for each statement. But what has many types,
- * names and descriptions comes with all their combinations, so there is a most. Every record has a type. Each OPTIONAL
- * names the graph anew: inside one GRAPH the engine would read every graph, and not those of the nodes only.
+ * A row for each statement. Three variables and no BIND but one, which makes no new text where it
+ * need not: twice as quick as naming the property in the row. `graph` is where each node's own
+ * statements are.
+ */
+const apart = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =>
+  `SELECT ${keys} ?type ?name ?description { ${bound} { { GRAPH ${graph} { ${TYPE} } }
+    UNION { GRAPH ${graph} { ${NAME} } } UNION { GRAPH ${graph} { ${DESCRIPTION} } ${SHORT} } } }`;
+
+/**
+ * What records say of themselves, in a row each: half the time of a row for each statement. But
+ * what has many types, names and descriptions comes with all their combinations, so there is a
+ * most. Every record has a type. Each OPTIONAL names the graph anew: inside one GRAPH the engine
+ * would read every graph, and not those of the nodes only.
  */
 const together = (bound: string, nodes: number): Question => ({
-  query: `SELECT ?n ?type ?name ?description { ${bound} GRAPH ?n { ${TYPE} } OPTIONAL { GRAPH ?n { ${NAME} } } OPTIONAL { GRAPH ?n { ${DESCRIPTION} } } ${SHORT} }`,
+  query: `SELECT ?n ?type ?name ?description { ${bound} GRAPH ?n { ${TYPE} } OPTIONAL {
+      GRAPH ?n { ${NAME} } } OPTIONAL { GRAPH ?n { ${DESCRIPTION} } } ${SHORT} }`,
   most: COMBINATIONS * nodes,
   otherwise: apart(bound, "?n", "?n"),
 });
 const COMBINATIONS = 4;
 
 /**
- * What records say about the nodes that are theirs: a record about itself and the objects inside it, a crate's
- * entity about the URL it stands for. What others say about a node is not heard: names cannot be forged.
- * Read from the graph, so that it is the public view, as of the same commit as the edges. A node that no record
- * describes is missing from the answer.
- * @param texts what all records among the nodes say of themselves, and perhaps others too, when it was asked for already
+ * What records say about the nodes that are theirs: a record about itself and the objects inside
+ * it, a crate's entity about the URL it stands for. What others say about a node is not heard:
+ * names cannot be forged. Read from the graph, so that it is the public view, as of the same commit
+ * as the edges. A node that no record describes is missing from the answer.
+ * @param texts what all records among the nodes say of themselves, and perhaps others too, when it
+ * was asked for already
  */
-export async function describe(ask: Asking, nodes: readonly string[], texts?: Promise<string>): Promise<Map<string, Description>> {
+export async function describe(
+  ask: Asking,
+  nodes: readonly string[],
+  texts?: Promise<string>,
+): Promise<Map<string, Description>> {
   const found = new Map<string, Description>();
   let latest = "";
   let node = "";
@@ -84,16 +117,26 @@ export async function describe(ask: Asking, nodes: readonly string[], texts?: Pr
     }
   }
   for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
-  for await (const tsv of ask.tables(selves, (values, count) => together(`VALUES (?n) { ${values} }`, count))) eachCell(tsv, 1, hear);
-  for await (const tsv of ask.tables(homes, (values) => apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"))) eachCell(tsv, 2, hear);
+  for await (const tsv of ask.tables(selves, (values, count) =>
+    together(`VALUES (?n) { ${values} }`, count),
+  ))
+    eachCell(tsv, 1, hear);
+  for await (const tsv of ask.tables(homes, (values) =>
+    apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
+  ))
+    eachCell(tsv, 2, hear);
   return found;
 }
 
 /**
- * The same of one record, from the truth: a quarter of the time of a query. Its statements are one a line, and terms
- * are written as in TSV.
+ * The same of one record, from the truth: a quarter of the time of a query. Its statements are one
+ * a line, and terms are written as in TSV.
  */
-export async function describeRecord(ask: Asking, ark: string, records: Pick<RecordStore, "quads" | "sequence">): Promise<Map<string, Description>> {
+export async function describeRecord(
+  ask: Asking,
+  ark: string,
+  records: Pick<RecordStore, "quads" | "sequence">,
+): Promise<Map<string, Description>> {
   ask.note(await records.sequence());
   const quads = await records.quads(ark);
   if (quads === undefined) return new Map();
@@ -107,22 +150,27 @@ export async function describeRecord(ask: Asking, ark: string, records: Pick<Rec
     const text = (): string => textIn(line.slice(end + 2, -graph.length))!;
     if (property === IRIS.type) addTo(description.types, compactType(text()));
     else if (property === IRIS.name) description.name = least(description.name, text());
-    else if (property === IRIS.description) description.description = least(description.description, shorten(text()));
+    else if (property === IRIS.description)
+      description.description = least(description.description, shorten(text()));
   }
   return new Map(description.types.length > 0 ? [[ark, description]] : []);
 }
 
 /**
- * Asks for what records say of themselves, of those that a pattern binds `?n` to; for {@link describe}.
+ * Asks for what records say of themselves, of those that a pattern binds `?n` to; for
+ * {@link describe}.
  * @param nodes at most so many
  */
-export const textsOf = (ask: Asking, pattern: string, nodes: number): Promise<string> => ask.table(together(pattern, nodes));
+export const textsOf = (ask: Asking, pattern: string, nodes: number): Promise<string> =>
+  ask.table(together(pattern, nodes));
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
 function shorten(text: string): string {
   if (text.length <= DESCRIPTION_LENGTH) return text;
   const characters = [...text];
-  return characters.length > DESCRIPTION_LENGTH ? `${characters.slice(0, DESCRIPTION_LENGTH - 1).join("")}…` : text;
+  return characters.length > DESCRIPTION_LENGTH
+    ? `${characters.slice(0, DESCRIPTION_LENGTH - 1).join("")}…`
+    : text;
 }
 
 const addTo = (list: string[], text: string): void => {
@@ -132,7 +180,10 @@ const least = (a: string | undefined, b: string): string => (a === undefined || 
 
 /** IRIs written into one query: large enough to be quick, small enough for any parser. */
 const CHUNK = 5_000;
-/** The same where each brings several rows. Of small lots nearly all is garbage before it has to be moved: of larger ones the heap grows. */
+/**
+ * The same where each brings several rows. Of small lots nearly all is garbage before it has to be
+ * moved: of larger ones the heap grows.
+ */
 const LOT = 100;
 
 /** Asks the engine and remembers which commits the answers were as of. */
@@ -140,7 +191,10 @@ export class Asking {
   oldest = Number.POSITIVE_INFINITY;
   newest = 0;
 
-  constructor(readonly engine: QueryEngine, private readonly options: QueryOptions) {}
+  constructor(
+    readonly engine: QueryEngine,
+    private readonly options: QueryOptions,
+  ) {}
 
   /** True when all answers were as of one commit. */
   get consistent(): boolean {
@@ -159,8 +213,15 @@ export class Asking {
 
   /** Rows of a query as TSV. */
   async table(question: string | Question): Promise<string> {
-    const { query, most = Number.POSITIVE_INFINITY, otherwise = "" } = typeof question === "string" ? { query: question } : question;
-    const { tsv, sequence } = await this.engine.table(most < Number.POSITIVE_INFINITY ? `${query} LIMIT ${most + 1}` : query, this.options);
+    const {
+      query,
+      most = Number.POSITIVE_INFINITY,
+      otherwise = "",
+    } = typeof question === "string" ? { query: question } : question;
+    const { tsv, sequence } = await this.engine.table(
+      most < Number.POSITIVE_INFINITY ? `${query} LIMIT ${most + 1}` : query,
+      this.options,
+    );
     this.note(sequence);
     return tsv.length > most && rowsIn(tsv) > most ? this.table(otherwise) : tsv;
   }
@@ -176,7 +237,10 @@ export class Asking {
    * @param bindings one tuple of IRIs a row
    * @param query makes the query from the rows of a VALUES block
    */
-  async each(bindings: readonly (readonly string[])[], query: (values: string) => string): Promise<Row[]> {
+  async each(
+    bindings: readonly (readonly string[])[],
+    query: (values: string) => string,
+  ): Promise<Row[]> {
     const parts: Row[][] = [];
     for (let start = 0; start < bindings.length; start += CHUNK) {
       parts.push(await this.rows(query(valuesOf(bindings.slice(start, start + CHUNK)))));
@@ -185,7 +249,10 @@ export class Asking {
   }
 
   /** The same as tables, one after the other: the engine works on the next while one is read. */
-  async *tables(bindings: readonly Binding[], query: (values: string, count: number) => string | Question): AsyncGenerator<string, void, undefined> {
+  async *tables(
+    bindings: readonly Binding[],
+    query: (values: string, count: number) => string | Question,
+  ): AsyncGenerator<string, void, undefined> {
     const ask = (start: number): Promise<string> | undefined => {
       if (start >= bindings.length) return undefined;
       const lot = bindings.slice(start, start + LOT);
@@ -203,10 +270,20 @@ export class Asking {
   }
 }
 
-/** A query that may answer many more rows than what it is about; past `most` of them another one is asked. */
-interface Question { query: string; most: number; otherwise: string }
+/**
+ * A query that may answer many more rows than what it is about; past `most` of them another one is
+ * asked.
+ */
+interface Question {
+  query: string;
+  most: number;
+  otherwise: string;
+}
 
 /** One IRI, or one for each variable. */
 type Binding = string | readonly string[];
 
-const valuesOf = (bindings: readonly Binding[]): string => bindings.map((each) => `(${typeof each === "string" ? iriTerm(each) : each.map(iriTerm).join(" ")})`).join(" ");
+const valuesOf = (bindings: readonly Binding[]): string =>
+  bindings
+    .map((each) => `(${typeof each === "string" ? iriTerm(each) : each.map(iriTerm).join(" ")})`)
+    .join(" ");

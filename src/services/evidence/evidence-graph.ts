@@ -5,20 +5,30 @@ import { Asking } from "./descriptions.js";
 import { outlineOf } from "./outline.js";
 import { checkRange } from "./parameters.js";
 import { readNodes } from "./read-nodes.js";
-import type { EvidenceAnswer, EvidenceDeps, EvidenceGraph, EvidenceNode, EvidenceRequest } from "./types.js";
+import type {
+  EvidenceAnswer,
+  EvidenceDeps,
+  EvidenceGraph,
+  EvidenceNode,
+  EvidenceRequest,
+} from "./types.js";
 
 const INDEX_WAIT = 2_000;
 /** Times a graph is read again because a commit came between its queries. */
 const READINGS = 3;
 
 /**
- * The evidence graph of one record, never older than the request. A graph that commits kept moving under three
- * readings is answered all the same, `asOf` the oldest commit that went into it; so is one whose nodes are too
- * many to be held until they all are read.
+ * The evidence graph of one record, never older than the request. A graph that commits kept moving
+ * under three readings is answered all the same, `asOf` the oldest commit that went into it; so is
+ * one whose nodes are too many to be held until they all are read.
  *
- * @throws {ServiceError} `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `VALIDATION`, `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`
+ * @throws {ServiceError} `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `VALIDATION`, `INDEX_LOADING`,
+ * `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
-export async function openEvidence(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer> {
+export async function openEvidence(
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+): Promise<EvidenceAnswer> {
   checkRange("limit", request.limit);
   if (request.depth !== undefined) checkRange("depth", request.depth);
   if (request.collapse !== undefined) checkRange("collapse", request.collapse, 2);
@@ -31,14 +41,18 @@ export async function openEvidence(request: EvidenceRequest, deps: EvidenceDeps)
 }
 
 /** The same, all at once. */
-export async function evidenceGraph(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceGraph> {
+export async function evidenceGraph(
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+): Promise<EvidenceGraph> {
   const { head, nodes, tail } = await openEvidence(request, deps);
   const graph: EvidenceNode[] = [];
   for await (const some of nodes()) for (const node of some) graph.push(node);
   return { ...head, "@graph": graph, ...tail() };
 }
 
-export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking => new Asking(queries, timeout === undefined ? {} : { timeout });
+export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking =>
+  new Asking(queries, timeout === undefined ? {} : { timeout });
 
 /** The record asked for, once the index has caught up with what was stored before the request. */
 export async function upToDate(ark: string, deps: EvidenceDeps): Promise<StoredRecord> {
@@ -50,8 +64,14 @@ export async function upToDate(ark: string, deps: EvidenceDeps): Promise<StoredR
 
 async function asked(ark: string, records: EvidenceDeps["records"]): Promise<StoredRecord> {
   const found = await records.find(ark);
-  if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${ark}; check the identifier.`);
-  if ("ambiguous" in found) throw new ServiceError("AMBIGUOUS", `Several identifiers differ from ${ark} in hyphens only; ask for one of the candidates.`, { candidates: found.ambiguous });
+  if (!found)
+    throw new ServiceError("NOT_FOUND", `Nothing is stored under ${ark}; check the identifier.`);
+  if ("ambiguous" in found)
+    throw new ServiceError(
+      "AMBIGUOUS",
+      `Several identifiers differ from ${ark} in hyphens only; ask for one of the candidates.`,
+      { candidates: found.ambiguous },
+    );
   if (found.record.tombstone) throw gone(found.record);
   return found.record;
 }

@@ -7,9 +7,17 @@ import { askingOf, upToDate } from "./evidence-graph.js";
 import type { AssertedBy, EvidenceDeps } from "./types.js";
 import { seedsOf, walk } from "./walk.js";
 
-export interface KindCount { kind: KindName; count: number }
+export interface KindCount {
+  kind: KindName;
+  count: number;
+}
 /** `owner` is null for records without one, `name` for an owner without one or that is not here. */
-export interface OwnerCount { owner: string | null; name: string | null; count: number; kinds: KindCount[] }
+export interface OwnerCount {
+  owner: string | null;
+  name: string | null;
+  count: number;
+  kinds: KindCount[];
+}
 
 /** What rests on a record: what falls with it. A crate's own parts are not counted. */
 export interface Impact {
@@ -40,12 +48,23 @@ const LOT = 500;
  * @param assertedBy as in {@link import("./types.js").EvidenceRequest}
  * @throws ServiceError as `evidenceGraph`
  */
-export async function impactOf(ark: string, deps: EvidenceDeps, assertedBy: AssertedBy = "anyone"): Promise<Impact> {
+export async function impactOf(
+  ark: string,
+  deps: EvidenceDeps,
+  assertedBy: AssertedBy = "anyone",
+): Promise<Impact> {
   const record = await upToDate(ark, deps);
   const ask = askingOf(deps);
   const seeds = await seedsOf(ask, record, deps.records);
-  const only = assertedBy === "owner" ? new Assertions(ask, deps.records, { root: record.ark, aliases: seeds.self.slice(1) }) : undefined;
-  const { near, thirdParty } = await walk(ask, seeds, { direction: "downstream", depth: Number.POSITIVE_INFINITY, ...(only && { only }) });
+  const only =
+    assertedBy === "owner"
+      ? new Assertions(ask, deps.records, { root: record.ark, aliases: seeds.self.slice(1) })
+      : undefined;
+  const { near, thirdParty } = await walk(ask, seeds, {
+    direction: "downstream",
+    depth: Number.POSITIVE_INFINITY,
+    ...(only && { only }),
+  });
   const steps = await stepsByRecord(ask, near);
   steps.delete(record.ark);
   const owners = new Map<string | null, Map<KindName, number>>();
@@ -59,22 +78,46 @@ export async function impactOf(ark: string, deps: EvidenceDeps, assertedBy: Asse
     add(owners.get(owner) ?? owners.set(owner, new Map()).get(owner)!, kind);
   }
   const names = new Map<string, string | null>();
-  for await (const owner of live([...owners.keys()].filter((owner) => owner !== null), deps)) names.set(owner.ark, owner.name);
+  for await (const owner of live(
+    [...owners.keys()].filter((owner) => owner !== null),
+    deps,
+  ))
+    names.set(owner.ark, owner.name);
   return {
-    "@id": record.ark, total, direct, furthest: [...steps.values()].reduce((most, step) => Math.max(most, step), 0),
+    "@id": record.ark,
+    total,
+    direct,
+    furthest: [...steps.values()].reduce((most, step) => Math.max(most, step), 0),
     byKind: inOrder(kinds),
-    byOwner: [...owners].map(([owner, counts]): OwnerCount => ({ owner, name: owner === null ? null : (names.get(owner) ?? null), count: [...counts.values()].reduce((sum, count) => sum + count, 0), kinds: inOrder(counts) }))
+    byOwner: [...owners]
+      .map(([owner, counts]): OwnerCount => ({
+        owner,
+        name: owner === null ? null : (names.get(owner) ?? null),
+        count: [...counts.values()].reduce((sum, count) => sum + count, 0),
+        kinds: inOrder(counts),
+      }))
       .toSorted((a, b) => b.count - a.count || ((a.owner ?? "") < (b.owner ?? "") ? -1 : 1)),
-    unresolved: steps.size - total, ...(only && { hidden: { thirdParty } }), asOf: ask.oldest,
+    unresolved: steps.size - total,
+    ...(only && { hidden: { thirdParty } }),
+    asOf: ask.oldest,
   };
 }
 
-/** Steps to each record: an object inside a record counts as the record, a URL as the records that stand for it. */
-async function stepsByRecord(ask: Asking, near: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+/**
+ * Steps to each record: an object inside a record counts as the record, a URL as the records that
+ * stand for it.
+ */
+async function stepsByRecord(
+  ask: Asking,
+  near: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> {
   const found = new Map<string, number>();
-  const reach = (ark: string, step: number): unknown => found.set(ark, Math.min(step, found.get(ark) ?? step));
+  const reach = (ark: string, step: number): unknown =>
+    found.set(ark, Math.min(step, found.get(ark) ?? step));
   const away = [...near].filter(([, step]) => step > 0);
-  const urls = away.filter(([node]) => holderOf(node) === undefined && !looksLikeArk(node)).map(([url]) => url);
+  const urls = away
+    .filter(([node]) => holderOf(node) === undefined && !looksLikeArk(node))
+    .map(([url]) => url);
   const records = new Map<string, string[]>(urls.map((url) => [url, []]));
   for (const [url, ark] of await recordsOfUrls(ask, urls)) records.get(url)!.push(ark);
   for (const [node, step] of away) {
@@ -88,12 +131,19 @@ async function stepsByRecord(ask: Asking, near: ReadonlyMap<string, number>): Pr
   return found;
 }
 
-async function* live(arks: readonly string[], { records }: EvidenceDeps): AsyncGenerator<StoredRecord> {
+async function* live(
+  arks: readonly string[],
+  { records }: EvidenceDeps,
+): AsyncGenerator<StoredRecord> {
   for (let start = 0; start < arks.length; start += LOT) {
-    for (const record of await records.findMany(arks.slice(start, start + LOT))) if (record && !record.tombstone) yield record;
+    for (const record of await records.findMany(arks.slice(start, start + LOT)))
+      if (record && !record.tombstone) yield record;
   }
 }
 
-const add = (counts: Map<KindName, number>, kind: KindName): unknown => counts.set(kind, (counts.get(kind) ?? 0) + 1);
+const add = (counts: Map<KindName, number>, kind: KindName): unknown =>
+  counts.set(kind, (counts.get(kind) ?? 0) + 1);
 const inOrder = (counts: ReadonlyMap<KindName, number>): KindCount[] =>
-  [...counts].map(([kind, count]) => ({ kind, count })).toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
+  [...counts]
+    .map(([kind, count]) => ({ kind, count }))
+    .toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));

@@ -1,7 +1,12 @@
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 
 /** `graph`: the record that states it. */
-export interface Edge { subject: string; name: ProvenanceName; object: string; graph: string }
+export interface Edge {
+  subject: string;
+  name: ProvenanceName;
+  object: string;
+  graph: string;
+}
 export type OneWay = "upstream" | "downstream";
 
 const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
@@ -10,12 +15,18 @@ const PLACES = new Map(NAMES.map((name, place) => [name, place]));
 const OBJECT_SUPPORTS = NAMES.map((name) => PROVENANCE[name].support === "object");
 
 /** For each number a run in `edges`: those from `starts[number]` up to `starts[number + 1]`. */
-interface Runs { starts: Int32Array; edges: Int32Array }
-interface Latest { iri?: string; number: number }
+interface Runs {
+  starts: Int32Array;
+  edges: Int32Array;
+}
+interface Latest {
+  iri?: string;
+  number: number;
+}
 
 /**
- * Edges between nodes that are numbered, so that 100,000 nodes with theirs take some ten megabytes. An edge that was
- * added twice is there twice.
+ * Edges between nodes that are numbered, so that 100,000 nodes with theirs take some ten megabytes.
+ * An edge that was added twice is there twice.
  */
 export class Net {
   readonly #numbers = new Map<string, number>();
@@ -26,7 +37,8 @@ export class Net {
   #places = new Uint8Array(256);
   #size = 0;
   /** Edges come node by node: many have an end in common with the one before. */
-  readonly #latest: { readonly subject: Latest; readonly object: Latest; readonly graph: Latest } = { subject: { number: -1 }, object: { number: -1 }, graph: { number: -1 } };
+  readonly #latest: { readonly subject: Latest; readonly object: Latest; readonly graph: Latest } =
+    { subject: { number: -1 }, object: { number: -1 }, graph: { number: -1 } };
   #bySubject: Runs | undefined;
   #byObject: Runs | undefined;
 
@@ -37,12 +49,20 @@ export class Net {
     this.#subjects[this.#size] = from;
     this.#objects[this.#size] = to;
     // Most edges are stated by the record at one of their ends.
-    this.#graphs[this.#size] = graph === subject ? from : graph === object ? to : this.#numberAgain(graph, this.#latest.graph);
+    this.#graphs[this.#size] =
+      graph === subject
+        ? from
+        : graph === object
+          ? to
+          : this.#numberAgain(graph, this.#latest.graph);
     this.#places[this.#size++] = PLACES.get(name)!;
     this.#bySubject = this.#byObject = undefined;
   }
 
-  /** Numbers a node that may have edges; answers the string that it is kept as. Cut from a list of nodes it keeps that in memory, and not every table of edges. */
+  /**
+   * Numbers a node that may have edges; answers the string that it is kept as. Cut from a list of
+   * nodes it keeps that in memory, and not every table of edges.
+   */
   know(node: string): string {
     return this.#iris[this.#number(node)]!;
   }
@@ -51,7 +71,8 @@ export class Net {
   supporters(): (node: string) => boolean {
     const [supported, supporting] = this.#along("upstream");
     const found = new Uint8Array(this.#iris.length);
-    for (let edge = 0; edge < this.#size; edge++) if (supported[edge] !== supporting[edge]) found[supporting[edge]!] = 1;
+    for (let edge = 0; edge < this.#size; edge++)
+      if (supported[edge] !== supporting[edge]) found[supporting[edge]!] = 1;
     return (node) => {
       const number = this.#numbers.get(node);
       return number !== undefined && found[number] === 1;
@@ -61,7 +82,8 @@ export class Net {
   /** Leaves only the edges between nodes that are wanted. */
   keep(wanted: (iri: string) => boolean): void {
     const stays = new Uint8Array(this.#iris.length);
-    for (let number = 0; number < stays.length; number++) stays[number] = Number(wanted(this.#iris[number]!));
+    for (let number = 0; number < stays.length; number++)
+      stays[number] = Number(wanted(this.#iris[number]!));
     if (!stays.includes(0)) return;
     this.#retain((edge) => stays[this.#subjects[edge]!] === 1 && stays[this.#objects[edge]!] === 1);
   }
@@ -91,7 +113,11 @@ export class Net {
 
   /** Those of one name that lead to nodes, in the order of the nodes. */
   edgesInto(objects: Iterable<string>, name: ProvenanceName): Edge[] {
-    return this.#edgesAt(objects, (this.#byObject ??= this.#runs(this.#objects)), PLACES.get(name)!);
+    return this.#edgesAt(
+      objects,
+      (this.#byObject ??= this.#runs(this.#objects)),
+      PLACES.get(name)!,
+    );
   }
 
   #edgesAt(nodes: Iterable<string>, { starts, edges }: Runs, place?: number): Edge[] {
@@ -100,7 +126,8 @@ export class Net {
       const number = this.#numbers.get(node);
       if (number === undefined) continue;
       for (let at = starts[number]!; at < starts[number + 1]!; at++) {
-        if (place === undefined || this.#places[edges[at]!] === place) found.push(this.#edge(edges[at]!));
+        if (place === undefined || this.#places[edges[at]!] === place)
+          found.push(this.#edge(edges[at]!));
       }
     }
     return found;
@@ -113,7 +140,8 @@ export class Net {
   /** Nodes that an edge ends at. */
   linked(): Set<string> {
     const ends = new Set<number>();
-    for (let edge = 0; edge < this.#size; edge++) ends.add(this.#subjects[edge]!).add(this.#objects[edge]!);
+    for (let edge = 0; edge < this.#size; edge++)
+      ends.add(this.#subjects[edge]!).add(this.#objects[edge]!);
     return new Set(Array.from(ends, (number) => this.#iris[number]!));
   }
 
@@ -121,7 +149,11 @@ export class Net {
    * Steps of each node from the nearest seed, at most `depth`.
    * @returns `beyond`: nodes one step further
    */
-  distances(seeds: readonly string[], way: OneWay, depth: number): { near: Map<string, number>; beyond: Set<string> } {
+  distances(
+    seeds: readonly string[],
+    way: OneWay,
+    depth: number,
+  ): { near: Map<string, number>; beyond: Set<string> } {
     const start = seeds.map((seed) => this.#number(seed));
     const [from, to] = this.#along(way);
     const { starts, edges } = this.#runs(from);
@@ -164,7 +196,8 @@ export class Net {
   #runs(ends: Int32Array, named = false): Runs {
     const starts = new Int32Array(this.#iris.length + 1);
     for (let edge = 0; edge < this.#size; edge++) starts[ends[edge]! + 1]!++;
-    for (let number = 0; number < this.#iris.length; number++) starts[number + 1]! += starts[number]!;
+    for (let number = 0; number < this.#iris.length; number++)
+      starts[number + 1]! += starts[number]!;
     const next = starts.slice();
     const edges = new Int32Array(this.#size);
     for (let edge = 0; edge < this.#size; edge++) edges[next[ends[edge]!]!++] = edge;
@@ -173,7 +206,9 @@ export class Net {
     for (let number = 0; number < this.#iris.length; number++) {
       for (let at = starts[number]! + 1; at < starts[number + 1]!; at++) {
         if (this.#places[edges[at - 1]!]! <= this.#places[edges[at]!]!) continue;
-        edges.subarray(starts[number], starts[number + 1]).sort((a, b) => this.#places[a]! - this.#places[b]! || a - b);
+        edges
+          .subarray(starts[number], starts[number + 1])
+          .sort((a, b) => this.#places[a]! - this.#places[b]! || a - b);
         break;
       }
     }
@@ -181,7 +216,12 @@ export class Net {
   }
 
   #edge(edge: number): Edge {
-    return { subject: this.#iris[this.#subjects[edge]!]!, name: NAMES[this.#places[edge]!]!, object: this.#iris[this.#objects[edge]!]!, graph: this.#iris[this.#graphs[edge]!]! };
+    return {
+      subject: this.#iris[this.#subjects[edge]!]!,
+      name: NAMES[this.#places[edge]!]!,
+      object: this.#iris[this.#objects[edge]!]!,
+      graph: this.#iris[this.#graphs[edge]!]!,
+    };
   }
 
   #numberAgain(iri: string, latest: Latest): number {
@@ -215,4 +255,9 @@ export class Net {
 }
 
 /** What an edge makes of its ends: `[supported, supporting]`. */
-export const supportOf = ({ subject, name, object }: Pick<Edge, "subject" | "name" | "object">): readonly [string, string] => (PROVENANCE[name].support === "object" ? [subject, object] : [object, subject]);
+export const supportOf = ({
+  subject,
+  name,
+  object,
+}: Pick<Edge, "subject" | "name" | "object">): readonly [string, string] =>
+  PROVENANCE[name].support === "object" ? [subject, object] : [object, subject];

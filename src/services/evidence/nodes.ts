@@ -5,17 +5,44 @@ import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import type { Description } from "./descriptions.js";
 import type { Edge } from "./net.js";
-import { type Assertion, compactType, type Dangling, type EvidenceNode, type Reference, type StatedEdge } from "./types.js";
+import {
+  type Assertion,
+  compactType,
+  type Dangling,
+  type EvidenceNode,
+  type Reference,
+  type StatedEdge,
+} from "./types.js";
 
-/** Whose word an edge is; `record` is null where a group's members have each their own. `fields`: which fields of it say so. `derived`: they say the inverse. */
-export interface Said extends Omit<Assertion, "record"> { record: string | null; fields?: readonly (string | null)[]; derived?: true }
+/**
+ * Whose word an edge is; `record` is null where a group's members have each their own. `fields`:
+ * which fields of it say so. `derived`: they say the inverse.
+ */
+export interface Said extends Omit<Assertion, "record"> {
+  record: string | null;
+  fields?: readonly (string | null)[];
+  derived?: true;
+}
 
-const PLACES = new Map((Object.keys(PROVENANCE) as ProvenanceName[]).map((name, place) => [name, place]));
+const PLACES = new Map(
+  (Object.keys(PROVENANCE) as ProvenanceName[]).map((name, place) => [name, place]),
+);
 
 /** What a node shows of one edge: a row for each field where fields were asked for. */
-function statedEdges({ name, object }: Edge, { record, owner, ownsSource, ownsTarget, thirdParty, fields, derived }: Said): StatedEdge[] {
+function statedEdges(
+  { name, object }: Edge,
+  { record, owner, ownsSource, ownsTarget, thirdParty, fields, derived }: Said,
+): StatedEdge[] {
   const row = (field?: { field: string | null }): StatedEdge => ({
-    property: name, object, record, ...field, owner, ownsSource, ownsTarget, ...(thirdParty && { thirdParty }), ...(derived && { derived }),
+    property: name,
+    object,
+    record,
+    ...field,
+    owner,
+    ownsSource,
+    ownsTarget,
+    ...(thirdParty && { thirdParty }),
+    ...(derived && { derived }),
   });
   return fields ? fields.map((field) => row({ field })) : [row()];
 }
@@ -23,36 +50,73 @@ function statedEdges({ name, object }: Edge, { record, owner, ownsSource, ownsTa
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /**
- * What actions say of their results, as the results would say it: programs follow `generatedBy` from node to node, and many
- * crates state `result` of the action only. What a result says itself is left out.
+ * What actions say of their results, as the results would say it: programs follow `generatedBy`
+ * from node to node, and many crates state `result` of the action only. What a result says itself
+ * is left out.
  * @param edges `generated`, with `said` in their order
  * @param stated edges of the results
  */
-export function inverted(edges: readonly Edge[], said: readonly Said[], stated: readonly Edge[]): { edges: Edge[]; said: Said[] } {
-  const known = new Set(stated.flatMap(({ subject, name, object }) => (name === "generatedBy" ? [`${subject} ${object}`] : [])));
-  const left = edges.flatMap(({ subject, object }, index) => (subject === object || known.has(`${object} ${subject}`) ? [] : [index]));
+export function inverted(
+  edges: readonly Edge[],
+  said: readonly Said[],
+  stated: readonly Edge[],
+): { edges: Edge[]; said: Said[] } {
+  const known = new Set(
+    stated.flatMap(({ subject, name, object }) =>
+      name === "generatedBy" ? [`${subject} ${object}`] : [],
+    ),
+  );
+  const left = edges.flatMap(({ subject, object }, index) =>
+    subject === object || known.has(`${object} ${subject}`) ? [] : [index],
+  );
   return {
-    edges: left.map((index) => ({ subject: edges[index]!.object, name: "generatedBy", object: edges[index]!.subject, graph: edges[index]!.graph })),
-    said: left.map((index) => ({ ...said[index]!, ownsSource: said[index]!.ownsTarget, ownsTarget: said[index]!.ownsSource, derived: true })),
+    edges: left.map((index) => ({
+      subject: edges[index]!.object,
+      name: "generatedBy",
+      object: edges[index]!.subject,
+      graph: edges[index]!.graph,
+    })),
+    said: left.map((index) => ({
+      ...said[index]!,
+      ownsSource: said[index]!.ownsTarget,
+      ownsTarget: said[index]!.ownsSource,
+      derived: true,
+    })),
   };
 }
 
 /** An order that does not depend on how the graph was read, each row once. */
 function edgesInOrder(rows: StatedEdge[]): StatedEdge[] {
   if (rows.length < 2) return rows;
-  const sorted = rows.toSorted((a, b) => PLACES.get(a.property)! - PLACES.get(b.property)! || compare(a.object, b.object)
-    || compare(a.record ?? "", b.record ?? "") || compare(a.owner ?? "", b.owner ?? "") || compare(a.field ?? "", b.field ?? ""));
+  const sorted = rows.toSorted(
+    (a, b) =>
+      PLACES.get(a.property)! - PLACES.get(b.property)! ||
+      compare(a.object, b.object) ||
+      compare(a.record ?? "", b.record ?? "") ||
+      compare(a.owner ?? "", b.owner ?? "") ||
+      compare(a.field ?? "", b.field ?? ""),
+  );
   return sorted.filter((each, index) => index === 0 || !isSame(each, sorted[index - 1]!));
 }
 
 const isSame = (a: StatedEdge, b: StatedEdge): boolean =>
-  a.object === b.object && a.property === b.property && a.record === b.record && a.owner === b.owner && a.derived === b.derived && a.field === b.field && a.thirdParty === b.thirdParty;
+  a.object === b.object &&
+  a.property === b.property &&
+  a.record === b.record &&
+  a.owner === b.owner &&
+  a.derived === b.derived &&
+  a.field === b.field &&
+  a.thirdParty === b.thirdParty;
 
 export const reference = (iri: string): Reference => ({ "@id": iri });
 
 /** Of a record whose statements are all about the URL it stands for. */
 export function ofRecord(record: StoredRecord): Description {
-  return { types: [compactType(expandCurie(KINDS[record.kind].rdfClass))], records: [], ...(record.name !== null && { name: record.name }) };
+  return {
+    types: [compactType(expandCurie(KINDS[record.kind].rdfClass))],
+    records: [],
+    ...(record.name !== null && { name: record.name }),
+  };
 }
 
 /**
@@ -60,12 +124,21 @@ export function ofRecord(record: StoredRecord): Description {
  * @param aliases URLs that a crate knows the asked-for record by
  * @param said whose word each edge is, in their order
  */
-export function nodesOf(order: readonly string[], described: ReadonlyMap<string, Description>, edges: readonly Edge[], { root, aliases }: { root: string; aliases: readonly string[] }, said: readonly Said[]): EvidenceNode[] {
+export function nodesOf(
+  order: readonly string[],
+  described: ReadonlyMap<string, Description>,
+  edges: readonly Edge[],
+  { root, aliases }: { root: string; aliases: readonly string[] },
+  said: readonly Said[],
+): EvidenceNode[] {
   const nodes = new Map<string, EvidenceNode>();
   for (const iri of order) {
     const known = described.get(iri);
     if (!known) continue;
-    const node: EvidenceNode = { "@id": iri, "@type": known.types.length === 1 ? known.types : known.types.toSorted() };
+    const node: EvidenceNode = {
+      "@id": iri,
+      "@type": known.types.length === 1 ? known.types : known.types.toSorted(),
+    };
     if (known.name !== undefined) node.name = known.name;
     if (known.description !== undefined) node.description = known.description;
     if (known.group) Object.assign(node, { count: known.group.count, group: known.group.group });
@@ -81,7 +154,8 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
     // Edges come node by node.
     if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];
     if (!node) continue;
-    for (const edge of statedEdges(edges[index]!, said[index]!)) (node.statements ??= []).push(edge);
+    for (const edge of statedEdges(edges[index]!, said[index]!))
+      (node.statements ??= []).push(edge);
     const objects = node[name];
     if (!objects) node[name] = [reference(object)];
     else {
@@ -89,19 +163,30 @@ export function nodesOf(order: readonly string[], described: ReadonlyMap<string,
       several.add(node);
     }
   }
-  for (const node of several) for (const name of Object.keys(PROVENANCE) as ProvenanceName[]) if (node[name]) node[name] = inOrder(node[name]);
-  for (const node of nodes.values()) if (node.statements) node.statements = edgesInOrder(node.statements);
+  for (const node of several)
+    for (const name of Object.keys(PROVENANCE) as ProvenanceName[])
+      if (node[name]) node[name] = inOrder(node[name]);
+  for (const node of nodes.values())
+    if (node.statements) node.statements = edgesInOrder(node.statements);
   return [...nodes.values()];
 }
 
 /** Sorted, each once. */
 const inOrder = (references: readonly Reference[]): Reference[] =>
-  references.toSorted((a, b) => (a["@id"] < b["@id"] ? -1 : Number(a["@id"] > b["@id"]))).filter((each, index, all) => each["@id"] !== all[index - 1]?.["@id"]);
+  references
+    .toSorted((a, b) => (a["@id"] < b["@id"] ? -1 : Number(a["@id"] > b["@id"])))
+    .filter((each, index, all) => each["@id"] !== all[index - 1]?.["@id"]);
 
 /** Says why each of these references leads to nothing that is stored here. */
-export async function dangling(iris: readonly string[], records: Pick<RecordStore, "findMany">): Promise<Dangling[]> {
+export async function dangling(
+  iris: readonly string[],
+  records: Pick<RecordStore, "findMany">,
+): Promise<Dangling[]> {
   const arks = iris.filter(looksLikeArk);
   const stored = arks.length === 0 ? [] : await records.findMany(arks);
   const deleted = new Set(arks.filter((_, i) => stored[i]?.tombstone));
-  return iris.map((iri) => ({ "@id": iri, reason: deleted.has(iri) ? "deleted" : looksLikeArk(iri) ? "unknown" : "external" }));
+  return iris.map((iri) => ({
+    "@id": iri,
+    reason: deleted.has(iri) ? "deleted" : looksLikeArk(iri) ? "unknown" : "external",
+  }));
 }

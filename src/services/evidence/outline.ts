@@ -8,11 +8,21 @@ import { type Asking, describe, type Description } from "./descriptions.js";
 import type { Edge, Net } from "./net.js";
 import { dangling, ofRecord, type Said } from "./nodes.js";
 import { type NodePage, pageOf } from "./parameters.js";
-import { compactType, type Dangling, type EvidenceDeps, type EvidenceRequest, type GroupMarks, type Hidden } from "./types.js";
+import {
+  compactType,
+  type Dangling,
+  type EvidenceDeps,
+  type EvidenceRequest,
+  type GroupMarks,
+  type Hidden,
+} from "./types.js";
 import { seedsOf, walk } from "./walk.js";
 
 /** Like siblings that one node stands in for. */
-interface Group extends GroupMarks { iri: string; members: string[] }
+interface Group extends GroupMarks {
+  iri: string;
+  members: string[];
+}
 
 /** What is known of the nodes that may be grouped. */
 interface Siblings {
@@ -26,16 +36,23 @@ interface Siblings {
   distance: ReadonlyMap<string, number>;
 }
 
-/** Times that nodes are told apart by what is around them; fan-outs of real workflows take two or three. */
+/**
+ * Times that nodes are told apart by what is around them; fan-outs of real workflows take two or
+ * three.
+ */
 const ROUNDS = 64;
 
 /** A relation of a node, and what is at its other end. */
-interface Relation { relation: string; other: string }
+interface Relation {
+  relation: string;
+  other: string;
+}
 
 /**
- * Groups of nodes of one kind that have the same relations to the same neighbours, or to neighbours that are alike
- * themselves: 500 images that one computation used, eight runs on one input and the result of each. The name of a
- * group follows from its kind and its neighbours, so that it is the same in the next answer.
+ * Groups of nodes of one kind that have the same relations to the same neighbours, or to neighbours
+ * that are alike themselves: 500 images that one computation used, eight runs on one input and the
+ * result of each. The name of a group follows from its kind and its neighbours, so that it is the
+ * same in the next answer.
  */
 function groupsOf(siblings: Siblings, atLeast: number, open: ReadonlySet<string>): Group[] {
   const around = relationsOf(siblings);
@@ -65,25 +82,41 @@ function relationsOf({ edges, said }: Siblings): Map<string, Relation[]> {
 }
 
 /**
- * Classes of at least so many nodes that are alike: nodes that begin as one class when they are of one kind and
- * equally far away, and are told apart by the classes of what is around them until that changes nothing (colour
- * refinement). A class that is too small is none: its nodes stand for themselves.
+ * Classes of at least so many nodes that are alike: nodes that begin as one class when they are of
+ * one kind and equally far away, and are told apart by the classes of what is around them until
+ * that changes nothing (colour refinement). A class that is too small is none: its nodes stand for
+ * themselves.
  */
-function classesOf({ root, nodes, described, missing, distance }: Siblings, around: ReadonlyMap<string, Relation[]>, atLeast: number, opened: ReadonlySet<string>): string[][] {
+function classesOf(
+  { root, nodes, described, missing, distance }: Siblings,
+  around: ReadonlyMap<string, Relation[]>,
+  atLeast: number,
+  opened: ReadonlySet<string>,
+): string[][] {
   let classOf = new Map<string, string>();
   const sorted = (keys: ReadonlyMap<string, string>): string[][] => {
     const members = new Map<string, string[]>();
     for (const [node, key] of keys) (members.get(key) ?? members.set(key, []).get(key)!).push(node);
     const large = [...members.values()].filter(({ length }) => length >= atLeast);
-    classOf = new Map(large.flatMap((some, index) => some.map((node): [string, string] => [node, `class ${index}`])));
+    classOf = new Map(
+      large.flatMap((some, index) =>
+        some.map((node): [string, string] => [node, `class ${index}`]),
+      ),
+    );
     return large;
   };
   const candidates = nodes.filter((node) => node !== root && !opened.has(node) && around.has(node));
-  let classes = sorted(new Map(candidates.map((node) => [node, `${distance.get(node)} ${kindOf(node, described, missing)}`])));
+  let classes = sorted(
+    new Map(
+      candidates.map((node) => [node, `${distance.get(node)} ${kindOf(node, described, missing)}`]),
+    ),
+  );
   for (let round = 0; round < ROUNDS; round++) {
     const before = [classes.length, classOf.size];
     const key = (node: string): string => {
-      const relations = around.get(node)!.map(({ relation, other }) => `${relation} ${classOf.get(other) ?? other}`);
+      const relations = around
+        .get(node)!
+        .map(({ relation, other }) => `${relation} ${classOf.get(other) ?? other}`);
       // Hashed, since a hub is related to thousands.
       return hash(`${classOf.get(node)!}\n${relations.toSorted().join("\n")}`);
     };
@@ -93,12 +126,21 @@ function classesOf({ root, nodes, described, missing, distance }: Siblings, arou
   return classes;
 }
 
-function named(classes: readonly string[][], { root, described, missing }: Siblings, around: ReadonlyMap<string, Relation[]>): Group[] {
+function named(
+  classes: readonly string[][],
+  { root, described, missing }: Siblings,
+  around: ReadonlyMap<string, Relation[]>,
+): Group[] {
   const grouped = new Set(classes.flat());
   const seen = new Map<string, number>();
   return classes.map((members) => {
     const kind = kindOf(members[0]!, described, missing);
-    const relations = around.get(members[0]!)!.map(({ relation, other }) => `${relation} ${grouped.has(other) ? kindOf(other, described, missing) : other}`);
+    const relations = around
+      .get(members[0]!)!
+      .map(
+        ({ relation, other }) =>
+          `${relation} ${grouped.has(other) ? kindOf(other, described, missing) : other}`,
+      );
     const name = hash(`${kind}\n${[...new Set(relations)].toSorted().join("\n")}`);
     // Classes that differ further away only.
     const twins = seen.get(name) ?? 0;
@@ -108,8 +150,14 @@ function named(classes: readonly string[][], { root, described, missing }: Sibli
   });
 }
 
-const kindOf = (node: string, described: Siblings["described"], missing: Siblings["missing"]): string =>
-  described.has(node) ? described.get(node)!.types.toSorted().join() : `not here: ${missing.get(node)?.reason}`;
+const kindOf = (
+  node: string,
+  described: Siblings["described"],
+  missing: Siblings["missing"],
+): string =>
+  described.has(node)
+    ? described.get(node)!.types.toSorted().join()
+    : `not here: ${missing.get(node)?.reason}`;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
@@ -129,7 +177,10 @@ export interface Outline {
   aliases: string[];
   /** Every edge among them, on this page or another. */
   net: Net;
-  /** What records among the nodes say of themselves, and perhaps others too, where it was asked for already. */
+  /**
+   * What records among the nodes say of themselves, and perhaps others too, where it was asked for
+   * already.
+   */
   texts?: Promise<string>;
   page: NodePage;
   hidden: Hidden;
@@ -144,36 +195,67 @@ export const AT_ONCE = 15_000;
 /** A node has about so many edges: with fewer nodes than an answer may have, all are described. */
 const EDGES_A_NODE = 3;
 
-export async function outlineOf(ask: Asking, record: StoredRecord, request: EvidenceRequest, deps: EvidenceDeps): Promise<Outline> {
+export async function outlineOf(
+  ask: Asking,
+  record: StoredRecord,
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+): Promise<Outline> {
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
   const aliases = seeds.self.slice(1);
   const assertions = new Assertions(ask, deps.records, { root, aliases });
   const { near, net, beyond, thirdParty, texts } = await walk(ask, seeds, {
-    direction: request.direction, depth: request.depth ?? Number.POSITIVE_INFINITY, ...(request.assertedBy === "owner" && { only: assertions }),
-    describe: request.cursor === undefined && request.depth === undefined ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE : 0,
+    direction: request.direction,
+    depth: request.depth ?? Number.POSITIVE_INFINITY,
+    ...(request.assertedBy === "owner" && { only: assertions }),
+    describe:
+      request.cursor === undefined && request.depth === undefined
+        ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE
+        : 0,
   });
   // Before nodes are left out or grouped: steps are those of the walk.
   const steps = request.direction === "both" ? new Map(near) : near;
-  const nearOf = nearEnd(request.direction, (node) => (node === root || aliases.includes(node) ? 0 : (steps.get(node) ?? Number.POSITIVE_INFINITY)));
+  const nearOf = nearEnd(request.direction, (node) =>
+    node === root || aliases.includes(node) ? 0 : (steps.get(node) ?? Number.POSITIVE_INFINITY),
+  );
   const outline = { record, root, aliases, net, assertions, near: nearOf, ...(texts && { texts }) };
   const kind = request.kinds ? await keepKinds(ask, near, request.kinds, texts) : 0;
   if (kind > 0) net.keep((end) => end === root || near.has(end));
-  const hidden = { ...(beyond > 0 && { depth: beyond }), ...(kind > 0 && { kind }), ...(thirdParty > 0 && { thirdParty }) };
-  if (request.collapse === undefined) return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
+  const hidden = {
+    ...(beyond > 0 && { depth: beyond }),
+    ...(kind > 0 && { kind }),
+    ...(thirdParty > 0 && { thirdParty }),
+  };
+  if (request.collapse === undefined)
+    return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
-  const groups = groupsOf({ root, nodes: [...near.keys()], distance: near, ...known }, request.collapse, new Set(request.expand));
+  const groups = groupsOf(
+    { root, nodes: [...near.keys()], distance: near, ...known },
+    request.collapse,
+    new Set(request.expand),
+  );
   const collapsed = grouped(near, known, groups);
   const away = groups.reduce((sum, { count }) => sum + count, 0);
   return {
-    ...outline, known: collapsed.known, hidden: { ...hidden, ...(away > 0 && { collapsed: away }) },
+    ...outline,
+    known: collapsed.known,
+    hidden: { ...hidden, ...(away > 0 && { collapsed: away }) },
     page: pageOf(root, collapsed.near, request.limit, request.cursor),
   };
 }
 
-/** Takes out what is of other kinds; answers how many. What nothing here describes has no kind and stays. */
-async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly KindName[], texts?: Promise<string>): Promise<number> {
+/**
+ * Takes out what is of other kinds; answers how many. What nothing here describes has no kind and
+ * stays.
+ */
+async function keepKinds(
+  ask: Asking,
+  near: Map<string, number>,
+  kinds: readonly KindName[],
+  texts?: Promise<string>,
+): Promise<number> {
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   let away = 0;
   for (const [node, { types }] of await describe(ask, [...near.keys()], texts)) {
@@ -183,26 +265,52 @@ async function keepKinds(ask: Asking, near: Map<string, number>, kinds: readonly
   return away;
 }
 
-async function knowAll(ask: Asking, nodes: readonly string[], { record, root, net, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">, deps: EvidenceDeps): Promise<Known> {
+async function knowAll(
+  ask: Asking,
+  nodes: readonly string[],
+  { record, root, net, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">,
+  deps: EvidenceDeps,
+): Promise<Known> {
   const described = await describe(ask, nodes, texts);
   if (!described.has(root)) described.set(root, ofRecord(record));
-  const missing = await dangling(nodes.filter((node) => !described.has(node)), deps.records);
+  const missing = await dangling(
+    nodes.filter((node) => !described.has(node)),
+    deps.records,
+  );
   const edges = [...net.edges()];
-  return { described, missing: new Map(missing.map((each) => [each["@id"], each])), edges, said: await assertions.of(edges, near) };
+  return {
+    described,
+    missing: new Map(missing.map((each) => [each["@id"], each])),
+    edges,
+    said: await assertions.of(edges, near),
+  };
 }
 
 /** The same nodes and edges with each group as one node, as near as its nearest member. */
-function grouped(near: ReadonlyMap<string, number>, known: Known, groups: readonly Group[]): { near: Map<string, number>; known: Known } {
-  const home = new Map(groups.flatMap((group) => group.members.map((member): [string, string] => [member, group.iri])));
+function grouped(
+  near: ReadonlyMap<string, number>,
+  known: Known,
+  groups: readonly Group[],
+): { near: Map<string, number>; known: Known } {
+  const home = new Map(
+    groups.flatMap((group) => group.members.map((member): [string, string] => [member, group.iri])),
+  );
   const at = (iri: string): string => home.get(iri) ?? iri;
   const nearer = new Map<string, number>();
-  for (const [node, steps] of near) nearer.set(at(node), Math.min(steps, nearer.get(at(node)) ?? steps));
+  for (const [node, steps] of near)
+    nearer.set(at(node), Math.min(steps, nearer.get(at(node)) ?? steps));
   const described = new Map(known.described);
   const missing = new Map(known.missing);
   for (const { iri, count, group, members } of groups) {
     const absent = known.missing.get(members[0]!);
     if (absent) missing.set(iri, { "@id": iri, reason: absent.reason, count, group });
-    else described.set(iri, { types: known.described.get(members[0]!)!.types, records: [], name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`, group: { count, group } });
+    else
+      described.set(iri, {
+        types: known.described.get(members[0]!)!.types,
+        records: [],
+        name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`,
+        group: { count, group },
+      });
   }
   return {
     near: nearer,
@@ -211,13 +319,21 @@ function grouped(near: ReadonlyMap<string, number>, known: Known, groups: readon
 }
 
 /** One edge for all between two groups that the same owner states. @param at where a node is now */
-function groupedEdges({ edges, said }: Known, at: (iri: string) => string): Pick<Known, "edges" | "said"> {
+function groupedEdges(
+  { edges, said }: Known,
+  at: (iri: string) => string,
+): Pick<Known, "edges" | "said"> {
   const found = new Map<string, { edge: Edge; said: Said }>();
   for (const [index, { subject, name, object, graph }] of edges.entries()) {
     const edge = { subject: at(subject), name, object: at(object), graph };
     const { record, ...by } = said[index]!;
     const isGroup = edge.subject !== subject || edge.object !== object;
-    const key = [edge.subject, name, edge.object, ...(isGroup ? [by.owner, by.ownsSource, by.ownsTarget, by.thirdParty] : [record])].join(" ");
+    const key = [
+      edge.subject,
+      name,
+      edge.object,
+      ...(isGroup ? [by.owner, by.ownsSource, by.ownsTarget, by.thirdParty] : [record]),
+    ].join(" ");
     const known = found.get(key);
     if (!known) found.set(key, { edge, said: { record, ...by } });
     else if (known.said.record !== record) known.said = { ...known.said, record: null };

@@ -10,47 +10,91 @@ const COLLAPSE = 5;
 const DIRECTIONS = ["upstream", "downstream", "both"];
 
 /** What a query string asks of an evidence graph. @throws ValidationError with all that is wrong */
-export function evidenceParameters(query: Readonly<Record<string, string | undefined>>): EvidenceParameters {
+export function evidenceParameters(
+  query: Readonly<Record<string, string | undefined>>,
+): EvidenceParameters {
   const problems: ValidationItem[] = [];
-  const oneOf = (name: string, value: string, allowed: readonly string[]): void => checkOneOf(problems, name, value, allowed);
+  const oneOf = (name: string, value: string, allowed: readonly string[]): void =>
+    checkOneOf(problems, name, value, allowed);
   const { direction = "upstream", cursor, collapse, statements = "false" } = query;
   const assertedBy = assertedByOf(query, problems);
   oneOf("direction", direction, DIRECTIONS);
-  if (!/^(?:true|false|1|0)$/.test(statements)) problems.push({ loc: ["query", "statements"], msg: "Input should be a valid boolean, unable to interpret input", type: "bool_parsing" });
+  if (!/^(?:true|false|1|0)$/.test(statements))
+    problems.push({
+      loc: ["query", "statements"],
+      msg: "Input should be a valid boolean, unable to interpret input",
+      type: "bool_parsing",
+    });
   const kinds = listOf(query["kind"]);
   for (const kind of kinds ?? []) oneOf("kind", kind, Object.keys(KINDS));
-  const numbers: { depth?: number; limit?: number; collapse?: number } = collapse === "true" ? { collapse: COLLAPSE } : {};
+  const numbers: { depth?: number; limit?: number; collapse?: number } =
+    collapse === "true" ? { collapse: COLLAPSE } : {};
   for (const name of ["depth", "limit", "collapse"] as const) {
     const raw = query[name];
     if (raw === undefined || (name === "collapse" && (raw === "true" || raw === "false"))) continue;
     if (/^[+-]?\d{1,15}$/.test(raw)) numbers[name] = Number(raw);
-    else problems.push({ loc: ["query", name], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
+    else
+      problems.push({
+        loc: ["query", name],
+        msg: "Input should be a valid integer, unable to parse string as an integer",
+        type: "int_parsing",
+      });
   }
   if (problems.length > 0) throw new ValidationError(problems);
   const expand = listOf(query["expand"]);
   return {
-    direction: direction as Direction, ...numbers, ...(cursor === undefined ? {} : { cursor }), ...(kinds ? { kinds: kinds as KindName[] } : {}),
-    ...(assertedBy === "owner" ? { assertedBy } : {}), ...(expand ? { expand } : {}), ...(/^(?:true|1)$/.test(statements) ? { statements: true } : {}),
+    direction: direction as Direction,
+    ...numbers,
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(kinds ? { kinds: kinds as KindName[] } : {}),
+    ...(assertedBy === "owner" ? { assertedBy } : {}),
+    ...(expand ? { expand } : {}),
+    ...(/^(?:true|1)$/.test(statements) ? { statements: true } : {}),
   };
 }
 
 /** Several values of one parameter stand between commas. */
-const listOf = (raw: string | undefined): string[] | undefined => raw?.split(",").map((each) => each.trim()).filter((each) => each !== "");
+const listOf = (raw: string | undefined): string[] | undefined =>
+  raw
+    ?.split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
 
-function checkOneOf(problems: ValidationItem[], name: string, value: string, allowed: readonly string[]): void {
+function checkOneOf(
+  problems: ValidationItem[],
+  name: string,
+  value: string,
+  allowed: readonly string[],
+): void {
   if (allowed.includes(value)) return;
-  const expected = allowed.map((each) => `'${each}'`).join(", ").replace(/, ([^,]*)$/, " or $1");
-  problems.push({ loc: ["query", name], msg: `Input should be ${expected}`, type: "literal_error", ctx: { expected } });
+  const expected = allowed
+    .map((each) => `'${each}'`)
+    .join(", ")
+    .replace(/, ([^,]*)$/, " or $1");
+  problems.push({
+    loc: ["query", name],
+    msg: `Input should be ${expected}`,
+    type: "literal_error",
+    ctx: { expected },
+  });
 }
 
-function assertedByOf(query: Readonly<Record<string, string | undefined>>, problems: ValidationItem[]): AssertedBy {
+function assertedByOf(
+  query: Readonly<Record<string, string | undefined>>,
+  problems: ValidationItem[],
+): AssertedBy {
   const { assertedBy = "anyone" } = query;
   checkOneOf(problems, "assertedBy", assertedBy, ["owner", "anyone"]);
   return assertedBy as AssertedBy;
 }
 
-/** `assertedBy` alone, where nothing else of an evidence graph can be asked for. @throws ValidationError */
-export function assertedByParameter(query: Readonly<Record<string, string | undefined>>): AssertedBy {
+/**
+ * `assertedBy` alone, where nothing else of an evidence graph can be asked for.
+ * @throws ValidationError
+ */
+export function assertedByParameter(
+  query: Readonly<Record<string, string | undefined>>,
+): AssertedBy {
   const problems: ValidationItem[] = [];
   const value = assertedByOf(query, problems);
   if (problems.length > 0) throw new ValidationError(problems);
@@ -58,21 +102,33 @@ export function assertedByParameter(query: Readonly<Record<string, string | unde
 }
 
 /** Where a page ended: distance and identifier of its last node. Opaque to clients. */
-interface Position { distance: number; iri: string }
+interface Position {
+  distance: number;
+  iri: string;
+}
 
 function writeCursor({ distance, iri }: Position): string {
   return Buffer.from(JSON.stringify([distance, iri])).toString("base64url");
 }
 
-/** @throws {import("../../errors.js").ValidationError} at `query.cursor` for what {@link writeCursor} did not write */
+/**
+ * @throws {import("../../errors.js").ValidationError} at `query.cursor` for what
+ * {@link writeCursor} did not write
+ */
 function readCursor(cursor: string): Position {
   try {
-    const [distance, iri, ...rest] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
-    if (Number.isSafeInteger(distance) && typeof iri === "string" && rest.length === 0) return { distance: distance as number, iri };
+    const [distance, iri, ...rest] = JSON.parse(
+      Buffer.from(cursor, "base64url").toString(),
+    ) as unknown[];
+    if (Number.isSafeInteger(distance) && typeof iri === "string" && rest.length === 0)
+      return { distance: distance as number, iri };
   } catch {
     // Told below.
   }
-  throw invalid(["query", "cursor"], "Value error, this is no cursor of an evidence graph; take it from the answer before");
+  throw invalid(
+    ["query", "cursor"],
+    "Value error, this is no cursor of an evidence graph; take it from the answer before",
+  );
 }
 
 /** True when a node comes after the position in the order of pages. */
@@ -80,13 +136,23 @@ function isAfter(position: Position, distance: number, iri: string): boolean {
   return distance > position.distance || (distance === position.distance && iri > position.iri);
 }
 
-export interface NodePage { nodes: string[]; later: number; cursor?: string }
+export interface NodePage {
+  nodes: string[];
+  later: number;
+  cursor?: string;
+}
 
 /**
- * The nodes of one answer. The asked-for record is on every page and counts; a page of one still moves on.
+ * The nodes of one answer. The asked-for record is on every page and counts; a page of one still
+ * moves on.
  * @param near steps of all nodes but the asked-for record
  */
-export function pageOf(root: string, near: ReadonlyMap<string, number>, limit: number, cursor: string | undefined): NodePage {
+export function pageOf(
+  root: string,
+  near: ReadonlyMap<string, number>,
+  limit: number,
+  cursor: string | undefined,
+): NodePage {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const order = inOrder(near);
   const rest = after ? order.filter((node) => isAfter(after, near.get(node)!, node)) : order;
@@ -94,7 +160,13 @@ export function pageOf(root: string, near: ReadonlyMap<string, number>, limit: n
   const later = rest.length - nodes.length;
   if (later === 0) return { nodes: [root, ...nodes], later };
   const last = nodes.at(-1);
-  return { nodes: [root, ...nodes], later, cursor: writeCursor(last === undefined ? { distance: -1, iri: "" } : { distance: near.get(last)!, iri: last }) };
+  return {
+    nodes: [root, ...nodes],
+    later,
+    cursor: writeCursor(
+      last === undefined ? { distance: -1, iri: "" } : { distance: near.get(last)!, iri: last },
+    ),
+  };
 }
 
 /** Nearest first, then by identifier: an order that a later page finds again. */
@@ -106,10 +178,19 @@ function inOrder(near: ReadonlyMap<string, number>): string[] {
 
 const MOST = 100_000;
 
-/** @throws {import("../../errors.js").ValidationError} for what is not a whole number from `least` to 100000 */
+/**
+ * @throws {import("../../errors.js").ValidationError} for what is not a whole number from `least`
+ * to 100000
+ */
 export function checkRange(name: "limit" | "depth" | "collapse", value: number, least = 1): void {
   const loc = ["query", name];
   if (!Number.isInteger(value)) throw invalid(loc, "Input should be a valid integer", "int_type");
-  if (value < least) throw invalid(loc, `Input should be greater than or equal to ${least}`, "greater_than_equal", { ge: least });
-  if (value > MOST) throw invalid(loc, `Input should be less than or equal to ${MOST}`, "less_than_equal", { le: MOST });
+  if (value < least)
+    throw invalid(loc, `Input should be greater than or equal to ${least}`, "greater_than_equal", {
+      ge: least,
+    });
+  if (value > MOST)
+    throw invalid(loc, `Input should be less than or equal to ${MOST}`, "less_than_equal", {
+      le: MOST,
+    });
 }

@@ -8,7 +8,15 @@ import { type Asking, describe, describeRecord } from "./descriptions.js";
 import { type Edge, supportOf } from "./net.js";
 import { dangling, inverted, nodesOf, ofRecord, reference } from "./nodes.js";
 import { AT_ONCE, type Known, type Outline } from "./outline.js";
-import { type Dangling, EVIDENCE_CONTEXT, type EvidenceAnswer, type EvidenceDeps, type EvidenceNode, type EvidenceRequest, type Reference } from "./types.js";
+import {
+  type Dangling,
+  EVIDENCE_CONTEXT,
+  type EvidenceAnswer,
+  type EvidenceDeps,
+  type EvidenceNode,
+  type EvidenceRequest,
+  type Reference,
+} from "./types.js";
 import { NAME_OF_IRI } from "./walk.js";
 
 /** Documents looked into at a time: between two lots others get their turn. */
@@ -16,24 +24,35 @@ const STATEMENTS_AT_ONCE = 100;
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
 
 /**
- * Which fields of the record that states an edge say so: found by normalising its document once more, field by field, so
- * that they are told by the very rules that made the edges.
+ * Which fields of the record that states an edge say so: found by normalising its document once
+ * more, field by field, so that they are told by the very rules that made the edges.
  * @returns in the order of the edges; null where the document says it no longer in so many words
  */
-export async function fieldsOf(edges: readonly Edge[], records: Pick<RecordStore, "findMany">): Promise<(string | null)[][]> {
+export async function fieldsOf(
+  edges: readonly Edge[],
+  records: Pick<RecordStore, "findMany">,
+): Promise<(string | null)[][]> {
   const said = await saidBy([...new Set(edges.map(({ graph }) => graph))], records);
   return edges.map(({ subject, name, object, graph }) => {
     const fields = said.get(graph)?.get(`${name} ${comparable(object)}`) ?? [];
-    const exact = fields.filter((field) => field.subject === comparable(subject) || field.subject === comparable(graph));
+    const exact = fields.filter(
+      (field) => field.subject === comparable(subject) || field.subject === comparable(graph),
+    );
     const names = [...new Set((exact.length > 0 ? exact : fields).map(({ field }) => field))];
     return names.length > 0 ? names : [null];
   });
 }
 
-interface FieldSaid { field: string; subject: string }
+interface FieldSaid {
+  field: string;
+  subject: string;
+}
 type Fields = ReadonlyMap<string, FieldSaid[]>;
 
-async function saidBy(arks: readonly string[], records: Pick<RecordStore, "findMany">): Promise<Map<string, Fields>> {
+async function saidBy(
+  arks: readonly string[],
+  records: Pick<RecordStore, "findMany">,
+): Promise<Map<string, Fields>> {
   const found = new Map<string, Fields>();
   for (let start = 0; start < arks.length; start += STATEMENTS_AT_ONCE) {
     for (const record of await records.findMany(arks.slice(start, start + STATEMENTS_AT_ONCE))) {
@@ -45,18 +64,51 @@ async function saidBy(arks: readonly string[], records: Pick<RecordStore, "findM
 
 /** What each field of a document says, by name of the relation and what it leads to. */
 async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
-  const { "@context": context, "@type": type, ...body } = publicView(KINDS[record.kind], JSON.parse(Buffer.from(record.document).toString()) as JsonObject);
-  const fields = Object.entries(body).filter(([name, value]) => (name === "@reverse" || !name.startsWith("@")) && value !== null && ["string", "object"].includes(typeof value));
+  const {
+    "@context": context,
+    "@type": type,
+    ...body
+  } = publicView(
+    KINDS[record.kind],
+    JSON.parse(Buffer.from(record.document).toString()) as JsonObject,
+  );
+  const fields = Object.entries(body).filter(
+    ([name, value]) =>
+      (name === "@reverse" || !name.startsWith("@")) &&
+      value !== null &&
+      ["string", "object"].includes(typeof value),
+  );
   const fromCrate = record.crate !== null || KINDS[record.kind].loose === true;
-  const inputs = fields.map(([name, value]) => ({ ark: record.ark, kind: record.kind, fromCrate, document: { ...(type === undefined ? {} : { "@type": type }), [name]: value } as JsonObject }));
-  // What a crate brings shares its context; what the API took is mostly plain and needs no JSON-LD processor.
-  const graphs = fromCrate ? await graphsOf(context, inputs) : await Promise.all(inputs.map((input) => graphOf({ ...input, document: { ...(context === undefined ? {} : { "@context": context }), ...input.document } })));
+  const inputs = fields.map(([name, value]) => ({
+    ark: record.ark,
+    kind: record.kind,
+    fromCrate,
+    document: { ...(type === undefined ? {} : { "@type": type }), [name]: value } as JsonObject,
+  }));
+  // What a crate brings shares its context; what the API took is mostly plain and needs no JSON-LD
+  // processor.
+  const graphs = fromCrate
+    ? await graphsOf(context, inputs)
+    : await Promise.all(
+        inputs.map((input) =>
+          graphOf({
+            ...input,
+            document: {
+              ...(context === undefined ? {} : { "@context": context }),
+              ...input.document,
+            },
+          }),
+        ),
+      );
   const said = new Map<string, FieldSaid[]>();
   for (const [index, { quads }] of graphs.entries()) {
     const field = fields[index]![0];
     for (const line of quads.split("\n")) {
       const [, subject, property, object] = STATEMENT.exec(line) ?? [];
-      const name = property === undefined || line.includes("#inferred> .") ? undefined : NAME_OF_IRI.get(property);
+      const name =
+        property === undefined || line.includes("#inferred> .")
+          ? undefined
+          : NAME_OF_IRI.get(property);
       if (!name) continue;
       const key = `${name} ${comparable(object!)}`;
       (said.get(key) ?? said.set(key, []).get(key)!).push({ field, subject: comparable(subject!) });
@@ -65,15 +117,29 @@ async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
   return said;
 }
 
-/** Spellings that a record is known by are one; objects inside records are numbered anew field by field. */
+/**
+ * Spellings that a record is known by are one; objects inside records are numbered anew field by
+ * field.
+ */
 function comparable(iri: string): string {
   const bare = iri.replace(/#genid-\d+$/, "#genid");
   return looksLikeArk(bare) ? arkKey(bare) : bare;
 }
 
 /** The same for edges of an answer, by the record that states each. */
-export const fieldsStated = (edges: readonly { source: string; name: Edge["name"]; target: string; record: string }[], records: Pick<RecordStore, "findMany">): Promise<(string | null)[][]> =>
-  fieldsOf(edges.map(({ source, name, target, record }) => ({ subject: source, name, object: target, graph: record })), records);
+export const fieldsStated = (
+  edges: readonly { source: string; name: Edge["name"]; target: string; record: string }[],
+  records: Pick<RecordStore, "findMany">,
+): Promise<(string | null)[][]> =>
+  fieldsOf(
+    edges.map(({ source, name, target, record }) => ({
+      subject: source,
+      name,
+      object: target,
+      graph: record,
+    })),
+    records,
+  );
 
 /** Of more nodes than are read at once, so many at a time: with more the heap grows. */
 const LOT = 50;
@@ -81,29 +147,52 @@ const LOT = 50;
 type Stated = Pick<Known, "edges" | "said">;
 
 /** Reads the nodes of an outline, the first lot at once. `complete`: there are no more. */
-export async function readNodes(ask: Asking, outline: Outline, request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer & { complete: boolean }> {
+export async function readNodes(
+  ask: Asking,
+  outline: Outline,
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+): Promise<EvidenceAnswer & { complete: boolean }> {
   const { root, page, hidden } = outline;
   const missing: Dangling[] = [];
   const complete = page.nodes.length <= AT_ONCE;
   const lot = complete ? AT_ONCE : LOT;
   const read = async (start: number): Promise<EvidenceNode[]> => {
     const order = page.nodes.slice(start, start + lot);
-    const known = outline.known ?? (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
+    const known =
+      outline.known ??
+      (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
     for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
     const here = new Set(order);
     const where = (shown: (edge: Edge) => boolean): Stated => {
       const places = known.edges.flatMap((edge, index) => (shown(edge) ? [index] : []));
-      return { edges: places.map((index) => known.edges[index]!), said: places.map((index) => known.said[index]!) };
+      return {
+        edges: places.map((index) => known.edges[index]!),
+        said: places.map((index) => known.said[index]!),
+      };
     };
     const withFields = async ({ edges, said }: Stated): Promise<Stated> => {
       if (!request.statements) return { edges, said };
       const fields = await fieldsOf(edges, deps.records);
-      return { edges, said: said.map((each, index) => ({ ...each, fields: each.record === null ? [null] : fields[index]! })) };
+      return {
+        edges,
+        said: said.map((each, index) => ({
+          ...each,
+          fields: each.record === null ? [null] : fields[index]!,
+        })),
+      };
     };
     const own = await withFields(outline.known ? where(({ subject }) => here.has(subject)) : known);
-    const made = await withFields(outline.known ? where(({ name, object }) => name === "generated" && here.has(object)) : await madeOf(order, outline));
+    const made = await withFields(
+      outline.known
+        ? where(({ name, object }) => name === "generated" && here.has(object))
+        : await madeOf(order, outline),
+    );
     const derived = inverted(made.edges, made.said, own.edges);
-    return nodesOf(order, known.described, [...own.edges, ...derived.edges], outline, [...own.said, ...derived.said]);
+    return nodesOf(order, known.described, [...own.edges, ...derived.edges], outline, [
+      ...own.said,
+      ...derived.said,
+    ]);
   };
   const first = await read(0);
   return {
@@ -114,11 +203,20 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
       for (let start = lot; start < page.nodes.length; start += lot) yield await read(start);
     },
     tail() {
-      const deleted = missing.reduce((sum, { reason, count = 1 }) => sum + (reason === "deleted" ? count : 0), 0);
+      const deleted = missing.reduce(
+        (sum, { reason, count = 1 }) => sum + (reason === "deleted" ? count : 0),
+        0,
+      );
       return {
-        outputs: outputsOf(outline), dangling: missing,
-        hidden: { ...hidden, ...(page.later > 0 && { limit: page.later }), ...(deleted > 0 && { deleted }) },
-        truncated: page.cursor !== undefined, ...(page.cursor !== undefined && { cursor: page.cursor }),
+        outputs: outputsOf(outline),
+        dangling: missing,
+        hidden: {
+          ...hidden,
+          ...(page.later > 0 && { limit: page.later }),
+          ...(deleted > 0 && { deleted }),
+        },
+        truncated: page.cursor !== undefined,
+        ...(page.cursor !== undefined && { cursor: page.cursor }),
         asOf: ask.oldest,
       };
     },
@@ -126,25 +224,46 @@ export async function readNodes(ask: Asking, outline: Outline, request: Evidence
 }
 
 /** What is said of how nodes were generated, by those that generated them. */
-async function madeOf(order: readonly string[], { net, assertions, near }: Outline): Promise<Stated> {
+async function madeOf(
+  order: readonly string[],
+  { net, assertions, near }: Outline,
+): Promise<Stated> {
   const edges = net.edgesInto(order, "generated");
   return { edges, said: edges.length === 0 ? [] : await assertions.of(edges, near) };
 }
 
-async function know(ask: Asking, order: readonly string[], { root, record, net, assertions, near }: Outline, deps: EvidenceDeps, texts: Outline["texts"]): Promise<Known> {
+async function know(
+  ask: Asking,
+  order: readonly string[],
+  { root, record, net, assertions, near }: Outline,
+  deps: EvidenceDeps,
+  texts: Outline["texts"],
+): Promise<Known> {
   // Before the descriptions are waited for: the engine is still at work.
   const edges = net.edgesOf(order);
   const alone = order.length === 1 && order[0] === root;
-  const described = await (alone && !texts ? describeRecord(ask, root, deps.records) : describe(ask, order, texts));
+  const described = await (alone && !texts
+    ? describeRecord(ask, root, deps.records)
+    : describe(ask, order, texts));
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
-  const missing = await dangling(order.filter((node) => !described.has(node)), deps.records);
-  return { edges, said: await assertions.of(edges, near), described, missing: new Map(missing.map((each) => [each["@id"], each])) };
+  const missing = await dangling(
+    order.filter((node) => !described.has(node)),
+    deps.records,
+  );
+  return {
+    edges,
+    said: await assertions.of(edges, near),
+    described,
+    missing: new Map(missing.map((each) => [each["@id"], each])),
+  };
 }
 
 /** What supports nothing else that was found; in a cycle without end, the asked-for record. */
 function outputsOf({ page: { nodes }, net, known, root, record }: Outline): Reference[] {
   const supports = known ? supportersIn(known.edges) : net.supporters();
-  const ends = nodes.filter((node) => !supports(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1));
+  const ends = nodes.filter(
+    (node) => !supports(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1),
+  );
   return (ends.length > 0 ? ends : [root]).map(reference);
 }
 

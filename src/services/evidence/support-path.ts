@@ -23,7 +23,10 @@ export interface PathEdge {
 export interface SupportPath {
   from: string;
   to: string;
-  /** `upstream`: `to` supports `from`; `downstream`: the other way; null when neither supports the other. */
+  /**
+   * `upstream`: `to` supports `from`; `downstream`: the other way; null when neither supports the
+   * other.
+   */
   direction: OneWay | null;
   /** Steps; null when there is no way. */
   length: number | null;
@@ -34,33 +37,79 @@ export interface SupportPath {
   asOf: number;
 }
 
-/** Looks upstream first, then downstream. Of several shortest ways the first by identifier. @throws ServiceError as `evidenceGraph`, for either record */
-export async function supportPath(from: string, to: string, deps: EvidenceDeps, assertedBy: AssertedBy = "anyone"): Promise<SupportPath> {
+/**
+ * Looks upstream first, then downstream. Of several shortest ways the first by identifier.
+ * @throws ServiceError as `evidenceGraph`, for either record
+ */
+export async function supportPath(
+  from: string,
+  to: string,
+  deps: EvidenceDeps,
+  assertedBy: AssertedBy = "anyone",
+): Promise<SupportPath> {
   const start = await upToDate(from, deps);
   const end = await upToDate(to, deps);
   const ask = askingOf(deps);
   const starts = await seedsOf(ask, start, deps.records);
   const ends = await seedsOf(ask, end, deps.records);
-  const assertions = new Assertions(ask, deps.records, { root: start.ark, aliases: starts.self.slice(1) });
+  const assertions = new Assertions(ask, deps.records, {
+    root: start.ark,
+    aliases: starts.self.slice(1),
+  });
   for (const way of ["upstream", "downstream"] as const) {
     const net = new Net();
-    const nodes = await shortest(ask, net, all(starts), new Set(all(ends)), way, assertedBy === "owner" ? assertions : undefined);
+    const nodes = await shortest(
+      ask,
+      net,
+      all(starts),
+      new Set(all(ends)),
+      way,
+      assertedBy === "owner" ? assertions : undefined,
+    );
     if (!nodes) continue;
     const shown = await told(ask, net, nodes, way, { records: [start, end], assertions }, deps);
-    return { from: start.ark, to: end.ark, direction: way, length: nodes.length - 1, ...shown, asOf: ask.oldest };
+    return {
+      from: start.ark,
+      to: end.ark,
+      direction: way,
+      length: nodes.length - 1,
+      ...shown,
+      asOf: ask.oldest,
+    };
   }
-  return { from: start.ark, to: end.ark, direction: null, length: null, nodes: [], edges: [], asOf: ask.oldest };
+  return {
+    from: start.ark,
+    to: end.ark,
+    direction: null,
+    length: null,
+    nodes: [],
+    edges: [],
+    asOf: ask.oldest,
+  };
 }
 
 const all = ({ self, parts }: Seeds): string[] => [...self, ...parts];
 
-async function shortest(ask: Asking, net: Net, starts: readonly string[], ends: ReadonlySet<string>, way: OneWay, only?: Assertions): Promise<string[] | undefined> {
+async function shortest(
+  ask: Asking,
+  net: Net,
+  starts: readonly string[],
+  ends: ReadonlySet<string>,
+  way: OneWay,
+  only?: Assertions,
+): Promise<string[] | undefined> {
   const next = new Map<string, string[]>();
   const found = starts.find((node) => ends.has(node));
   if (found !== undefined) return [found];
   // The shortest way may lead along edges of third parties, and another is looked for then.
-  await discover(ask, net, starts, way, { depth: Number.POSITIVE_INFINITY, ...(only ? {} : { until: ends }) });
-  await only?.dropThirdParties(net, nearEnd(way, () => 0));
+  await discover(ask, net, starts, way, {
+    depth: Number.POSITIVE_INFINITY,
+    ...(only ? {} : { until: ends }),
+  });
+  await only?.dropThirdParties(
+    net,
+    nearEnd(way, () => 0),
+  );
   for (const edge of net.edges()) {
     const [supported, supporting] = supportOf(edge);
     const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
@@ -81,35 +130,65 @@ async function shortest(ask: Asking, net: Net, starts: readonly string[], ends: 
 
 function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): string[] {
   const nodes: string[] = [];
-  for (let node: string | undefined = end; node !== undefined; node = before.get(node)) nodes.push(node);
+  for (let node: string | undefined = end; node !== undefined; node = before.get(node))
+    nodes.push(node);
   return nodes.toReversed();
 }
 
-async function told(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, { records, assertions }: { records: readonly StoredRecord[]; assertions: Assertions }, deps: EvidenceDeps): Promise<Pick<SupportPath, "nodes" | "edges">> {
+async function told(
+  ask: Asking,
+  net: Net,
+  nodes: readonly string[],
+  way: OneWay,
+  { records, assertions }: { records: readonly StoredRecord[]; assertions: Assertions },
+  deps: EvidenceDeps,
+): Promise<Pick<SupportPath, "nodes" | "edges">> {
   const place = new Map(nodes.map((node, index) => [node, index]));
   const edges = net.edgesOf(nodes).filter((edge) => {
     const [supported, supporting] = supportOf(edge).map((end) => place.get(end));
-    return supported !== undefined && supporting !== undefined && supporting - supported === (way === "upstream" ? 1 : -1);
+    return (
+      supported !== undefined &&
+      supporting !== undefined &&
+      supporting - supported === (way === "upstream" ? 1 : -1)
+    );
   });
-  const said = await assertions.of(edges, nearEnd(way, () => 0));
+  const said = await assertions.of(
+    edges,
+    nearEnd(way, () => 0),
+  );
   const fields = await fieldsOf(edges, deps.records);
   const described = await describe(ask, nodes);
-  for (const record of records) if (nodes.includes(record.ark) && !described.has(record.ark)) described.set(record.ark, ofRecord(record));
-  const known = new Map(nodesOf(nodes, described, [], { root: "", aliases: [] }, []).map((node) => [node["@id"], node]));
+  for (const record of records)
+    if (nodes.includes(record.ark) && !described.has(record.ark))
+      described.set(record.ark, ofRecord(record));
+  const known = new Map(
+    nodesOf(nodes, described, [], { root: "", aliases: [] }, []).map((node) => [node["@id"], node]),
+  );
   const once = new Map<string, PathEdge>();
   for (const [index, { subject, name, object }] of edges.entries()) {
     const key = `${subject} ${name} ${object}`;
-    const edge = once.get(key) ?? once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
+    const edge =
+      once.get(key) ??
+      once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
     const { record, thirdParty, ...owns } = said[index]!;
-    for (const field of fields[index]!) edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
+    for (const field of fields[index]!)
+      edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
   }
   for (const edge of once.values()) {
-    edge.statedBy = edge.statedBy.toSorted((a, b) => (a.record < b.record ? -1 : Number(a.record > b.record)))
-      .filter((each, place, every) => each.record !== every[place - 1]?.record || each.field !== every[place - 1]?.field);
+    edge.statedBy = edge.statedBy
+      .toSorted((a, b) => (a.record < b.record ? -1 : Number(a.record > b.record)))
+      .filter(
+        (each, place, every) =>
+          each.record !== every[place - 1]?.record || each.field !== every[place - 1]?.field,
+      );
     if (edge.statedBy.every(({ thirdParty }) => thirdParty)) edge.thirdParty = true;
   }
   return {
     nodes: nodes.map((node) => known.get(node) ?? { "@id": node, "@type": [] }),
-    edges: [...once.values()].toSorted((a, b) => Math.min(place.get(a.source)!, place.get(a.target)!) - Math.min(place.get(b.source)!, place.get(b.target)!) || (a.name < b.name ? -1 : 1)),
+    edges: [...once.values()].toSorted(
+      (a, b) =>
+        Math.min(place.get(a.source)!, place.get(a.target)!) -
+          Math.min(place.get(b.source)!, place.get(b.target)!) || (a.name < b.name ? -1 : 1),
+    ),
   };
 }

@@ -2,31 +2,70 @@ import type { EvidenceGraph, EvidenceNode, Reference } from "./types.js";
 
 // Only types are imported here: the command-line tool draws trees and must not load the service.
 
-/** Names of properties whose object rests on the subject; all other provenance runs the other way. */
-const SUBJECT_SUPPORTS = new Set(["generated", "usedBy", "datasetUsedBy", "softwareUsedBy", "sampleUsedBy", "instrumentUsedBy", "reagentUsedBy", "mlModelUsedBy", "serviceUsedBy", "derivedTo"]);
-const NO_EDGES = new Set(["@id", "@type", "name", "description", "sameAs", "statements", "count", "group"]);
+/**
+ * Names of properties whose object rests on the subject; all other provenance runs the other way.
+ */
+const SUBJECT_SUPPORTS = new Set([
+  "generated",
+  "usedBy",
+  "datasetUsedBy",
+  "softwareUsedBy",
+  "sampleUsedBy",
+  "instrumentUsedBy",
+  "reagentUsedBy",
+  "mlModelUsedBy",
+  "serviceUsedBy",
+  "derivedTo",
+]);
+const NO_EDGES = new Set([
+  "@id",
+  "@type",
+  "name",
+  "description",
+  "sameAs",
+  "statements",
+  "count",
+  "group",
+]);
 
 /** Steps drawn below each other; further to the right no terminal shows anything. */
 const DEEPEST = 100;
 
 /** `thirdParty`: whose word it is, when nobody else states it. */
-interface Branch { to: string; by: string; thirdParty?: string }
-interface Step { id: string; label: string; indent: string; last: boolean; top: boolean; depth: number }
+interface Branch {
+  to: string;
+  by: string;
+  thirdParty?: string;
+}
+interface Step {
+  id: string;
+  label: string;
+  indent: string;
+  last: boolean;
+  top: boolean;
+  depth: number;
+}
 
 /**
- * The answer as an indented tree of text, one node a line without line end: what the root rests on, or for
- * `downstream` what rests on it. A node that was drawn before is marked and not drawn again, so cycles and
- * diamonds end.
- * @param root identifier to begin with; default the asked-for record, or the outputs when that has no evidence of its own (a crate)
+ * The answer as an indented tree of text, one node a line without line end: what the root rests on,
+ * or for `downstream` what rests on it. A node that was drawn before is marked and not drawn again,
+ * so cycles and diamonds end.
+ * @param root identifier to begin with; default the asked-for record, or the outputs when that has
+ * no evidence of its own (a crate)
  */
 export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
   const nodes = new Map(evidence["@graph"].map((node) => [node["@id"], node]));
   const dangling = new Map(evidence.dangling.map(({ "@id": id, reason }) => [id, reason]));
   const branches = branchesOf(evidence);
-  const begin = root === undefined && !branches.has(evidence["@id"]) && evidence.outputs.length > 0 ? evidence.outputs.map((end) => end["@id"]) : [root ?? evidence["@id"]];
+  const begin =
+    root === undefined && !branches.has(evidence["@id"]) && evidence.outputs.length > 0
+      ? evidence.outputs.map((end) => end["@id"])
+      : [root ?? evidence["@id"]];
   const lines: string[] = [];
   const drawn = new Set<string>();
-  const stack: Step[] = begin.map((id): Step => ({ id, label: "", indent: "", last: true, top: true, depth: 0 })).toReversed();
+  const stack: Step[] = begin
+    .map((id): Step => ({ id, label: "", indent: "", last: true, top: true, depth: 0 }))
+    .toReversed();
   // A stack of its own: chains are longer than the call stack.
   for (let step = stack.pop(); step; step = stack.pop()) {
     const children = branches.get(step.id) ?? [];
@@ -42,7 +81,14 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
     const indent = step.top ? "" : `${step.indent}${step.last ? "   " : "│  "}`;
     for (let i = children.length - 1; i >= 0; i--) {
       const { to, by, thirdParty } = children[i]!;
-      stack.push({ id: to, label: `${by}${thirdParty === undefined ? "" : ` (third party: ${thirdParty})`}: `, indent, last: i === children.length - 1, top: false, depth: step.depth + 1 });
+      stack.push({
+        id: to,
+        label: `${by}${thirdParty === undefined ? "" : ` (third party: ${thirdParty})`}: `,
+        indent,
+        last: i === children.length - 1,
+        top: false,
+        depth: step.depth + 1,
+      });
     }
   }
   if (evidence.truncated) lines.push("… more nodes follow on the next page");
@@ -57,32 +103,46 @@ function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
     for (const [name, values] of Object.entries(node)) {
       if (NO_EDGES.has(name)) continue;
       for (const { "@id": other } of values as Reference[]) {
-        const [supported, supporting] = SUBJECT_SUPPORTS.has(name) ? [other, node["@id"]] : [node["@id"], other];
+        const [supported, supporting] = SUBJECT_SUPPORTS.has(name)
+          ? [other, node["@id"]]
+          : [node["@id"], other];
         const [from, to] = down ? [supporting, supported] : [supported, supporting];
         const targets = branches.get(from) ?? branches.set(from, new Map()).get(from)!;
         // `generatedBy` reads better on the way up than `generated` seen from the other end.
         const known = targets.get(to);
         const thirdParty = thirdPartyOf(node, name, other);
         // One who owns the record says it too.
-        const marked = thirdParty !== undefined && (!known || known.thirdParty !== undefined) ? { thirdParty } : {};
-        if (!known || from === node["@id"]) targets.set(to, { by: from === node["@id"] ? name : `${name} (inverse)`, ...marked });
+        const marked =
+          thirdParty !== undefined && (!known || known.thirdParty !== undefined)
+            ? { thirdParty }
+            : {};
+        if (!known || from === node["@id"])
+          targets.set(to, { by: from === node["@id"] ? name : `${name} (inverse)`, ...marked });
         else if (thirdParty === undefined) delete known.thirdParty;
       }
     }
   }
-  return new Map([...branches].map(([from, targets]) => [from, [...targets].map(([to, branch]): Branch => ({ to, ...branch }))]));
+  return new Map(
+    [...branches].map(([from, targets]) => [
+      from,
+      [...targets].map(([to, branch]): Branch => ({ to, ...branch })),
+    ]),
+  );
 }
 
 /** Owners who state an edge, when all of them are third parties. */
 function thirdPartyOf(node: EvidenceNode, property: string, object: string): string | undefined {
-  const said = (node.statements ?? []).filter((statement) => statement.property === property && statement.object === object);
+  const said = (node.statements ?? []).filter(
+    (statement) => statement.property === property && statement.object === object,
+  );
   if (said.length === 0 || !said.every(({ thirdParty }) => thirdParty)) return undefined;
   return [...new Set(said.map(({ owner }) => owner ?? "nobody"))].join(", ");
 }
 
 function caption(id: string, node: EvidenceNode | undefined, missing: string | undefined): string {
   if (missing !== undefined) return `${id} [${missing}]`;
-  // The class of the record's kind says more about its part in the evidence than a file's MediaObject.
+  // The class of the record's kind says more about its part in the evidence than a file's
+  // MediaObject.
   const type = node?.["@type"].find((name) => name.startsWith("evi:")) ?? node?.["@type"][0];
   return `${node?.name === undefined ? id : `${node.name} <${id}>`}${type === undefined ? "" : ` [${type}]`}`;
 }

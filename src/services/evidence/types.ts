@@ -17,22 +17,32 @@ export interface EvidenceRequest {
   limit: number;
   /** From the answer before. */
   cursor?: string;
-  /** Shows nodes of these kinds only, and what is not stored here; the walk passes through the others. */
+  /**
+   * Shows nodes of these kinds only, and what is not stored here; the walk passes through the
+   * others.
+   */
   kinds?: readonly KindName[];
-  /** So many like siblings or more become one node that says how many; 2–100000. Absent: none do. */
+  /**
+   * So many like siblings or more become one node that says how many; 2–100000. Absent: none do.
+   */
   collapse?: number;
   /** Groups left open, by their `group`. */
   expand?: readonly string[];
   /** Says of each edge which field of the record stated it. */
   statements?: boolean;
-  /** `owner`: the walk leaves out edges of third parties, and what only they lead to. Absent: `anyone`. */
+  /**
+   * `owner`: the walk leaves out edges of third parties, and what only they lead to. Absent:
+   * `anyone`.
+   */
   assertedBy?: AssertedBy;
 }
 
 /** Whose edges count: those of who has a right over the end that a walk comes from, or all. */
 export type AssertedBy = "owner" | "anyone";
 
-export interface Reference { "@id": string }
+export interface Reference {
+  "@id": string;
+}
 
 /** Whose word an edge is. */
 export interface Assertion {
@@ -47,11 +57,18 @@ export interface Assertion {
   thirdParty: boolean;
 }
 
-/** Who said an edge: a field of a record's document; `null` where the document says it no longer in so many words. */
-export interface Statement { record: string; field: string | null }
 /**
- * An edge of the node that it stands in, with who said it. `field` is there where statements were asked for, and
- * `thirdParty` and `derived` where they are true. Of a group whose members have each their own record `record` is null.
+ * Who said an edge: a field of a record's document; `null` where the document says it no longer in
+ * so many words.
+ */
+export interface Statement {
+  record: string;
+  field: string | null;
+}
+/**
+ * An edge of the node that it stands in, with who said it. `field` is there where statements were
+ * asked for, and `thirdParty` and `derived` where they are true. Of a group whose members have each
+ * their own record `record` is null.
  */
 export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
   property: ProvenanceName;
@@ -64,9 +81,15 @@ export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
 }
 
 /** Stands in for like siblings: how many, and the name that `expand` opens them by. */
-export interface GroupMarks { count: number; group: string }
+export interface GroupMarks {
+  count: number;
+  group: string;
+}
 
-/** A record, or an object inside one. Its provenance edges stand under canonical names, all values, sorted. */
+/**
+ * A record, or an object inside one. Its provenance edges stand under canonical names, all values,
+ * sorted.
+ */
 export type EvidenceNode = {
   "@id": string;
   /** Compact with the prefixes of the context; the class of the record's kind is among them. */
@@ -79,10 +102,12 @@ export type EvidenceNode = {
 } & Partial<GroupMarks> & { [Name in ProvenanceName]?: Reference[] };
 
 /**
- * `external`: a URL that no record here describes. `deleted`: a record that left a tombstone. `unknown`: no
- * record has this identifier (yet).
+ * `external`: a URL that no record here describes. `deleted`: a record that left a tombstone.
+ * `unknown`: no record has this identifier (yet).
  */
-export interface Dangling extends Reference, Partial<GroupMarks> { reason: "external" | "deleted" | "unknown" }
+export interface Dangling extends Reference, Partial<GroupMarks> {
+  reason: "external" | "deleted" | "unknown";
+}
 
 /** Why something reachable is not among the nodes of the answer. */
 export interface Hidden {
@@ -126,7 +151,10 @@ export const DESCRIPTION_LENGTH = 300;
 export type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
 export type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
 
-/** An answer whose nodes are read as they are taken, so that the largest needs no room for all of them. */
+/**
+ * An answer whose nodes are read as they are taken, so that the largest needs no room for all of
+ * them.
+ */
 export interface EvidenceAnswer {
   head: EvidenceHead;
   /** Once. */
@@ -147,26 +175,53 @@ export interface EvidenceDeps {
 
 const link = (curie: string): Record<string, string> => ({ "@id": curie, "@type": "@id" });
 
-/** Explains every key of an evidence graph; what is about the answer and not about the records means nothing in RDF. */
+/**
+ * Explains every key of an evidence graph; what is about the answer and not about the records means
+ * nothing in RDF.
+ */
 export const EVIDENCE_CONTEXT: Readonly<Record<string, unknown>> = {
-  "@vocab": PREFIXES.schema, evi: PREFIXES.evi, prov: PREFIXES.prov, rdfs: PREFIXES.rdfs,
+  "@vocab": PREFIXES.schema,
+  evi: PREFIXES.evi,
+  prov: PREFIXES.prov,
+  rdfs: PREFIXES.rdfs,
   ...Object.fromEntries(Object.entries(PROVENANCE).map(([name, { evi }]) => [name, link(evi)])),
-  sameAs: link("sameAs"), outputs: link("evi:outputs"),
-  direction: null, statements: null, count: null, group: null, dangling: null, hidden: null, truncated: null, cursor: null, asOf: null,
+  sameAs: link("sameAs"),
+  outputs: link("evi:outputs"),
+  direction: null,
+  statements: null,
+  count: null,
+  group: null,
+  dangling: null,
+  hidden: null,
+  truncated: null,
+  cursor: null,
+  asOf: null,
 };
 
-const COMPACT = [["evi:", PREFIXES.evi], ["prov:", PREFIXES.prov], ["", PREFIXES.schema]] as const;
+const COMPACT = [
+  ["evi:", PREFIXES.evi],
+  ["prov:", PREFIXES.prov],
+  ["", PREFIXES.schema],
+] as const;
 
 /** Shortest form of a class under {@link EVIDENCE_CONTEXT}: `evi:Dataset`, `Person`, or the IRI. */
 export function compactType(iri: string): string {
   for (const [prefix, namespace] of COMPACT) {
     // A colon in a bare word would make it another prefix.
-    if (iri.startsWith(namespace) && iri.length > namespace.length && !iri.slice(namespace.length).includes(":")) return prefix + iri.slice(namespace.length);
+    if (
+      iri.startsWith(namespace) &&
+      iri.length > namespace.length &&
+      !iri.slice(namespace.length).includes(":")
+    )
+      return prefix + iri.slice(namespace.length);
   }
   return iri;
 }
 
 export const IRIS = {
-  type: expandCurie("rdf:type"), name: expandCurie("schema:name"), description: expandCurie("schema:description"),
-  sameAs: expandCurie("schema:sameAs"), hasPart: expandCurie("schema:hasPart"),
+  type: expandCurie("rdf:type"),
+  name: expandCurie("schema:name"),
+  description: expandCurie("schema:description"),
+  sameAs: expandCurie("schema:sameAs"),
+  hasPart: expandCurie("schema:hasPart"),
 } as const;

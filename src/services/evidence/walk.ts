@@ -9,18 +9,29 @@ import { type Asking, textsOf } from "./descriptions.js";
 import { type Edge, Net, type OneWay } from "./net.js";
 import { type Direction, IRIS } from "./types.js";
 
-/** Property IRI that a statement is told by. `evi:directlySupportedBy` is inferred as well, so PROV-O's twin speaks for it. */
-const statedAs = (name: ProvenanceName): string => expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
+/**
+ * Property IRI that a statement is told by. `evi:directlySupportedBy` is inferred as well, so
+ * PROV-O's twin speaks for it.
+ */
+const statedAs = (name: ProvenanceName): string =>
+  expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
 
 /** Property IRI as the graph states it → name. */
-export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map((Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [statedAs(name), name]));
+export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(
+  (Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [statedAs(name), name]),
+);
 
 const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName[] }>();
 
 /** Asks of each property whether anything states it: a look into an index each. */
-const QUESTION = `SELECT ?p { ${(Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => `{ SELECT (${iriTerm(statedAs(name))} AS ?p) { ?s ${iriTerm(statedAs(name))} ?o } LIMIT 1 }`).join(" UNION ")} }`;
+const QUESTION = `SELECT ?p {
+    ${(Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => `{ SELECT (${iriTerm(statedAs(name))} AS ?p) { ?s ${iriTerm(statedAs(name))} ?o } LIMIT 1 }`).join(" UNION ")}
+    }`;
 
-/** The provenance that anybody states at all: few of the names there are, and each that is asked for takes its time. Kept until the next commit. */
+/**
+ * The provenance that anybody states at all: few of the names there are, and each that is asked for
+ * takes its time. Kept until the next commit.
+ */
 async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
   const before = known.get(ask.engine);
   if (before && before.sequence === ask.engine.state().sequence) {
@@ -34,15 +45,23 @@ async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
 }
 
 const SUPPORT = iriTerm(SUPPORTED_BY);
-/** With so few ends left and this far to go, one property path beats a query a step: 10 ms against 60 for 1000 steps. */
+/**
+ * With so few ends left and this far to go, one property path beats a query a step: 10 ms against
+ * 60 for 1000 steps.
+ */
 const FEW = 2;
 const FAR = 16;
 
-/** With no more edges than that, all are read in one query, which finds the nodes by itself; some megabytes of text. */
+/**
+ * With no more edges than that, all are read in one query, which finds the nodes by itself; some
+ * megabytes of text.
+ */
 const AT_ONCE = 25_000;
 
 /** `texts`: what records among the nodes say of themselves, asked for while the edges were read. */
-interface Discovered { texts?: Promise<string> }
+interface Discovered {
+  texts?: Promise<string>;
+}
 interface Discovery {
   /** Steps from the seeds. */
   depth: number;
@@ -53,10 +72,16 @@ interface Discovery {
 }
 
 /**
- * Every edge on the way from the seeds in one direction, and those that lead out of what the depth allows. Cycles
- * end by themselves: no node is asked about twice.
+ * Every edge on the way from the seeds in one direction, and those that lead out of what the depth
+ * allows. Cycles end by themselves: no node is asked about twice.
  */
-export async function discover(ask: Asking, net: Net, seeds: readonly string[], way: OneWay, { depth, until, describe = 0 }: Discovery): Promise<Discovered> {
+export async function discover(
+  ask: Asking,
+  net: Net,
+  seeds: readonly string[],
+  way: OneWay,
+  { depth, until, describe = 0 }: Discovery,
+): Promise<Discovered> {
   const seen = new Set(seeds);
   let frontier = [...seen];
   for (let step = 0; step <= depth && frontier.length > 0; step++) {
@@ -78,7 +103,13 @@ export async function discover(ask: Asking, net: Net, seeds: readonly string[], 
 }
 
 /** Adds every edge from one node on, however far. */
-async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describe: number): Promise<Discovered> {
+async function beyond(
+  ask: Asking,
+  net: Net,
+  start: string,
+  way: OneWay,
+  describe: number,
+): Promise<Discovered> {
   const nodes = closure(start, way);
   if (await isLone(ask, start, way)) return {};
   const arms = await armsOf(ask, way);
@@ -100,32 +131,56 @@ async function beyond(ask: Asking, net: Net, start: string, way: OneWay, describ
 }
 
 /**
- * Whether a node has no edge in one direction. Every edge has its inferred one, but those of a node to itself. A fifth
- * of the time of the question for the edges, and many records are asked about that rest on nothing.
+ * Whether a node has no edge in one direction. Every edge has its inferred one, but those of a node
+ * to itself. A fifth of the time of the question for the edges, and many records are asked about
+ * that rest on nothing.
  */
 async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean> {
   const node = iriTerm(start);
   const edge = way === "upstream" ? `${node} ${SUPPORT} ?o` : `?o ${SUPPORT} ${node}`;
-  return rowsIn(await ask.table(`SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`)) === 0;
+  return (
+    rowsIn(await ask.table(`SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`)) === 0
+  );
 }
 
 /** A node and all that lies beyond it, however far. One end of the path is always bound. */
 const closure = (start: string, way: OneWay): string =>
-  `SELECT DISTINCT ?n { ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`} }`;
+  `SELECT DISTINCT ?n {
+    ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`}
+    }`;
 
 /** One way to state that a node rests on another, or another on it; `forward`: as the subject. */
-interface Arm { name: ProvenanceName; forward: boolean }
-
-const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
-  (await namesInUse(ask)).map((name) => ({ name, forward: (PROVENANCE[name].support === "object") === (way === "upstream") }));
-
-/** With the record that states each edge, and a column for each property: its IRI in every row would cost as much as the rest of the row. */
-function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
-  const union = arms.map(({ name, forward }, index) => (forward ? `{ GRAPH ?g { ?n ${iriTerm(statedAs(name))} ?o${index} } }` : `{ GRAPH ?g { ?o${index} ${iriTerm(statedAs(name))} ?n } }`));
-  return `SELECT ?n ?g ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} { ${union.join(" UNION ")} } }`;
+interface Arm {
+  name: ProvenanceName;
+  forward: boolean;
 }
 
-function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: string) => void): void {
+const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
+  (await namesInUse(ask)).map((name) => ({
+    name,
+    forward: (PROVENANCE[name].support === "object") === (way === "upstream"),
+  }));
+
+/**
+ * With the record that states each edge, and a column for each property: its IRI in every row would
+ * cost as much as the rest of the row.
+ */
+function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
+  const union = arms.map(({ name, forward }, index) =>
+    forward
+      ? `{ GRAPH ?g { ?n ${iriTerm(statedAs(name))} ?o${index} } }`
+      : `{ GRAPH ?g { ?o${index} ${iriTerm(statedAs(name))} ?n } }`,
+  );
+  return `SELECT ?n ?g ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} {
+      ${union.join(" UNION ")} } }`;
+}
+
+function addEdges(
+  net: Net,
+  tsv: string,
+  arms: readonly Arm[],
+  each?: (node: string) => void,
+): void {
   let last = "";
   let from: string | undefined;
   let lastGraph = "";
@@ -147,10 +202,19 @@ function addEdges(net: Net, tsv: string, arms: readonly Arm[], each?: (node: str
  * Adds what was stated, in any record, to make nodes rest on others (`upstream`) or others on them.
  * @param each told of every node that one of them leads to
  */
-async function readEdges(ask: Asking, net: Net, nodes: readonly string[], way: OneWay, each?: (node: string) => void): Promise<void> {
+async function readEdges(
+  ask: Asking,
+  net: Net,
+  nodes: readonly string[],
+  way: OneWay,
+  each?: (node: string) => void,
+): Promise<void> {
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return;
-  for await (const tsv of ask.tables(nodes, (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms))) addEdges(net, tsv, arms, each);
+  for await (const tsv of ask.tables(nodes, (values) =>
+    edgesQuestion(`VALUES (?n) { ${values} }`, arms),
+  ))
+    addEdges(net, tsv, arms, each);
 }
 
 interface Walk {
@@ -158,7 +222,10 @@ interface Walk {
   near: Map<string, number>;
   /** Every edge among them and the asked-for record. */
   net: Net;
-  /** What records among them say of themselves, and perhaps others too; asked for on the way where that was quicker. */
+  /**
+   * What records among them say of themselves, and perhaps others too; asked for on the way where
+   * that was quicker.
+   */
   texts?: Promise<string>;
   /** Nodes one step beyond the depth. */
   beyond: number;
@@ -178,7 +245,11 @@ interface Going {
  * All nodes within the depth, in one direction or in both.
  * @param going describe: with no more edges than that the descriptions of all nodes will be wanted
  */
-export async function walk(ask: Asking, seeds: Seeds, { direction, depth, only, describe = 0 }: Going): Promise<Walk> {
+export async function walk(
+  ask: Asking,
+  seeds: Seeds,
+  { direction, depth, only, describe = 0 }: Going,
+): Promise<Walk> {
   const starts = [...seeds.self, ...seeds.parts];
   const net = new Net();
   let near: Map<string, number> | undefined;
@@ -188,26 +259,40 @@ export async function walk(ask: Asking, seeds: Seeds, { direction, depth, only, 
   let texts: Promise<string> | undefined;
   const nearOf = nearEnd(direction, (node) => near?.get(node) ?? Infinity);
   const whole = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
-    ({ texts } = await discover(ask, net, starts, way, { depth, describe: direction === "both" ? 0 : describe }));
+    ({ texts } = await discover(ask, net, starts, way, {
+      depth,
+      describe: direction === "both" ? 0 : describe,
+    }));
     return net.distances(starts, way, depth);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
   const filtered = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
     const own = new Net();
-    ({ texts } = await discover(ask, own, starts, way, { depth, describe: direction === "both" ? 0 : describe }));
-    for (const edge of await only!.dropThirdParties(own, nearEnd(way, () => 0))) dropped.push(edge);
+    ({ texts } = await discover(ask, own, starts, way, {
+      depth,
+      describe: direction === "both" ? 0 : describe,
+    }));
+    for (const edge of await only!.dropThirdParties(
+      own,
+      nearEnd(way, () => 0),
+    ))
+      dropped.push(edge);
     addTo(net, own);
     return own.distances(starts, way, depth);
   };
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
-    // What the other way added are supports as well: no step in this direction leads along them that was not found in it.
+    // What the other way added are supports as well: no step in this direction leads along them
+    // that was not found in it.
     const found = only ? await filtered(way) : await whole(way);
-    if (near) for (const [node, steps] of found.near) near.set(node, Math.min(steps, near.get(node) ?? steps));
+    if (near)
+      for (const [node, steps] of found.near)
+        near.set(node, Math.min(steps, near.get(node) ?? steps));
     else near = found.near;
     for (const node of found.beyond) beyond.add(node);
     // What rests on the record may rest on something upstream of it by a way of its own.
-    if (way === "downstream" && direction === "both") await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
+    if (way === "downstream" && direction === "both")
+      await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
   }
   const reached = near!;
   if (only && direction === "both") {
@@ -216,7 +301,13 @@ export async function walk(ask: Asking, seeds: Seeds, { direction, depth, only, 
     addTo(net, across);
   }
   net.keep((node) => reached.has(node));
-  const thirdParty = dropped.length === 0 ? 0 : leftOut(net, dropped.filter((edge) => reached.has(nearOf(edge))));
+  const thirdParty =
+    dropped.length === 0
+      ? 0
+      : leftOut(
+          net,
+          dropped.filter((edge) => reached.has(nearOf(edge))),
+        );
   // Parts that neither rest on anything nor support anything are no evidence.
   if (seeds.parts.length > 0) {
     const linked = net.linked();
@@ -228,7 +319,8 @@ export async function walk(ask: Asking, seeds: Seeds, { direction, depth, only, 
 }
 
 function addTo(net: Net, other: Net): void {
-  for (const { subject, name, object, graph } of other.edges()) net.add(subject, name, object, graph);
+  for (const { subject, name, object, graph } of other.edges())
+    net.add(subject, name, object, graph);
 }
 
 /** How many relations there are among these that nobody else states. */
@@ -244,24 +336,36 @@ export interface Seeds {
   root: string;
   /** IRIs that stand for the record itself: its ARK, and the URL that a crate knew it by. */
   self: string[];
-  /** Of a crate: all its parts, those of crates within it too, and all that came in its archive. They are where its evidence is. */
+  /**
+   * Of a crate: all its parts, those of crates within it too, and all that came in its archive.
+   * They are where its evidence is.
+   */
   parts: string[];
 }
 
 /** Members read at a time: some megabytes of documents. */
 const MEMBERS = 1000;
 
-export async function seedsOf(ask: Asking, record: StoredRecord, records: Pick<RecordStore, "list">): Promise<Seeds> {
+export async function seedsOf(
+  ask: Asking,
+  record: StoredRecord,
+  records: Pick<RecordStore, "list">,
+): Promise<Seeds> {
   const root = record.ark;
   const self = [root];
   const parts = new Set<string>();
   if (record.crate !== null) {
     const node = iriTerm(root);
-    const rows = await ask.rows(`SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u ${iriTerm(IRIS.type)} ?t } }`);
+    const rows = await ask.rows(
+      `SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u
+        ${iriTerm(IRIS.type)} ?t } }`,
+    );
     for (const row of rows) self.push(row.u!.value);
   }
   if (record.kind === "rocrate") {
-    for (const row of await ask.rows(`SELECT ?n { ${iriTerm(root)} ${iriTerm(IRIS.hasPart)}+ ?n FILTER(ISIRI(?n)) }`)) {
+    for (const row of await ask.rows(
+      `SELECT ?n { ${iriTerm(root)} ${iriTerm(IRIS.hasPart)}+ ?n FILTER(ISIRI(?n)) }`,
+    )) {
       parts.add(row.n!.value);
     }
     // Older crates name no parts, and actions are seldom among them.
@@ -271,10 +375,17 @@ export async function seedsOf(ask: Asking, record: StoredRecord, records: Pick<R
   return { root, self, parts: [...parts] };
 }
 
-async function* membersOf(crate: string, records: Pick<RecordStore, "list">): AsyncGenerator<string> {
+async function* membersOf(
+  crate: string,
+  records: Pick<RecordStore, "list">,
+): AsyncGenerator<string> {
   let after: string | undefined;
   do {
-    const page: Awaited<ReturnType<RecordStore["list"]>> = await records.list({ crate, limit: MEMBERS, ...(after === undefined ? {} : { after }) });
+    const page: Awaited<ReturnType<RecordStore["list"]>> = await records.list({
+      crate,
+      limit: MEMBERS,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const { ark } of page.items) if (describedCrate(ark) === undefined) yield ark;
     after = page.next;
   } while (after !== undefined);

@@ -4,8 +4,17 @@ import type { KindName } from "../../model/kind.js";
 import { contentDamaged } from "../../storage/objects/hashing.js";
 import type { ContentHeaders } from "../../storage/objects/port.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
-import { assertMayReadArchive, assertMayReadContent, type Caller, withoutHidden } from "../access/rules.js";
-import { findUndescribed, type UndescribedFile, undescribedInstead } from "../crates/undescribed.js";
+import {
+  assertMayReadArchive,
+  assertMayReadContent,
+  type Caller,
+  withoutHidden,
+} from "../access/rules.js";
+import {
+  findUndescribed,
+  type UndescribedFile,
+  undescribedInstead,
+} from "../crates/undescribed.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 
@@ -20,11 +29,17 @@ export interface Content {
 }
 
 /**
- * The content of a record: its file, or a crate's archive. A file that no entity of its crate describes is found by
- * the crate's identifier and its path.
- * @throws ServiceError `NOT_FOUND`, `GONE`, `CONTENT_DELETED`, `CONTENT_DAMAGED`, `NOT_AUTHENTICATED`, `FORBIDDEN`
+ * The content of a record: its file, or a crate's archive. A file that no entity of its crate
+ * describes is found by the crate's identifier and its path.
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `CONTENT_DELETED`, `CONTENT_DAMAGED`,
+ * `NOT_AUTHENTICATED`, `FORBIDDEN`
  */
-export async function contentOf(deps: Deps, id: string, caller: Caller | null, options: { kind?: KindName; role?: ObjectReference["role"] } = {}): Promise<Content> {
+export async function contentOf(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  options: { kind?: KindName; role?: ObjectReference["role"] } = {},
+): Promise<Content> {
   const found = await recordOrFile(deps, id, options.kind);
   const record = "object" in found ? found.crate : found;
   await assertMayReadContent(deps.records, caller, record);
@@ -34,21 +49,45 @@ export async function contentOf(deps: Deps, id: string, caller: Caller | null, o
   if (object && role === "archive") await assertMayReadArchive(deps.records, caller, record);
   if (!object) {
     if (role === "archive" && (await deps.records.contentWasDeleted(record.ark, role))) {
-      throw new ServiceError("CONTENT_DELETED", `The archive of ${record.ark} as it was uploaded is no longer stored, because something in it was deleted. GET ${withoutHidden(record.ark)} answers the crate as it is now.`);
+      throw new ServiceError(
+        "CONTENT_DELETED",
+        `The archive of ${record.ark} as it was uploaded is no longer stored, because ` +
+          `something in it was deleted. GET ${withoutHidden(record.ark)} answers the crate as ` +
+          "it is now.",
+      );
     }
-    if (await deps.records.contentWasDeleted(record.ark)) throw new ServiceError("CONTENT_DELETED", `The stored content of ${record.ark} was deleted; its metadata is kept.`);
-    throw new ServiceError("NOT_FOUND", `No content is stored for ${record.ark}; see contentUrl in its metadata.`);
+    if (await deps.records.contentWasDeleted(record.ark))
+      throw new ServiceError(
+        "CONTENT_DELETED",
+        `The stored content of ${record.ark} was deleted; its metadata is kept.`,
+      );
+    throw new ServiceError(
+      "NOT_FOUND",
+      `No content is stored for ${record.ark}; see contentUrl in its metadata.`,
+    );
   }
   return { record, ...(await stored(deps, object)) };
 }
 
-/** What an address means: a record, or a file that its crate does not describe, which goes before records in its place. */
-async function recordOrFile(deps: Deps, id: string, kind: KindName | undefined): Promise<StoredRecord | UndescribedFile> {
+/**
+ * What an address means: a record, or a file that its crate does not describe, which goes before
+ * records in its place.
+ */
+async function recordOrFile(
+  deps: Deps,
+  id: string,
+  kind: KindName | undefined,
+): Promise<StoredRecord | UndescribedFile> {
   try {
     const record = await findLive(deps, id, kind);
     return (kind === "rocrate" ? undefined : await undescribedInstead(deps, record)) ?? record;
   } catch (error) {
-    const file = error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE") && kind === undefined ? await findUndescribed(deps, id) : undefined;
+    const file =
+      error instanceof ServiceError &&
+      (error.code === "NOT_FOUND" || error.code === "GONE") &&
+      kind === undefined
+        ? await findUndescribed(deps, id)
+        : undefined;
     if (!file) throw error;
     return file;
   }
@@ -58,7 +97,11 @@ async function recordOrFile(deps: Deps, id: string, kind: KindName | undefined):
  * The content in place of a record that is asked for by its identifier alone.
  * @throws ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`
  */
-export async function contentInstead(deps: Deps, record: StoredRecord, caller: Caller | null): Promise<Content | undefined> {
+export async function contentInstead(
+  deps: Deps,
+  record: StoredRecord,
+  caller: Caller | null,
+): Promise<Content | undefined> {
   const file = await undescribedInstead(deps, record);
   if (!file) return undefined;
   await assertMayReadContent(deps.records, caller, file.crate);
@@ -66,16 +109,23 @@ export async function contentInstead(deps: Deps, record: StoredRecord, caller: C
 }
 
 /** @throws ServiceError `CONTENT_DAMAGED` */
-async function stored({ objects, damage, config }: Deps, object: ObjectReference): Promise<Omit<Content, "record">> {
+async function stored(
+  { objects, damage, config }: Deps,
+  object: ObjectReference,
+): Promise<Omit<Content, "record">> {
   const { sha256, size } = object;
   await damage.assertIntact(sha256);
   return {
     object,
     open: async (range) => {
-      const opened = objects.open(sha256, range, { size, hash: config.VERIFY_DOWNLOADS === "yes" }).catch((error: unknown) => {
-        // A record refers to it, so it should be there.
-        throw error instanceof ServiceError && error.code === "NOT_FOUND" ? contentDamaged(sha256, "it is missing in the object store") : error;
-      });
+      const opened = objects
+        .open(sha256, range, { size, hash: config.VERIFY_DOWNLOADS === "yes" })
+        .catch((error: unknown) => {
+          // A record refers to it, so it should be there.
+          throw error instanceof ServiceError && error.code === "NOT_FOUND"
+            ? contentDamaged(sha256, "it is missing in the object store")
+            : error;
+        });
       const found = (error: unknown): void => void damage.found(sha256, error).catch(() => {});
       opened.then((stream) => stream.once("error", found), found);
       return opened;

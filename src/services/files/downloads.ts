@@ -5,64 +5,129 @@ import { createRecord } from "../records/create.js";
 import { findLive } from "../records/find.js";
 import { amendRecord, mismatch } from "../records/replace.js";
 import type { RecordView } from "../records/view.js";
-import { assertClaims, contentReference, type IncomingFile, type StagedFile, stageFile, withFacts, withStaged } from "./stored-content.js";
+import {
+  assertClaims,
+  contentReference,
+  type IncomingFile,
+  type StagedFile,
+  stageFile,
+  withFacts,
+  withStaged,
+} from "./stored-content.js";
 
 /**
- * Makes a file record together with its content. The staged bytes are used up, or discarded when this fails.
+ * Makes a file record together with its content. The staged bytes are used up, or discarded when
+ * this fails.
  * @param at where the record's document is in what the client sent
- * @throws ValidationError, also when `sha256` or `contentSize` do not agree with the bytes; ServiceError as `createRecord`
+ * @throws ValidationError, also when `sha256` or `contentSize` do not agree with the bytes;
+ * ServiceError as `createRecord`
  */
-export function registerDownload(deps: Deps, input: JsonValue | undefined, file: StagedFile, caller: Caller | null, at: readonly (string | number)[] = ["body"]): Promise<RecordView> {
+export function registerDownload(
+  deps: Deps,
+  input: JsonValue | undefined,
+  file: StagedFile,
+  caller: Caller | null,
+  at: readonly (string | number)[] = ["body"],
+): Promise<RecordView> {
   const uploadDate = new Date().toISOString();
-  return withStaged(deps, file, (keep) => createRecord(deps, "datadownload", input, caller, {
-    at,
-    prepare: async (document) => {
-      assertClaims(document, file.object, at);
-      await keep();
-    },
-    complete: (document, ark) => ({ document: withFacts(document, ark, deps.baseUrl(), file.object, uploadDate), objects: [contentReference(document, file)] }),
-  }));
+  return withStaged(deps, file, (keep) =>
+    createRecord(deps, "datadownload", input, caller, {
+      at,
+      prepare: async (document) => {
+        assertClaims(document, file.object, at);
+        await keep();
+      },
+      complete: (document, ark) => ({
+        document: withFacts(document, ark, deps.baseUrl(), file.object, uploadDate),
+        objects: [contentReference(document, file)],
+      }),
+    }),
+  );
 }
 
 /**
- * Gives a file record new content as its next revision; earlier revisions keep theirs. What the record says of
- * the bytes is a claim to be met as long as none were ever stored for it; the same bytes again change nothing.
- * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`, `TOO_LARGE`
+ * Gives a file record new content as its next revision; earlier revisions keep theirs. What the
+ * record says of the bytes is a claim to be met as long as none were ever stored for it; the same
+ * bytes again change nothing.
+ * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`,
+ * `REVISION_MISMATCH`, `TOO_LARGE`
  */
-export async function uploadContent(deps: Deps, id: string, incoming: IncomingFile, caller: Caller | null, expectedRevision?: number): Promise<RecordView> {
+export async function uploadContent(
+  deps: Deps,
+  id: string,
+  incoming: IncomingFile,
+  caller: Caller | null,
+  expectedRevision?: number,
+): Promise<RecordView> {
   const who = authenticated(caller);
   // Asked before a byte is stored, and again when all have arrived.
   const target = await findLive(deps, id, "datadownload");
   await assertMayChange(deps.records, who, target);
-  if (expectedRevision !== undefined && expectedRevision !== target.revision) throw mismatch(target, expectedRevision);
+  if (expectedRevision !== undefined && expectedRevision !== target.revision)
+    throw mismatch(target, expectedRevision);
   const file = await stageFile(deps, incoming);
-  return withStaged(deps, file, (keep) => amendRecord(deps, target.ark, who, { kind: "datadownload", expectedRevision }, (record) => assertMayChange(deps.records, who, record), async (record, document) => {
-    const objects = await deps.records.objectsOf(record.ark);
-    const stored = objects.find(({ role }) => role === "content");
-    if (stored?.sha256 === file.object.sha256) {
-      // Written again all the same: that repairs bytes which were damaged, or lost.
-      await keep();
-      return undefined;
-    }
-    if (!stored && !(await deps.records.contentWasDeleted(record.ark))) assertClaims(document, file.object, ["body", "file"]);
-    await keep();
-    return {
-      document: withFacts(document, record.ark, deps.baseUrl(), file.object, new Date().toISOString()),
-      objects: [...objects.filter(({ role }) => role !== "content"), contentReference(document, file)],
-    };
-  }));
+  return withStaged(deps, file, (keep) =>
+    amendRecord(
+      deps,
+      target.ark,
+      who,
+      { kind: "datadownload", expectedRevision },
+      (record) => assertMayChange(deps.records, who, record),
+      async (record, document) => {
+        const objects = await deps.records.objectsOf(record.ark);
+        const stored = objects.find(({ role }) => role === "content");
+        if (stored?.sha256 === file.object.sha256) {
+          // Written again all the same: that repairs bytes which were damaged, or lost.
+          await keep();
+          return undefined;
+        }
+        if (!stored && !(await deps.records.contentWasDeleted(record.ark)))
+          assertClaims(document, file.object, ["body", "file"]);
+        await keep();
+        return {
+          document: withFacts(
+            document,
+            record.ark,
+            deps.baseUrl(),
+            file.object,
+            new Date().toISOString(),
+          ),
+          objects: [
+            ...objects.filter(({ role }) => role !== "content"),
+            contentReference(document, file),
+          ],
+        };
+      },
+    ),
+  );
 }
 
 /**
- * Removes the stored content of a file record, from its earlier revisions too, and keeps the metadata. Where
- * nothing is stored nothing changes.
+ * Removes the stored content of a file record, from its earlier revisions too, and keeps the
+ * metadata. Where nothing is stored nothing changes.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
-export async function removeContent(deps: Deps, id: string, caller: Caller | null, expectedRevision?: number): Promise<RecordView> {
+export async function removeContent(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  expectedRevision?: number,
+): Promise<RecordView> {
   const who = authenticated(caller);
-  return amendRecord(deps, id, who, { kind: "datadownload", expectedRevision }, (record) => assertMayChange(deps.records, who, record), async (record, document) => {
-    const objects = await deps.records.objectsOf(record.ark);
-    if (!objects.some(({ role }) => role === "content")) return undefined;
-    return { document: { ...document, contentUrl: null }, objects: objects.filter(({ role }) => role !== "content"), dropObjects: true };
-  });
+  return amendRecord(
+    deps,
+    id,
+    who,
+    { kind: "datadownload", expectedRevision },
+    (record) => assertMayChange(deps.records, who, record),
+    async (record, document) => {
+      const objects = await deps.records.objectsOf(record.ark);
+      if (!objects.some(({ role }) => role === "content")) return undefined;
+      return {
+        document: { ...document, contentUrl: null },
+        objects: objects.filter(({ role }) => role !== "content"),
+        dropObjects: true,
+      };
+    },
+  );
 }

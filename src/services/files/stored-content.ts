@@ -13,105 +13,242 @@ import { parseDocument } from "../records/view.js";
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:\s*;.*)?$/i;
 
 const BY_EXTENSION: Readonly<Record<string, string>> = {
-  txt: "text/plain", md: "text/markdown", csv: "text/csv", tsv: "text/tab-separated-values", html: "text/html", htm: "text/html", xml: "application/xml",
-  json: "application/json", jsonld: "application/ld+json", ttl: "text/turtle", nt: "application/n-triples", rdf: "application/rdf+xml", yml: "application/yaml", yaml: "application/yaml",
-  pdf: "application/pdf", png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", svg: "image/svg+xml", tif: "image/tiff", tiff: "image/tiff",
-  mp3: "audio/mpeg", wav: "audio/wav", mp4: "video/mp4", zip: "application/zip", gz: "application/gzip", tar: "application/x-tar", py: "text/x-python", r: "text/x-r", sh: "text/x-sh",
-  ipynb: "application/x-ipynb+json", xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  tsv: "text/tab-separated-values",
+  html: "text/html",
+  htm: "text/html",
+  xml: "application/xml",
+  json: "application/json",
+  jsonld: "application/ld+json",
+  ttl: "text/turtle",
+  nt: "application/n-triples",
+  rdf: "application/rdf+xml",
+  yml: "application/yaml",
+  yaml: "application/yaml",
+  pdf: "application/pdf",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  svg: "image/svg+xml",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  mp4: "video/mp4",
+  zip: "application/zip",
+  gz: "application/gzip",
+  tar: "application/x-tar",
+  py: "text/x-python",
+  r: "text/x-r",
+  sh: "text/x-sh",
+  ipynb: "application/x-ipynb+json",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 };
 
 /** Media type of a file: what its entity says when that is one, else by the extension. */
 export function mediaTypeOf(path: string, stated?: JsonValue): string {
   const said = referencesIn(stated).find((text) => text.length <= 255 && MEDIA_TYPE.test(text));
-  return said ?? BY_EXTENSION[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
+  return (
+    said ??
+    BY_EXTENSION[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ??
+    "application/octet-stream"
+  );
 }
 
 /** What is known of stored bytes. */
-interface Facts { sha256: string; size: number }
+interface Facts {
+  sha256: string;
+  size: number;
+}
 
 /**
- * Compares what a client says of its file with the bytes. A size that is no plain number of bytes ("12 kB") is no
- * claim that could be wrong.
+ * Compares what a client says of its file with the bytes. A size that is no plain number of bytes
+ * ("12 kB") is no claim that could be wrong.
  * @param at where the document is, for `loc`
  * @throws ValidationError with every disagreement
  */
-export function assertClaims(document: JsonObject, { sha256, size }: Facts, at: readonly (string | number)[]): void {
+export function assertClaims(
+  document: JsonObject,
+  { sha256, size }: Facts,
+  at: readonly (string | number)[],
+): void {
   const problems: ValidationItem[] = [];
   const { contentSize, sha256: digest } = document;
-  if (typeof contentSize === "string" && /^\s*\d+\s*$/.test(contentSize) && BigInt(contentSize.trim()) !== BigInt(size)) {
-    problems.push({ loc: [...at, "contentSize"], msg: `Value error, the file has ${size} bytes`, type: "value_error" });
+  if (
+    typeof contentSize === "string" &&
+    /^\s*\d+\s*$/.test(contentSize) &&
+    BigInt(contentSize.trim()) !== BigInt(size)
+  ) {
+    problems.push({
+      loc: [...at, "contentSize"],
+      msg: `Value error, the file has ${size} bytes`,
+      type: "value_error",
+    });
   }
-  if (typeof digest === "string" && digest.trim() !== "" && digest.trim().toLowerCase() !== sha256) {
-    problems.push({ loc: [...at, "sha256"], msg: `Value error, the SHA-256 of the file is ${sha256}`, type: "value_error" });
+  if (
+    typeof digest === "string" &&
+    digest.trim() !== "" &&
+    digest.trim().toLowerCase() !== sha256
+  ) {
+    problems.push({
+      loc: [...at, "sha256"],
+      msg: `Value error, the SHA-256 of the file is ${sha256}`,
+      type: "value_error",
+    });
   }
   if (problems.length > 0) throw new ValidationError(problems);
 }
 
 /**
- * The document with what the service knows of the stored bytes. Another address that the client gave stays, as
- * `sourceContentUrl`.
+ * The document with what the service knows of the stored bytes. Another address that the client
+ * gave stays, as `sourceContentUrl`.
  */
-export function withFacts(document: JsonObject, ark: string, baseUrl: string, { sha256, size }: Facts, uploadDate: JsonValue): JsonObject {
+export function withFacts(
+  document: JsonObject,
+  ark: string,
+  baseUrl: string,
+  { sha256, size }: Facts,
+  uploadDate: JsonValue,
+): JsonObject {
   const contentUrl = contentUrlOf(baseUrl, "datadownload", ark);
   const said = document["contentUrl"];
-  const elsewhere = typeof said === "string" && said !== "" && said !== contentUrl && !Object.hasOwn(document, "sourceContentUrl");
-  return { ...document, contentUrl, contentSize: String(size), sha256, uploadDate, ...(elsewhere ? { sourceContentUrl: said } : {}) };
+  const elsewhere =
+    typeof said === "string" &&
+    said !== "" &&
+    said !== contentUrl &&
+    !Object.hasOwn(document, "sourceContentUrl");
+  return {
+    ...document,
+    contentUrl,
+    contentSize: String(size),
+    sha256,
+    uploadDate,
+    ...(elsewhere ? { sourceContentUrl: said } : {}),
+  };
 }
 
 /** What forms call a file that they know nothing of. */
 const UNKNOWN = "application/octet-stream";
 
-/** How a record refers to a file: the media type is the record's word, else the client's, else read off the name. */
-export function contentReference(document: JsonObject, { object, name, mediaType }: StagedFile): ObjectReference {
-  const fileName = name === "" ? (typeof document["name"] === "string" ? document["name"] : "content") : name;
-  return { sha256: object.sha256, size: object.size, mediaType: mediaTypeOf(fileName, [document["encodingFormat"] ?? "", mediaType === UNKNOWN ? "" : mediaType]), name: fileName, role: "content" };
+/**
+ * How a record refers to a file: the media type is the record's word, else the client's, else read
+ * off the name.
+ */
+export function contentReference(
+  document: JsonObject,
+  { object, name, mediaType }: StagedFile,
+): ObjectReference {
+  const fileName =
+    name === "" ? (typeof document["name"] === "string" ? document["name"] : "content") : name;
+  return {
+    sha256: object.sha256,
+    size: object.size,
+    mediaType: mediaTypeOf(fileName, [
+      document["encodingFormat"] ?? "",
+      mediaType === UNKNOWN ? "" : mediaType,
+    ]),
+    name: fileName,
+    role: "content",
+  };
 }
 
 /**
- * A new document of a file record whose content is stored: it says of the bytes what is so, and they go by the
- * media type that it states. `undefined` when nothing is stored.
+ * A new document of a file record whose content is stored: it says of the bytes what is so, and
+ * they go by the media type that it states. `undefined` when nothing is stored.
  * @throws ValidationError when the document says something else of the bytes
  */
-export async function withStoredContent(deps: Deps, record: StoredRecord, document: JsonObject): Promise<{ document: JsonObject; objects: ObjectReference[] } | undefined> {
+export async function withStoredContent(
+  deps: Deps,
+  record: StoredRecord,
+  document: JsonObject,
+): Promise<{ document: JsonObject; objects: ObjectReference[] } | undefined> {
   const objects = await deps.records.objectsOf(record.ark);
   const content = objects.find(({ role }) => role === "content");
   if (!content) return undefined;
   assertClaims(document, content, ["body"]);
   const before = parseDocument(record.document);
   // An address that was the service's own stays that, also where the service has moved since.
-  const said = document["contentUrl"] === before["contentUrl"] ? { ...document, contentUrl: null } : document;
-  const mediaType = mediaTypeOf(content.name, [document["encodingFormat"] ?? "", content.mediaType]);
+  const said =
+    document["contentUrl"] === before["contentUrl"] ? { ...document, contentUrl: null } : document;
+  const mediaType = mediaTypeOf(content.name, [
+    document["encodingFormat"] ?? "",
+    content.mediaType,
+  ]);
   return {
-    document: withFacts(said, record.ark, deps.baseUrl(), content, before["uploadDate"] ?? document["uploadDate"] ?? null),
+    document: withFacts(
+      said,
+      record.ark,
+      deps.baseUrl(),
+      content,
+      before["uploadDate"] ?? document["uploadDate"] ?? null,
+    ),
     objects: objects.map((object) => (object === content ? { ...content, mediaType } : object)),
   };
 }
 
 /** A file while it arrives. */
-export interface IncomingFile { stream: Readable; /** As the client calls it. */ name: string; mediaType: string }
+export interface IncomingFile {
+  stream: Readable;
+  /** As the client calls it. */ name: string;
+  mediaType: string;
+}
 
 /** A file that has arrived and belongs to no record yet. */
-export interface StagedFile { object: StagedObject; name: string; mediaType: string }
-
-/** @throws ServiceError `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then */
-export async function stageFile(deps: Deps, { stream, name, mediaType }: IncomingFile): Promise<StagedFile> {
-  return { object: await deps.objects.stage(stream, { limit: deps.config.MAX_UPLOAD_BYTES, limitName: "MAX_UPLOAD_BYTES" }), name, mediaType };
+export interface StagedFile {
+  object: StagedObject;
+  name: string;
+  mediaType: string;
 }
 
 /**
- * Gives the bytes to `use`, which has them stored by `keep` once nothing stands against it, and makes a record
- * refer to them. When that fails they are discarded, or left to the sweep.
+ * @throws ServiceError `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
  */
-export async function withStaged<T>(deps: Deps, { object }: StagedFile, use: (keep: () => Promise<void>) => Promise<T>): Promise<T> {
+export async function stageFile(
+  deps: Deps,
+  { stream, name, mediaType }: IncomingFile,
+): Promise<StagedFile> {
+  return {
+    object: await deps.objects.stage(stream, {
+      limit: deps.config.MAX_UPLOAD_BYTES,
+      limitName: "MAX_UPLOAD_BYTES",
+    }),
+    name,
+    mediaType,
+  };
+}
+
+/**
+ * Gives the bytes to `use`, which has them stored by `keep` once nothing stands against it, and
+ * makes a record refer to them. When that fails they are discarded, or left to the sweep.
+ */
+export async function withStaged<T>(
+  deps: Deps,
+  { object }: StagedFile,
+  use: (keep: () => Promise<void>) => Promise<T>,
+): Promise<T> {
   const holder = { kind: "upload" as const, id: randomUUID() };
   let kept: Promise<void> | undefined;
-  const keep = () => (kept ??= announce(deps, { ...holder, attempt: 0 }, [object.sha256]).then(() => object.publish()).then(() => deps.damage.whole(object.sha256)));
+  const keep = () =>
+    (kept ??= announce(deps, { ...holder, attempt: 0 }, [object.sha256])
+      .then(() => object.publish())
+      .then(() => deps.damage.whole(object.sha256)));
   try {
     return await use(keep);
   } finally {
-    // An intent that outlived its upload would keep unused bytes for INTENT_LIFETIME; a failure to end it does no more harm than that.
-    const stored = await kept?.then(() => true, () => false);
+    // An intent that outlived its upload would keep unused bytes for INTENT_LIFETIME; a failure to
+    // end it does no more harm than that.
+    const stored = await kept?.then(
+      () => true,
+      () => false,
+    );
     if (stored !== true) await object.discard();
-    if (kept) await deps.records.release(holder).catch((err: unknown) => deps.log.warn({ err }, "an intent could not be ended"));
+    if (kept)
+      await deps.records
+        .release(holder)
+        .catch((err: unknown) => deps.log.warn({ err }, "an intent could not be ended"));
   }
 }

@@ -18,49 +18,81 @@ export interface MembershipChange {
 }
 
 /**
- * Makes a user a member of a group; one that is a member already, by owning the group too, leaves it unchanged.
- * @throws ValidationError for a user that is no ARK; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * Makes a user a member of a group; one that is a member already, by owning the group too, leaves
+ * it unchanged.
+ * @throws ValidationError for a user that is no ARK; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`,
+ * `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
-export async function addGroupMember(deps: Deps, change: MembershipChange, caller: Caller | null): Promise<RecordView> {
+export async function addGroupMember(
+  deps: Deps,
+  change: MembershipChange,
+  caller: Caller | null,
+): Promise<RecordView> {
   const who = authenticated(caller);
   const ark = userArk(change);
-  return amendRecord(deps, change.group, who, { kind: "group", expectedRevision: change.expectedRevision }, (group) => assertMayChangeMembers(who, group), async (group, document) => {
-    const user = await findLive(deps, ark, "user");
-    const members = membersOf(document);
-    if (isOwner(group.owner, user.ark) || members.some((member) => names(member, user.ark))) return undefined;
-    return { document: { ...document, members: [...members, user.ark] } };
-  });
+  return amendRecord(
+    deps,
+    change.group,
+    who,
+    { kind: "group", expectedRevision: change.expectedRevision },
+    (group) => assertMayChangeMembers(who, group),
+    async (group, document) => {
+      const user = await findLive(deps, ark, "user");
+      const members = membersOf(document);
+      if (isOwner(group.owner, user.ark) || members.some((member) => names(member, user.ark)))
+        return undefined;
+      return { document: { ...document, members: [...members, user.ark] } };
+    },
+  );
 }
 
 /**
- * Ends a membership; who never was a member leaves the group unchanged. What stands among the members can be
- * taken out whatever has become of it: a deleted user, or an identifier that never was one.
+ * Ends a membership; who never was a member leaves the group unchanged. What stands among the
+ * members can be taken out whatever has become of it: a deleted user, or an identifier that never
+ * was one.
  * @throws as {@link addGroupMember}; ServiceError `OWNER_STAYS`
  */
-export async function removeGroupMember(deps: Deps, change: MembershipChange, caller: Caller | null): Promise<RecordView> {
+export async function removeGroupMember(
+  deps: Deps,
+  change: MembershipChange,
+  caller: Caller | null,
+): Promise<RecordView> {
   const who = authenticated(caller);
   const ark = userArk(change);
-  return amendRecord(deps, change.group, who, { kind: "group", expectedRevision: change.expectedRevision }, (group) => assertMayChangeMembers(who, group), async (group, document) => {
-    if (isOwner(group.owner, ark)) {
-      throw new ServiceError("OWNER_STAYS", `${group.owner} owns ${group.ark} and is a member by that: give the group to another owner first (PUT /group).`);
-    }
-    const members = membersOf(document);
-    const left = members.filter((member) => !names(member, ark));
-    if (left.length < members.length) return { document: { ...document, members: left } };
-    await findLive(deps, ark, "user");
-    return undefined;
-  });
+  return amendRecord(
+    deps,
+    change.group,
+    who,
+    { kind: "group", expectedRevision: change.expectedRevision },
+    (group) => assertMayChangeMembers(who, group),
+    async (group, document) => {
+      if (isOwner(group.owner, ark)) {
+        throw new ServiceError(
+          "OWNER_STAYS",
+          `${group.owner} owns ${group.ark} and is a member by that: give the group to ` +
+            "another owner first (PUT /group).",
+        );
+      }
+      const members = membersOf(document);
+      const left = members.filter((member) => !names(member, ark));
+      if (left.length < members.length) return { document: { ...document, members: left } };
+      await findLive(deps, ark, "user");
+      return undefined;
+    },
+  );
 }
 
 function userArk({ user, at }: MembershipChange): string {
   if (user === undefined) throw invalid(at, "Field required", "missing");
   const ark = lookupArk(user);
-  if (ark === undefined) throw invalid(at, "Value error, not an ARK; for example ark:99999/user-ada");
+  if (ark === undefined)
+    throw invalid(at, "Value error, not an ARK; for example ark:99999/user-ada");
   return ark;
 }
 
 const membersOf = ({ members }: JsonObject): JsonValue[] => (Array.isArray(members) ? members : []);
-const isOwner = (owner: string | null, ark: string): boolean => owner !== null && arkKey(owner) === arkKey(ark);
+const isOwner = (owner: string | null, ark: string): boolean =>
+  owner !== null && arkKey(owner) === arkKey(ark);
 
 /** The entry of a member list, in whatever spelling, means this user. */
 function names(member: JsonValue, ark: string): boolean {

@@ -3,9 +3,20 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import type { GraphDigest, TruthDigester } from "../../storage/graph/port.js";
 import type { ObjectStore } from "../../storage/objects/port.js";
-import { type NeededObject, TRANSFER, TRANSFER_TABLES, type TransferChunk, TransferRefused, type TransferRow, type TransferTable, type TruthTransfer } from "../../storage/records/transfer-port.js";
+import {
+  type NeededObject,
+  TRANSFER,
+  TRANSFER_TABLES,
+  type TransferChunk,
+  TransferRefused,
+  type TransferRow,
+  type TransferTable,
+  type TruthTransfer,
+} from "../../storage/records/transfer-port.js";
 
-/** What a truth held when it was read: of each table how many rows, and the SHA-256 of all they say. */
+/**
+ * What a truth held when it was read: of each table how many rows, and the SHA-256 of all they say.
+ */
 interface TruthFigures {
   sequence: number;
   tables: Record<TransferTable, { rows: number; sha256: string }>;
@@ -21,7 +32,9 @@ class TruthDigest {
   #sequence = 0;
   /** Rows so far, for progress. */
   rows = 0;
-  readonly #hashes = Object.fromEntries(TRANSFER_TABLES.map((table) => [table, { rows: 0, hash: createHash("sha256") }])) as Record<TransferTable, { rows: number; hash: Hash }>;
+  readonly #hashes = Object.fromEntries(
+    TRANSFER_TABLES.map((table) => [table, { rows: 0, hash: createHash("sha256") }]),
+  ) as Record<TransferTable, { rows: number; hash: Hash }>;
   readonly #kinds = new Map<string, number>();
 
   add(chunk: TransferChunk): void {
@@ -30,7 +43,10 @@ class TruthDigest {
   }
 
   /** The same chunks, looked at. */
-  async *over(chunks: AsyncIterable<TransferChunk>, progress: (rows: number) => void = () => {}): AsyncGenerator<TransferChunk, void, undefined> {
+  async *over(
+    chunks: AsyncIterable<TransferChunk>,
+    progress: (rows: number) => void = () => {},
+  ): AsyncGenerator<TransferChunk, void, undefined> {
     for await (const chunk of chunks) {
       this.add(chunk);
       progress(this.rows);
@@ -42,8 +58,17 @@ class TruthDigest {
 
   /** Once, at the end. */
   figures(): TruthFigures {
-    const tables = Object.fromEntries(TRANSFER_TABLES.map((table) => [table, { rows: this.#hashes[table].rows, sha256: this.#hashes[table].hash.digest("hex") }])) as TruthFigures["tables"];
-    return { sequence: this.#sequence, tables, kinds: Object.fromEntries([...this.#kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))) };
+    const tables = Object.fromEntries(
+      TRANSFER_TABLES.map((table) => [
+        table,
+        { rows: this.#hashes[table].rows, sha256: this.#hashes[table].hash.digest("hex") },
+      ]),
+    ) as TruthFigures["tables"];
+    return {
+      sequence: this.#sequence,
+      tables,
+      kinds: Object.fromEntries([...this.#kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    };
   }
 
   #addRows(table: TransferTable, rows: readonly TransferRow[]): void {
@@ -52,26 +77,37 @@ class TruthDigest {
     this.rows += rows.length;
     for (const row of rows) {
       // Lengths stand in the line, so that no two rows are the same bytes.
-      of.hash.update(`${JSON.stringify(row.map((value) => (value instanceof Uint8Array ? { bytes: value.byteLength } : value)))}\n`);
+      of.hash.update(
+        `${JSON.stringify(row.map((value) => (value instanceof Uint8Array ? { bytes: value.byteLength } : value)))}\n`,
+      );
       for (const value of row) if (value instanceof Uint8Array) of.hash.update(value);
-      if (table === "record" && row[DELETED_AT] === null) this.#kinds.set(row[KIND] as string, (this.#kinds.get(row[KIND] as string) ?? 0) + 1);
+      if (table === "record" && row[DELETED_AT] === null)
+        this.#kinds.set(row[KIND] as string, (this.#kinds.get(row[KIND] as string) ?? 0) + 1);
     }
   }
 }
 
 /** Reads a whole truth. */
-async function figuresOf(truth: { export(): AsyncIterable<TransferChunk> }, progress?: (rows: number) => void): Promise<TruthFigures> {
+async function figuresOf(
+  truth: { export(): AsyncIterable<TransferChunk> },
+  progress?: (rows: number) => void,
+): Promise<TruthFigures> {
   const digest = new TruthDigest();
   for await (const chunk of digest.over(truth.export(), progress)) void chunk;
   return digest.figures();
 }
 
 /**
- * Tables that say something else in one than in the other. Leases are left out: their fences may have come further
- * where nodes run, or ran.
+ * Tables that say something else in one than in the other. Leases are left out: their fences may
+ * have come further where nodes run, or ran.
  */
 const differing = (a: TruthFigures, b: TruthFigures): TransferTable[] =>
-  TRANSFER_TABLES.filter((table) => table !== "lease" && (a.tables[table].rows !== b.tables[table].rows || a.tables[table].sha256 !== b.tables[table].sha256));
+  TRANSFER_TABLES.filter(
+    (table) =>
+      table !== "lease" &&
+      (a.tables[table].rows !== b.tables[table].rows ||
+        a.tables[table].sha256 !== b.tables[table].sha256),
+  );
 
 /** What became of objects that a truth needs. */
 export interface ObjectFigures {
@@ -79,7 +115,10 @@ export interface ObjectFigures {
   /** Bytes of all that are there. */
   bytes: number;
   copied: number;
-  /** Those that are not in the target as they should be, with why; no more than {@link MOST_NAMED} of them are named. */
+  /**
+   * Those that are not in the target as they should be, with why; no more than {@link MOST_NAMED}
+   * of them are named.
+   */
   wrong: number;
   named: { sha256: string; reason: string }[];
 }
@@ -99,12 +138,16 @@ interface ObjectsTask {
 }
 
 /**
- * Copies what a truth needs and the target has not, streaming; each is hashed on its way, so that damaged bytes never
- * get their name. What is there is not copied again: after an interruption it goes on where it was.
+ * Copies what a truth needs and the target has not, streaming; each is hashed on its way, so that
+ * damaged bytes never get their name. What is there is not copied again: after an interruption it
+ * goes on where it was.
  */
 export const copyObjects = (task: ObjectsTask): Promise<ObjectFigures> => eachObject(task, true);
 
-/** Looks whether everything that a truth needs is in the target, with the size it has in the source. Copies nothing. */
+/**
+ * Looks whether everything that a truth needs is in the target, with the size it has in the source.
+ * Copies nothing.
+ */
 const verifyObjects = (task: ObjectsTask): Promise<ObjectFigures> => eachObject(task, false);
 
 async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFigures> {
@@ -116,7 +159,8 @@ async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFig
     figures.needed++;
     if ("reason" in result) {
       figures.wrong++;
-      if (figures.named.length < MOST_NAMED) figures.named.push({ sha256: object.sha256, reason: result.reason });
+      if (figures.named.length < MOST_NAMED)
+        figures.named.push({ sha256: object.sha256, reason: result.reason });
     } else {
       figures.bytes += result.size;
       if (result.copied) figures.copied++;
@@ -125,34 +169,54 @@ async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFig
   };
   const atOnce = Math.max(AT_ONCE, from.parallel ?? 0, to.parallel ?? 0);
   for (let after: string | undefined; ;) {
-    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({ limit: PAGE, ...(after !== undefined && { after }) });
+    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({
+      limit: PAGE,
+      ...(after !== undefined && { after }),
+    });
     const waiting = page.items.values();
-    const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, async () => {
-      for (const object of waiting) await one(object);
-    }));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: atOnce }, async () => {
+        for (const object of waiting) await one(object);
+      }),
+    );
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     if (page.next === undefined) return figures;
     after = page.next;
   }
 }
 
-async function bringOne({ sha256, size }: NeededObject, from: ObjectStore, to: ObjectStore, copies: boolean, signal?: AbortSignal): Promise<{ size: number; copied: boolean } | { reason: string }> {
+async function bringOne(
+  { sha256, size }: NeededObject,
+  from: ObjectStore,
+  to: ObjectStore,
+  copies: boolean,
+  signal?: AbortSignal,
+): Promise<{ size: number; copied: boolean } | { reason: string }> {
   const [source, target] = await Promise.all([from.size(sha256), to.size(sha256)]);
   const wanted = size ?? source ?? target;
   if (target !== undefined) {
     if (target === wanted && (source ?? target) === target) return { size: target, copied: false };
     // Bytes under their hash that are not of its size: whatever they are, they are not copied over.
-    if (!copies || source !== wanted) return { reason: `the target has ${target} bytes, the source ${source ?? "none"}, the records say ${size ?? "nothing"}` };
+    if (!copies || source !== wanted)
+      return {
+        reason:
+          `the target has ${target} bytes, the source ${source ?? "none"}, the records say ` +
+          `${size ?? "nothing"}`,
+      };
     await to.remove(sha256);
   }
   // An upload that was begun and not ended names bytes that may never have come.
-  if (source === undefined) return size === null ? { size: 0, copied: false } : { reason: "it is missing in the source" };
+  if (source === undefined)
+    return size === null ? { size: 0, copied: false } : { reason: "it is missing in the source" };
   if (!copies) return { reason: "it is missing in the target" };
-  if (size !== null && source !== size) return { reason: `the source has ${source} bytes, the records say ${size}` };
-  const staged = await to.stage(await from.open(sha256), signal ? { signal } : {}).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "CONTENT_DAMAGED") return undefined;
-    throw error;
-  });
+  if (size !== null && source !== size)
+    return { reason: `the source has ${source} bytes, the records say ${size}` };
+  const staged = await to
+    .stage(await from.open(sha256), signal ? { signal } : {})
+    .catch((error: unknown) => {
+      if (error instanceof ServiceError && error.code === "CONTENT_DAMAGED") return undefined;
+      throw error;
+    });
   if (!staged) return { reason: "its bytes in the source are damaged" };
   if (staged.sha256 !== sha256) {
     await staged.discard();
@@ -163,7 +227,11 @@ async function bringOne({ sha256, size }: NeededObject, from: ObjectStore, to: O
 }
 
 /** One registry: its truth and its objects. */
-export interface Side { truth: TruthTransfer; objects: ObjectStore; openDigester(): TruthDigester }
+export interface Side {
+  truth: TruthTransfer;
+  objects: ObjectStore;
+  openDigester(): TruthDigester;
+}
 
 interface Move {
   from: Side;
@@ -187,51 +255,98 @@ export interface Moved {
 }
 
 /**
- * Moves a registry: first its objects, then its truth in one step, then the objects that came meanwhile; then both are
- * compared as a whole. The source is only read. After an interruption it is called again: objects that are there stay,
- * and of the truth everything is there or nothing.
+ * Moves a registry: first its objects, then its truth in one step, then the objects that came
+ * meanwhile; then both are compared as a whole. The source is only read. After an interruption it
+ * is called again: objects that are there stay, and of the truth everything is there or nothing.
  *
- * @throws TransferRefused when the target holds something, ServiceError `STORE_UNAVAILABLE` when a store is away
+ * @throws TransferRefused when the target holds something, ServiceError `STORE_UNAVAILABLE` when a
+ * store is away
  */
-export async function moveRegistry({ from, to, verifyOnly, signal, progress = () => {} }: Move): Promise<Moved> {
+export async function moveRegistry({
+  from,
+  to,
+  verifyOnly,
+  signal,
+  progress = () => {},
+}: Move): Promise<Moved> {
   if (!verifyOnly && !(await to.truth.isEmpty())) {
-    throw new TransferRefused("The target holds records, accounts or submissions already: a registry is moved into an empty place only (--verify compares the two)");
+    throw new TransferRefused(
+      "The target holds records, accounts or submissions already: a registry is moved into " +
+        "an empty place only (--verify compares the two)",
+    );
   }
   const total = verifyOnly ? null : await countNeeded(from.truth);
   const task = { from: from.objects, to: to.objects, ...(signal && { signal }) };
   let copied = 0;
-  if (!verifyOnly) copied = (await copyObjects({ ...task, truth: from.truth, progress: (done) => progress("objects", done, total) })).copied;
-  const source = verifyOnly ? await figuresOf(from.truth, (rows) => progress("reading the source", rows, null)) : await copyTruth(from.truth, to.truth, signal, (rows) => progress("records", rows, null));
+  if (!verifyOnly)
+    copied = (
+      await copyObjects({
+        ...task,
+        truth: from.truth,
+        progress: (done) => progress("objects", done, total),
+      })
+    ).copied;
+  const source = verifyOnly
+    ? await figuresOf(from.truth, (rows) => progress("reading the source", rows, null))
+    : await copyTruth(from.truth, to.truth, signal, (rows) => progress("records", rows, null));
   const rows = Object.values(source.tables).reduce((sum, table) => sum + table.rows, 0);
-  const objects = await (verifyOnly ? verifyObjects : copyObjects)({ ...task, truth: to.truth, progress: (done) => progress("comparing objects", done, total) });
+  const objects = await (verifyOnly ? verifyObjects : copyObjects)({
+    ...task,
+    truth: to.truth,
+    progress: (done) => progress("comparing objects", done, total),
+  });
   signal?.throwIfAborted();
   const target = await figuresOf(to.truth, (done) => progress("comparing records", done, rows));
   progress("comparing graphs", 0, null);
   const graphs = { from: await graphOf(from), to: await graphOf(to) };
-  // Where others may write to the source, it is read once more: a commit is not all that may have changed.
-  const after = from.truth.exclusive ? source : await figuresOf(from.truth, (done) => progress("reading the source again", done, rows));
+  // Where others may write to the source, it is read once more: a commit is not all that may have
+  // changed.
+  const after = from.truth.exclusive
+    ? source
+    : await figuresOf(from.truth, (done) => progress("reading the source again", done, rows));
   const changed = after.sequence !== source.sequence || differing(after, source).length > 0;
   const differ = differing(source, target);
-  const sameGraphs = graphs.from.digest === graphs.to.digest && graphs.from.quads === graphs.to.quads;
+  const sameGraphs =
+    graphs.from.digest === graphs.to.digest && graphs.from.quads === graphs.to.quads;
   return {
-    from: source, to: target, graphs, objects: { ...objects, copied: copied + objects.copied }, differing: differ, changed,
-    agree: !changed && differ.length === 0 && sameGraphs && objects.wrong === 0 && source.sequence === target.sequence,
+    from: source,
+    to: target,
+    graphs,
+    objects: { ...objects, copied: copied + objects.copied },
+    differing: differ,
+    changed,
+    agree:
+      !changed &&
+      differ.length === 0 &&
+      sameGraphs &&
+      objects.wrong === 0 &&
+      source.sequence === target.sequence,
   };
 }
 
-async function copyTruth(from: TruthTransfer, to: TruthTransfer, signal: AbortSignal | undefined, progress: (rows: number) => void): Promise<TruthFigures> {
+async function copyTruth(
+  from: TruthTransfer,
+  to: TruthTransfer,
+  signal: AbortSignal | undefined,
+  progress: (rows: number) => void,
+): Promise<TruthFigures> {
   const digest = new TruthDigest();
-  await to.import(digest.over(from.export(), (rows) => {
-    signal?.throwIfAborted();
-    progress(rows);
-  }));
+  await to.import(
+    digest.over(from.export(), (rows) => {
+      signal?.throwIfAborted();
+      progress(rows);
+    }),
+  );
   return digest.figures();
 }
 
 async function countNeeded(truth: TruthTransfer): Promise<number> {
   let count = 0;
   for (let after: string | undefined; ;) {
-    const page: { items: unknown[]; next?: string } = await truth.neededObjects({ limit: 10_000, ...(after !== undefined && { after }) });
+    const page: { items: unknown[]; next?: string } = await truth.neededObjects({
+      limit: 10_000,
+      ...(after !== undefined && { after }),
+    });
     count += page.items.length;
     if (page.next === undefined) return count;
     after = page.next;

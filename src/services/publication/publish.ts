@@ -8,52 +8,127 @@ import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { mismatch, unlessChanged } from "../records/replace.js";
 
-const PUBLICATION_STATUSES = ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] as const satisfies readonly PublicationStatus[];
+const PUBLICATION_STATUSES = [
+  "DRAFT",
+  "PUBLISHED",
+  "EMBARGOED",
+  "ARCHIVED",
+] as const satisfies readonly PublicationStatus[];
 const EXPECTED = "'DRAFT', 'PUBLISHED', 'EMBARGOED' or 'ARCHIVED'";
 
 /** Which record gets which status. */
-interface PublicationRequest { id: string; status: PublicationStatus; embargoedUntil: string | null }
+interface PublicationRequest {
+  id: string;
+  status: PublicationStatus;
+  embargoedUntil: string | null;
+}
 
 /** Every broken rule of a request to publish. @throws ValidationError */
-function checkedPublication(input: JsonValue | undefined, at: readonly (string | number)[] = ["body"]): PublicationRequest {
-  if (input === undefined || input === null) throw new ValidationError([{ loc: [...at], msg: "Field required", type: "missing" }]);
+function checkedPublication(
+  input: JsonValue | undefined,
+  at: readonly (string | number)[] = ["body"],
+): PublicationRequest {
+  if (input === undefined || input === null)
+    throw new ValidationError([{ loc: [...at], msg: "Field required", type: "missing" }]);
   if (typeof input !== "object" || Array.isArray(input)) {
-    throw new ValidationError([{ loc: [...at], msg: "Input should be a valid dictionary or object to extract fields from", type: "model_attributes_type" }]);
+    throw new ValidationError([
+      {
+        loc: [...at],
+        msg: "Input should be a valid dictionary or object to extract fields from",
+        type: "model_attributes_type",
+      },
+    ]);
   }
-  const problems = [...identifierProblems(input), ...statusProblems(input), ...embargoProblems(input)];
-  if (problems.length > 0) throw new ValidationError(problems.map(({ loc, ...rest }) => ({ loc: [...at, ...loc], ...rest })));
-  return { id: input["@id"] as string, status: input["publicationStatus"] as PublicationStatus, embargoedUntil: (input["embargoedUntil"] as string | null | undefined) ?? null };
+  const problems = [
+    ...identifierProblems(input),
+    ...statusProblems(input),
+    ...embargoProblems(input),
+  ];
+  if (problems.length > 0)
+    throw new ValidationError(
+      problems.map(({ loc, ...rest }) => ({ loc: [...at, ...loc], ...rest })),
+    );
+  return {
+    id: input["@id"] as string,
+    status: input["publicationStatus"] as PublicationStatus,
+    embargoedUntil: (input["embargoedUntil"] as string | null | undefined) ?? null,
+  };
 }
 
 function identifierProblems(body: JsonObject): ValidationItem[] {
   const id = own(body, "@id");
   if (id === undefined) return [{ loc: ["@id"], msg: "Field required", type: "missing" }];
-  if (typeof id !== "string") return [{ loc: ["@id"], msg: "Input should be a valid string", type: "string_type" }];
-  return lookupArk(id) === undefined ? [{ loc: ["@id"], msg: "Value error, not an ARK; for example ark:99999/dataset-images", type: "value_error" }] : [];
+  if (typeof id !== "string")
+    return [{ loc: ["@id"], msg: "Input should be a valid string", type: "string_type" }];
+  return lookupArk(id) === undefined
+    ? [
+        {
+          loc: ["@id"],
+          msg: "Value error, not an ARK; for example ark:99999/dataset-images",
+          type: "value_error",
+        },
+      ]
+    : [];
 }
 
 function statusProblems(body: JsonObject): ValidationItem[] {
   const status = own(body, "publicationStatus");
-  if (status === undefined) return [{ loc: ["publicationStatus"], msg: "Field required", type: "missing" }];
-  return PUBLICATION_STATUSES.some((known) => known === status) ? [] : [{ loc: ["publicationStatus"], msg: `Input should be ${EXPECTED}`, type: "literal_error", ctx: { expected: EXPECTED } }];
+  if (status === undefined)
+    return [{ loc: ["publicationStatus"], msg: "Field required", type: "missing" }];
+  return PUBLICATION_STATUSES.some((known) => known === status)
+    ? []
+    : [
+        {
+          loc: ["publicationStatus"],
+          msg: `Input should be ${EXPECTED}`,
+          type: "literal_error",
+          ctx: { expected: EXPECTED },
+        },
+      ];
 }
 
 function embargoProblems(body: JsonObject): ValidationItem[] {
   const until = own(body, "embargoedUntil");
   if (until === undefined || until === null) return [];
-  if (typeof until !== "string") return [{ loc: ["embargoedUntil"], msg: "Input should be a valid datetime", type: "datetime_type" }];
+  if (typeof until !== "string")
+    return [
+      { loc: ["embargoedUntil"], msg: "Input should be a valid datetime", type: "datetime_type" },
+    ];
   const error = dateProblem(until);
-  if (error !== undefined) return [{ loc: ["embargoedUntil"], msg: `Input should be a valid datetime or date, ${error}`, type: "datetime_from_date_parsing", ctx: { error } }];
+  if (error !== undefined)
+    return [
+      {
+        loc: ["embargoedUntil"],
+        msg: `Input should be a valid datetime or date, ${error}`,
+        type: "datetime_from_date_parsing",
+        ctx: { error },
+      },
+    ];
   if (own(body, "publicationStatus") === "EMBARGOED") return [];
-  return [{ loc: ["embargoedUntil"], msg: "Value error, only a record with the status EMBARGOED has an end of its embargo", type: "value_error" }];
+  return [
+    {
+      loc: ["embargoedUntil"],
+      msg: "Value error, only a record with the status EMBARGOED has an end of its embargo",
+      type: "value_error",
+    },
+  ];
 }
 
-const own = (body: JsonObject, name: string): JsonValue | undefined => (Object.hasOwn(body, name) ? body[name] : undefined);
+const own = (body: JsonObject, name: string): JsonValue | undefined =>
+  Object.hasOwn(body, name) ? body[name] : undefined;
 
 /** Whether a record's content is open, as clients see it. */
-export interface Publication { "@id": string; publicationStatus: PublicationStatus; embargoedUntil: string | null }
+export interface Publication {
+  "@id": string;
+  publicationStatus: PublicationStatus;
+  embargoedUntil: string | null;
+}
 
-export const publicationOf = ({ ark, publicationStatus, embargoedUntil }: StoredRecord): Publication => ({ "@id": ark, publicationStatus, embargoedUntil });
+export const publicationOf = ({
+  ark,
+  publicationStatus,
+  embargoedUntil,
+}: StoredRecord): Publication => ({ "@id": ark, publicationStatus, embargoedUntil });
 
 /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
 export async function readPublication(deps: Deps, id: string): Promise<StoredRecord> {
@@ -64,33 +139,59 @@ export async function readPublication(deps: Deps, id: string): Promise<StoredRec
 const PAGE = 500;
 
 /**
- * Sets the publication status of a record; any status may follow any. Publishing a crate publishes its members
- * that are DRAFT, in the same commit; whatever else somebody decided for a member stays, and so do members that
- * the caller may not change.
+ * Sets the publication status of a record; any status may follow any. Publishing a crate publishes
+ * its members that are DRAFT, in the same commit; whatever else somebody decided for a member
+ * stays, and so do members that the caller may not change.
  * @param at where the request is in what the client sent
- * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`,
+ * `REVISION_MISMATCH`
  */
-export async function publishRecord(deps: Deps, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number, at: readonly (string | number)[] = ["body"]): Promise<StoredRecord> {
+export async function publishRecord(
+  deps: Deps,
+  input: JsonValue | undefined,
+  caller: Caller | null,
+  expectedRevision?: number,
+  at: readonly (string | number)[] = ["body"],
+): Promise<StoredRecord> {
   const who = authenticated(caller);
   const { id, status, embargoedUntil } = checkedPublication(input, at);
   // A member that was embargoed or deleted meanwhile must not be published by what was read before.
   return unlessChanged(id, expectedRevision, async () => {
     const record = await findLive(deps, id);
     await assertMayChange(deps.records, who, record);
-    if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
-    const records: RecordWrite[] = [{ op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil }];
-    if (record.kind === "rocrate" && status === "PUBLISHED") for await (const draft of draftsOf(deps, record, who)) records.push({ op: "publish", ark: draft.ark, ifRevision: draft.revision, status, embargoedUntil: null });
+    if (expectedRevision !== undefined && expectedRevision !== record.revision)
+      throw mismatch(record, expectedRevision);
+    const records: RecordWrite[] = [
+      { op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil },
+    ];
+    if (record.kind === "rocrate" && status === "PUBLISHED")
+      for await (const draft of draftsOf(deps, record, who))
+        records.push({
+          op: "publish",
+          ark: draft.ark,
+          ifRevision: draft.revision,
+          status,
+          embargoedUntil: null,
+        });
     await deps.records.commit({ by: who.user, at: Date.now(), records });
     const [after] = await deps.records.findMany([record.ark]);
     return after!;
   });
 }
 
-async function* draftsOf(deps: Deps, crate: StoredRecord, who: Caller): AsyncGenerator<StoredRecord> {
+async function* draftsOf(
+  deps: Deps,
+  crate: StoredRecord,
+  who: Caller,
+): AsyncGenerator<StoredRecord> {
   const may = new Map<string | null, Promise<boolean>>();
   let after: string | undefined;
   do {
-    const page = await deps.records.list({ crate: crate.ark, limit: PAGE, ...(after === undefined ? {} : { after }) });
+    const page = await deps.records.list({
+      crate: crate.ark,
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const member of page.items) {
       if (member.ark === crate.ark || member.publicationStatus !== "DRAFT") continue;
       // Members share a few owners: the rule is asked once for each.

@@ -4,37 +4,62 @@ import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
 import { landmarksOf, type Landmarks } from "./list.js";
 
-/** Who made a record: the name where one is known, and the identifier or URL where the record states one. */
-export interface Author { name: string | null; id: string | null }
+/**
+ * Who made a record: the name where one is known, and the identifier or URL where the record states
+ * one.
+ */
+export interface Author {
+  name: string | null;
+  id: string | null;
+}
 
 /** Who made a record, and when it was published, or registered where nothing says more. */
-export interface Attribution { authors: Author[]; when: string }
+export interface Attribution {
+  authors: Author[];
+  when: string;
+}
 
 type Reads = { records: Pick<Deps["records"], "findMany"> };
 
 /**
- * Authors and date of a record as it states them; else those of its crate; else its owner and its registration.
- * Authors that are records here are given with their names.
+ * Authors and date of a record as it states them; else those of its crate; else its owner and its
+ * registration. Authors that are records here are given with their names.
  */
 export async function attributionOf(deps: Reads, landmarks: Landmarks): Promise<Attribution> {
   const { record } = landmarks;
-  const stated = [landmarks, ...(record.crate === null ? [] : (await liveRecords(deps, [record.crate])).map(landmarksOf))];
+  const stated = [
+    landmarks,
+    ...(record.crate === null ? [] : (await liveRecords(deps, [record.crate])).map(landmarksOf)),
+  ];
   const source = stated.find(({ authors, authorNames }) => authors.length + authorNames.length > 0);
   return {
     authors: source ? await authorsOf(deps, source) : await ownerOf(deps, landmarks),
-    when: stated.map(({ datePublished }) => datePublished).find((date) => date !== null) ?? new Date(record.createdAt).toISOString().slice(0, 10),
+    when:
+      stated.map(({ datePublished }) => datePublished).find((date) => date !== null) ??
+      new Date(record.createdAt).toISOString().slice(0, 10),
   };
 }
 
 /** The authors that a record states. */
-export async function authorsOf(deps: Reads, { record, authors, authorNames }: Landmarks): Promise<Author[]> {
-  const given = [...authorNames.map((text) => ({ text, ark: storedArk(text) })), ...authors.map((text) => ({ text, ark: standsFor(record, text) }))];
-  const found = await liveRecords(deps, given.flatMap(({ ark }) => ark ?? []));
+export async function authorsOf(
+  deps: Reads,
+  { record, authors, authorNames }: Landmarks,
+): Promise<Author[]> {
+  const given = [
+    ...authorNames.map((text) => ({ text, ark: storedArk(text) })),
+    ...authors.map((text) => ({ text, ark: standsFor(record, text) })),
+  ];
+  const found = await liveRecords(
+    deps,
+    given.flatMap(({ ark }) => ark ?? []),
+  );
   const names = new Map(found.map(({ ark, name }) => [ark, name]));
   return given.map(({ text, ark }): Author => {
     const isUrl = authors.includes(text);
     const isReference = isUrl || ark !== undefined;
-    return isReference ? { name: (ark !== undefined && names.get(ark)) || null, id: isUrl ? text : ark! } : { name: text, id: null };
+    return isReference
+      ? { name: (ark !== undefined && names.get(ark)) || null, id: isUrl ? text : ark! }
+      : { name: text, id: null };
   });
 }
 
@@ -54,5 +79,7 @@ async function ownerOf(deps: Reads, { record, name }: Landmarks): Promise<Author
 /** Of deleted records nothing is told. */
 async function liveRecords({ records }: Reads, arks: readonly string[]): Promise<StoredRecord[]> {
   if (arks.length === 0) return [];
-  return (await records.findMany(arks)).filter((record): record is StoredRecord => record !== undefined && record.tombstone === null);
+  return (await records.findMany(arks)).filter(
+    (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+  );
 }

@@ -6,7 +6,12 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { validateRecord } from "../../model/validate.js";
-import type { CommittedRecord, ObjectReference, RecordState, StoredRecord } from "../../storage/records/port.js";
+import type {
+  CommittedRecord,
+  ObjectReference,
+  RecordState,
+  StoredRecord,
+} from "../../storage/records/port.js";
 import { assertMayOwn, authenticated, type Caller, Claims } from "../access/rules.js";
 import { accountToCreate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
@@ -22,21 +27,42 @@ export interface CreateOptions {
   /** Called once, when the rules allow the record and before anything of it is stored. */
   prepare?(document: JsonObject): Promise<void>;
   /** The whole document, and what the record refers to, once its identifier is known. */
-  complete?(document: JsonObject, ark: string): { document: JsonObject; objects: ObjectReference[] };
+  complete?(
+    document: JsonObject,
+    ark: string,
+  ): { document: JsonObject; objects: ObjectReference[] };
 }
 
-/** How often a freshly minted identifier may turn out taken, or what is above a given one appear, before that is a fault. */
+/**
+ * How often a freshly minted identifier may turn out taken, or what is above a given one appear,
+ * before that is a fault.
+ */
 const ATTEMPTS = 5;
 
 /**
- * Creates a record of a kind from a client's document. The kind is the one asked for, never read off `@type`.
- * @throws ValidationError with all broken rules; ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`, `DUPLICATE`, `EMAIL_TAKEN`
+ * Creates a record of a kind from a client's document. The kind is the one asked for, never read
+ * off `@type`.
+ * @throws ValidationError with all broken rules; ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`,
+ * `DUPLICATE`, `EMAIL_TAKEN`
  */
-export async function createRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, { at, prepare, complete }: CreateOptions = {}): Promise<RecordView> {
+export async function createRecord(
+  deps: Deps,
+  kindName: KindName,
+  input: JsonValue | undefined,
+  caller: Caller | null,
+  { at, prepare, complete }: CreateOptions = {},
+): Promise<RecordView> {
   const kind = KINDS[kindName];
   if (kindName !== "user") authenticated(caller);
-  else if (deps.config.REGISTRATION === "admin" && !bringsAdminToken(input) && !authenticated(caller).admin) {
-    throw new ServiceError("FORBIDDEN", "Accounts are created by administrators only (REGISTRATION=admin).");
+  else if (
+    deps.config.REGISTRATION === "admin" &&
+    !bringsAdminToken(input) &&
+    !authenticated(caller).admin
+  ) {
+    throw new ServiceError(
+      "FORBIDDEN",
+      "Accounts are created by administrators only (REGISTRATION=admin).",
+    );
   }
   const document = checked(kindName, input, at, { isNew: true });
   refuseUnknownContexts(kind, document);
@@ -48,57 +74,135 @@ export async function createRecord(deps: Deps, kindName: KindName, input: JsonVa
   await prepare?.(document);
 
   for (let attempt = 1; ; attempt++) {
-    const ark = given ?? mintArk(deps.config.ARK_NAAN, kindName, typeof document["name"] === "string" ? document["name"] : null);
-    const { document: whole, objects } = complete?.(withDefaults(kind, stored, ark), ark) ?? { document: withDefaults(kind, stored, ark) };
+    const ark =
+      given ??
+      mintArk(
+        deps.config.ARK_NAAN,
+        kindName,
+        typeof document["name"] === "string" ? document["name"] : null,
+      );
+    const { document: whole, objects } = complete?.(withDefaults(kind, stored, ark), ark) ?? {
+      document: withDefaults(kind, stored, ark),
+    };
     const state = withoutReserved(kind, whole, await claimedState(deps, kind, ark, whole));
-    const write = { op: "create" as const, ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
+    const write = {
+      op: "create" as const,
+      ark,
+      key: arkKey(ark),
+      ...state,
+      ...(objects ? { objects } : {}),
+    };
     const at = Date.now();
     let committed: CommittedRecord;
     try {
-      const { records } = await deps.records.commit({ by: caller?.user ?? (kindName === "user" ? ark : null), at, records: [write], unheld, ...(account ? { account: { ...account, user: ark } } : {}) });
+      const { records } = await deps.records.commit({
+        by: caller?.user ?? (kindName === "user" ? ark : null),
+        at,
+        records: [write],
+        unheld,
+        ...(account ? { account: { ...account, user: ark } } : {}),
+      });
       committed = records[0]!;
     } catch (error) {
-      const again = error instanceof ServiceError && error.code === (given === undefined ? "DUPLICATE" : "CHANGED_MEANWHILE");
+      const again =
+        error instanceof ServiceError &&
+        error.code === (given === undefined ? "DUPLICATE" : "CHANGED_MEANWHILE");
       if (!again || attempt === ATTEMPTS) throw error;
       if (given !== undefined) unheld = await mayRegister(deps, caller, given);
       continue;
     }
-    return viewOf(deps, storedAs(write, committed, at), caller ?? (kindName === "user" ? { user: ark, admin: false } : null));
+    return viewOf(
+      deps,
+      storedAs(write, committed, at),
+      caller ?? (kindName === "user" ? { user: ark, admin: false } : null),
+    );
   }
 }
 
-/** @returns the keys above it that nobody holds, for the commit. @throws ServiceError `FORBIDDEN`, `NOT_AUTHENTICATED` */
-async function mayRegister({ records }: Deps, caller: Caller | null, ark: string): Promise<readonly string[]> {
+/**
+ * @returns the keys above it that nobody holds, for the commit.
+ * @throws ServiceError `FORBIDDEN`, `NOT_AUTHENTICATED`
+ */
+async function mayRegister(
+  { records }: Deps,
+  caller: Caller | null,
+  ark: string,
+): Promise<readonly string[]> {
   const claims = new Claims(records, caller);
   await claims.assertMayRegister(ark);
   return claims.unheld;
 }
 
 /** The record as the store has it now: reading it again would tell nothing new. */
-function storedAs({ ark, key, kind, name, owner, document }: { ark: string; key: string } & RecordState, { revision, newestBacklink = 0 }: CommittedRecord, at: number): StoredRecord {
-  return { ark, key, kind, name, owner, document, revision, newestBacklink, createdAt: at, modifiedAt: at, publicationStatus: "DRAFT", embargoedUntil: null, crate: null, tombstone: null };
+function storedAs(
+  { ark, key, kind, name, owner, document }: { ark: string; key: string } & RecordState,
+  { revision, newestBacklink = 0 }: CommittedRecord,
+  at: number,
+): StoredRecord {
+  return {
+    ark,
+    key,
+    kind,
+    name,
+    owner,
+    document,
+    revision,
+    newestBacklink,
+    createdAt: at,
+    modifiedAt: at,
+    publicationStatus: "DRAFT",
+    embargoedUntil: null,
+    crate: null,
+    tombstone: null,
+  };
 }
 
-/** The first administrator has nobody to be created by: the one-time token is checked with the account. */
-const bringsAdminToken = (input: JsonValue | undefined): boolean => isObject(input) && typeof input["adminToken"] === "string";
+/**
+ * The first administrator has nobody to be created by: the one-time token is checked with the
+ * account.
+ */
+const bringsAdminToken = (input: JsonValue | undefined): boolean =>
+  isObject(input) && typeof input["adminToken"] === "string";
 
 /**
  * The input as a document that keeps every rule of its kind.
  * @param at where the document is in what the client sent
- * @param options.path the identifier that stands elsewhere in the request; the document's own must be the same
+ * @param options.path the identifier that stands elsewhere in the request; the document's own must
+ * be the same
  * @param options.isNew the document's identifier is to be registered
  * @throws ValidationError
  */
-export function checked(kind: KindName, input: JsonValue | undefined, at: readonly (string | number)[] = ["body"], { path, isNew = false }: { path?: string | undefined; isNew?: boolean } = {}): JsonObject {
+export function checked(
+  kind: KindName,
+  input: JsonValue | undefined,
+  at: readonly (string | number)[] = ["body"],
+  { path, isNew = false }: { path?: string | undefined; isNew?: boolean } = {},
+): JsonObject {
   const value = normalizeInput(KINDS[kind], input);
   const problems = validateRecord(KINDS[kind], value, at);
-  if (kind === "schema" && isObject(value) && isObject(value["properties"])) problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
+  if (kind === "schema" && isObject(value) && isObject(value["properties"]))
+    problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
   const id = isObject(value) ? value["@id"] : undefined;
-  const problem = typeof id === "string" && (isNew || parseArk(id) === undefined) ? identifierProblem(id) : undefined;
+  const problem =
+    typeof id === "string" && (isNew || parseArk(id) === undefined)
+      ? identifierProblem(id)
+      : undefined;
   if (id !== undefined && id !== null && (typeof id !== "string" || problem !== undefined)) {
-    problems.push({ loc: [...at, "@id"], msg: `Value error, ${problem ?? "not an ARK; for example ark:99999/dataset-example"}`, type: "value_error" });
-  } else if (typeof id === "string" && path !== undefined && arkKey(parseArk(id)!.stored) !== arkKey(path)) {
-    problems.push({ loc: [...at, "@id"], msg: `Value error, the path names ${path}: leave @id out, or send the same`, type: "value_error" });
+    problems.push({
+      loc: [...at, "@id"],
+      msg: `Value error, ${problem ?? "not an ARK; for example ark:99999/dataset-example"}`,
+      type: "value_error",
+    });
+  } else if (
+    typeof id === "string" &&
+    path !== undefined &&
+    arkKey(parseArk(id)!.stored) !== arkKey(path)
+  ) {
+    problems.push({
+      loc: [...at, "@id"],
+      msg: `Value error, the path names ${path}: leave @id out, or send the same`,
+      type: "value_error",
+    });
   }
   if (problems.length > 0) throw new ValidationError(problems);
   return value as JsonObject;
@@ -112,6 +216,10 @@ function givenIdentifier(document: JsonObject): string | undefined {
   const id = document["@id"];
   if (typeof id !== "string") return undefined;
   const ark = parseArk(id);
-  if (!ark) throw invalid(["body", "@id"], "Value error, not an ARK; for example ark:99999/dataset-example");
+  if (!ark)
+    throw invalid(
+      ["body", "@id"],
+      "Value error, not an ARK; for example ark:99999/dataset-example",
+    );
   return ark.stored;
 }

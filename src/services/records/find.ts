@@ -12,16 +12,29 @@ import type { Deps } from "../deps.js";
  */
 export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> {
   const ark = lookupArk(id);
-  if (ark === undefined) throw new ServiceError("NOT_FOUND", `${quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five digits or more.`);
+  if (ark === undefined)
+    throw new ServiceError(
+      "NOT_FOUND",
+      `${quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five ` +
+        "digits or more.",
+    );
   const found = await deps.records.find(ark);
   if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${quote(ark)}.`);
   if ("ambiguous" in found) {
-    throw new ServiceError("AMBIGUOUS", `Several identifiers differ from ${quote(ark)} in hyphens only: ask for one of ${found.ambiguous.join(", ")}.`, { candidates: found.ambiguous });
+    throw new ServiceError(
+      "AMBIGUOUS",
+      `Several identifiers differ from ${quote(ark)} in hyphens only: ask for one of ` +
+        `${found.ambiguous.join(", ")}.`,
+      { candidates: found.ambiguous },
+    );
   }
   return found.record;
 }
 
-/** The same, alive and, when asked for, of one kind. @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path */
+/**
+ * The same, alive and, when asked for, of one kind.
+ * @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path
+ */
 export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
   const record = await findRecord(deps, id);
   assertKind(record, kind);
@@ -29,8 +42,16 @@ export async function findLive(deps: Deps, id: string, kind?: KindName): Promise
   return record;
 }
 
-/** The same with all it ever was: a deleted one only for those who may change it, who may look back. @throws as {@link findLive} */
-export async function findPast(deps: Deps, id: string, caller: Caller | null, kind?: KindName): Promise<StoredRecord> {
+/**
+ * The same with all it ever was: a deleted one only for those who may change it, who may look back.
+ * @throws as {@link findLive}
+ */
+export async function findPast(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  kind?: KindName,
+): Promise<StoredRecord> {
   const record = await findRecord(deps, id);
   assertKind(record, kind);
   if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
@@ -39,7 +60,11 @@ export async function findPast(deps: Deps, id: string, caller: Caller | null, ki
 
 /** @throws ServiceError `NOT_FOUND` naming the right path */
 export function assertKind(record: StoredRecord, kind: KindName | undefined): void {
-  if (kind !== undefined && record.kind !== kind) throw new ServiceError("NOT_FOUND", `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`);
+  if (kind !== undefined && record.kind !== kind)
+    throw new ServiceError(
+      "NOT_FOUND",
+      `${record.ark} is ${describe(record.kind)}: ask for ${pathOf(record)}.`,
+    );
 }
 
 export function describe(kind: KindName): string {
@@ -55,8 +80,15 @@ export function pathOf(record: { kind: KindName; ark: string }): string {
 export function gone(record: StoredRecord): ServiceError {
   const { at, by, reason, successor } = record.tombstone!;
   const when = new Date(at).toISOString();
-  const sentence = `${record.ark} was deleted on ${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.${successor ? ` Its successor is ${successor}.` : ""}`;
-  return new ServiceError("GONE", sentence, { deletedAt: when, deletedBy: by, ...(reason ? { reason } : {}), ...(successor ? { successor } : {}) });
+  const sentence =
+    `${record.ark} was deleted on ` +
+    `${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.${successor ? ` Its successor is ${successor}.` : ""}`;
+  return new ServiceError("GONE", sentence, {
+    deletedAt: when,
+    deletedBy: by,
+    ...(reason ? { reason } : {}),
+    ...(successor ? { successor } : {}),
+  });
 }
 
 const quote = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -20,40 +20,69 @@ const checked = new WeakMap<StoredRecord, boolean>();
 export const isShortened = (record: StoredRecord): boolean => checked.get(record) === true;
 
 /**
- * The same records; a stored evidence graph without the names and descriptions that it repeats of records which were deleted since.
- * What is stored, in earlier revisions too, is what was true then: it is told here, where records are read.
+ * The same records; a stored evidence graph without the names and descriptions that it repeats of
+ * records which were deleted since. What is stored, in earlier revisions too, is what was true
+ * then: it is told here, where records are read.
  */
-export async function withoutForgotten(deps: Reads, records: readonly StoredRecord[]): Promise<StoredRecord[]> {
-  return Promise.all(records.map(async (record) => {
-    if (record.kind !== "evidencegraph" || checked.has(record)) return record;
-    const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
-    const shown = await forgetIn(deps, record, document);
-    const clean = shown === document ? record : { ...record, name: typeof shown["name"] === "string" ? shown["name"] : record.name, document: new TextEncoder().encode(JSON.stringify(shown)) };
-    checked.set(clean, clean !== record);
-    return clean;
-  }));
+export async function withoutForgotten(
+  deps: Reads,
+  records: readonly StoredRecord[],
+): Promise<StoredRecord[]> {
+  return Promise.all(
+    records.map(async (record) => {
+      if (record.kind !== "evidencegraph" || checked.has(record)) return record;
+      const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
+      const shown = await forgetIn(deps, record, document);
+      const clean =
+        shown === document
+          ? record
+          : {
+              ...record,
+              name: typeof shown["name"] === "string" ? shown["name"] : record.name,
+              document: new TextEncoder().encode(JSON.stringify(shown)),
+            };
+      checked.set(clean, clean !== record);
+      return clean;
+    }),
+  );
 }
 
 /** A state of a record in the same way; the document itself where nothing is left out. */
-export async function forgetIn(deps: Reads, record: StoredRecord, document: JsonObject): Promise<JsonObject> {
+export async function forgetIn(
+  deps: Reads,
+  record: StoredRecord,
+  document: JsonObject,
+): Promise<JsonObject> {
   const question = questionOf(record, document);
   if (!question) return document;
   const nodes = (Array.isArray(document["@graph"]) ? document["@graph"] : []).map(nodeIn);
-  const deleted = await deletedAmong(deps, new Set([question.ark, ...nodes.flatMap((node) => (node ? describers(node) : []))]));
+  const deleted = await deletedAmong(
+    deps,
+    new Set([question.ark, ...nodes.flatMap((node) => (node ? describers(node) : []))]),
+  );
   if (deleted.size === 0) return document;
   const graph = nodes.map((node, index): JsonValue => {
-    if (!node || !describers(node).some((ark) => deleted.has(ark))) return (document["@graph"] as JsonValue[])[index]!;
+    if (!node || !describers(node).some((ark) => deleted.has(ark)))
+      return (document["@graph"] as JsonValue[])[index]!;
     const { name: _name, description: _description, ...rest } = node;
     return rest;
   });
   const { name } = document;
   const isNamed = deleted.has(question.ark) && typeof name === "string" && name.startsWith(NAMED);
-  return { ...document, ...(isNamed ? { name: `${NAMED}${question.ark}` } : {}), ...(Array.isArray(document["@graph"]) ? { "@graph": graph } : {}) };
+  return {
+    ...document,
+    ...(isNamed ? { name: `${NAMED}${question.ark}` } : {}),
+    ...(Array.isArray(document["@graph"]) ? { "@graph": graph } : {}),
+  };
 }
 
-const nodeIn = (value: JsonValue): JsonObject | undefined => (value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined);
+const nodeIn = (value: JsonValue): JsonObject | undefined =>
+  value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
 
-/** Records that a node's name may come from: itself, the record that holds it, or those that stand for its URL. */
+/**
+ * Records that a node's name may come from: itself, the record that holds it, or those that stand
+ * for its URL.
+ */
 function describers(node: JsonObject): string[] {
   const id = node["@id"];
   if (typeof id !== "string") return [];

@@ -10,41 +10,103 @@ import { withoutForgotten } from "./forgotten.js";
 import { parseDocument, type RecordView, viewsOf } from "./view.js";
 
 /** What narrows and orders a list. */
-export interface ListFilter { name?: string; owner?: string; keyword?: string; order?: "created" | "-created" | "name"; crate?: string }
-export interface ListPage { views: RecordView[]; /** Where to go on after each. */ positions: string[]; next?: string; total: number }
+export interface ListFilter {
+  name?: string;
+  owner?: string;
+  keyword?: string;
+  order?: "created" | "-created" | "name";
+  crate?: string;
+}
+export interface ListPage {
+  views: RecordView[];
+  /** Where to go on after each. */ positions: string[];
+  next?: string;
+  total: number;
+}
 
-/** Records read at a time while a whole list is streamed: one page is in memory, no cursor stays open meanwhile. */
+/**
+ * Records read at a time while a whole list is streamed: one page is in memory, no cursor stays
+ * open meanwhile.
+ */
 const STREAM_PAGE = 200;
 
-function queryOf(kind: KindName | undefined, filter: ListFilter): Omit<ListQuery, "limit" | "bytes"> {
+function queryOf(
+  kind: KindName | undefined,
+  filter: ListFilter,
+): Omit<ListQuery, "limit" | "bytes"> {
   const { owner, ...rest } = filter;
   const ark = owner === undefined ? undefined : referencedArk(owner);
-  if (owner !== undefined && ark === undefined) throw new ValidationError([{ loc: ["query", "owner"], msg: "Value error, not an ARK; for example ark:99999/user-ada", type: "value_error" }]);
-  return { ...rest, ...(kind ? { kind } : {}), ...(ark === undefined ? {} : { ownerKey: arkKey(ark) }) };
+  if (owner !== undefined && ark === undefined)
+    throw new ValidationError([
+      {
+        loc: ["query", "owner"],
+        msg: "Value error, not an ARK; for example ark:99999/user-ada",
+        type: "value_error",
+      },
+    ]);
+  return {
+    ...rest,
+    ...(kind ? { kind } : {}),
+    ...(ark === undefined ? {} : { ownerKey: arkKey(ark) }),
+  };
 }
 
 /** One page by key. @throws ValidationError for a cursor or owner that is none */
-export async function listPage(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string }, caller: Caller | null): Promise<ListPage> {
+export async function listPage(
+  deps: Deps,
+  kind: KindName | undefined,
+  filter: ListFilter,
+  page: { limit: number; after?: string },
+  caller: Caller | null,
+): Promise<ListPage> {
   const { items, positions, next, count } = await listRecords(deps, kind, filter, page, caller);
   const [views, total] = await Promise.all([viewsOf(deps, items, caller), count()]);
   return { views, positions, total, ...(next === undefined ? {} : { next }) };
 }
 
-/** The same without what is derived, and counted only when asked: for doors that show what they are asked for. */
-export async function listRecords(deps: Deps, kind: KindName | undefined, filter: ListFilter, page: { limit: number; after?: string; bytes?: number }, caller: Caller | null): Promise<ListedPage & { count(): Promise<number> }> {
+/**
+ * The same without what is derived, and counted only when asked: for doors that show what they are
+ * asked for.
+ */
+export async function listRecords(
+  deps: Deps,
+  kind: KindName | undefined,
+  filter: ListFilter,
+  page: { limit: number; after?: string; bytes?: number },
+  caller: Caller | null,
+): Promise<ListedPage & { count(): Promise<number> }> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
-  const found = await deps.records.list({ ...query, limit: page.limit, bytes: page.bytes ?? deps.config.MAX_PAGE_BYTES, ...(page.after === undefined ? {} : { after: page.after }) });
-  return { ...found, items: await withoutForgotten(deps, found.items), count: () => deps.records.count(query) };
+  const found = await deps.records.list({
+    ...query,
+    limit: page.limit,
+    bytes: page.bytes ?? deps.config.MAX_PAGE_BYTES,
+    ...(page.after === undefined ? {} : { after: page.after }),
+  });
+  return {
+    ...found,
+    items: await withoutForgotten(deps, found.items),
+    count: () => deps.records.count(query),
+  };
 }
 
 /** The whole list, in constant memory. */
-export async function* listAll(deps: Deps, kind: KindName, filter: ListFilter, caller: Caller | null): AsyncGenerator<RecordView[]> {
+export async function* listAll(
+  deps: Deps,
+  kind: KindName,
+  filter: ListFilter,
+  caller: Caller | null,
+): AsyncGenerator<RecordView[]> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
   let after: string | undefined;
   do {
-    const page: { items: StoredRecord[]; next?: string } = await deps.records.list({ ...query, limit: STREAM_PAGE, bytes: deps.config.MAX_PAGE_BYTES, ...(after === undefined ? {} : { after }) });
+    const page: { items: StoredRecord[]; next?: string } = await deps.records.list({
+      ...query,
+      limit: STREAM_PAGE,
+      bytes: deps.config.MAX_PAGE_BYTES,
+      ...(after === undefined ? {} : { after }),
+    });
     if (page.items.length > 0) yield await viewsOf(deps, page.items, caller);
     after = page.next;
   } while (after !== undefined);
@@ -52,25 +114,63 @@ export async function* listAll(deps: Deps, kind: KindName, filter: ListFilter, c
 
 const MOST_PER_PAGE = 1000;
 
-/** Reads `limit`, `cursor`, `order` and the filters of a query string. @throws ValidationError with all that is wrong */
-export function listParameters(query: Readonly<Record<string, string | undefined>>): { filter: ListFilter; page: { limit: number; after?: string } | null } {
+/**
+ * Reads `limit`, `cursor`, `order` and the filters of a query string.
+ * @throws ValidationError with all that is wrong
+ */
+export function listParameters(query: Readonly<Record<string, string | undefined>>): {
+  filter: ListFilter;
+  page: { limit: number; after?: string } | null;
+} {
   const problems: ValidationItem[] = [];
   const filter: ListFilter = {};
-  for (const name of ["name", "owner", "keyword"] as const) if (query[name] !== undefined) filter[name] = query[name];
+  for (const name of ["name", "owner", "keyword"] as const)
+    if (query[name] !== undefined) filter[name] = query[name];
   const { limit, cursor, order } = query;
   if (order !== undefined) {
     if (order === "created" || order === "-created" || order === "name") filter.order = order;
-    else problems.push({ loc: ["query", "order"], msg: "Input should be 'created', '-created' or 'name'", type: "literal_error", ctx: { expected: "'created', '-created' or 'name'" } });
+    else
+      problems.push({
+        loc: ["query", "order"],
+        msg: "Input should be 'created', '-created' or 'name'",
+        type: "literal_error",
+        ctx: { expected: "'created', '-created' or 'name'" },
+      });
   }
   const number = limit === undefined ? 100 : Number(limit);
-  if (limit !== undefined && !/^[+-]?\d+$/.test(limit)) problems.push({ loc: ["query", "limit"], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
-  else if (number < 1) problems.push({ loc: ["query", "limit"], msg: "Input should be greater than or equal to 1", type: "greater_than_equal", ctx: { ge: 1 } });
-  else if (number > MOST_PER_PAGE) problems.push({ loc: ["query", "limit"], msg: `Input should be less than or equal to ${MOST_PER_PAGE}`, type: "less_than_equal", ctx: { le: MOST_PER_PAGE } });
+  if (limit !== undefined && !/^[+-]?\d+$/.test(limit))
+    problems.push({
+      loc: ["query", "limit"],
+      msg: "Input should be a valid integer, unable to parse string as an integer",
+      type: "int_parsing",
+    });
+  else if (number < 1)
+    problems.push({
+      loc: ["query", "limit"],
+      msg: "Input should be greater than or equal to 1",
+      type: "greater_than_equal",
+      ctx: { ge: 1 },
+    });
+  else if (number > MOST_PER_PAGE)
+    problems.push({
+      loc: ["query", "limit"],
+      msg: `Input should be less than or equal to ${MOST_PER_PAGE}`,
+      type: "less_than_equal",
+      ctx: { le: MOST_PER_PAGE },
+    });
   if (problems.length > 0) throw new ValidationError(problems);
-  return { filter, page: limit === undefined && cursor === undefined ? null : { limit: number, ...(cursor === undefined ? {} : { after: cursor }) } };
+  return {
+    filter,
+    page:
+      limit === undefined && cursor === undefined
+        ? null
+        : { limit: number, ...(cursor === undefined ? {} : { after: cursor }) },
+  };
 }
 
-/** What of a record others point at: for links in headers, the landing page and the kernel metadata. */
+/**
+ * What of a record others point at: for links in headers, the landing page and the kernel metadata.
+ */
 export interface Landmarks {
   record: StoredRecord;
   document: JsonObject;
@@ -97,27 +197,55 @@ const MOST_ITEMS = 20;
 
 /** schema.org's word for each kind. */
 const SCHEMA_TYPES: Readonly<Record<string, string>> = {
-  user: "Person", group: "Organization", organization: "Organization", project: "Project", software: "SoftwareSourceCode", dataset: "Dataset", computation: "Action",
-  evidencegraph: "CreativeWork", rocrate: "Dataset", datadownload: "MediaObject", schema: "CreativeWork", entity: "Thing",
+  user: "Person",
+  group: "Organization",
+  organization: "Organization",
+  project: "Project",
+  software: "SoftwareSourceCode",
+  dataset: "Dataset",
+  computation: "Action",
+  evidencegraph: "CreativeWork",
+  rocrate: "Dataset",
+  datadownload: "MediaObject",
+  schema: "CreativeWork",
+  entity: "Thing",
 };
 
-/** Read off the document alone, since every answer carries them: where content is stored here, `contentUrl` says so. */
+/**
+ * Read off the document alone, since every answer carries them: where content is stored here,
+ * `contentUrl` says so.
+ */
 export function landmarksOf(record: StoredRecord): Landmarks {
   const document = publicView(KINDS[record.kind], parseDocument(record.document));
   const [url] = references(document["contentUrl"]).filter(isUrl);
   const authors = references(document["author"] ?? document["creator"]);
   return {
-    record, document,
-    content: url === undefined ? null : { url, mediaType: references(document["encodingFormat"]).find((type) => MEDIA_TYPE.test(type)) ?? null },
-    name: text(document["name"]), description: text(document["description"]),
-    license: references(document["license"]).map((url) => url.trim()).find(isUrl) ?? null,
-    authors: authors.filter(isUrl).slice(0, MOST_ITEMS), authorNames: authors.filter((author) => !isUrl(author)).slice(0, MOST_ITEMS),
+    record,
+    document,
+    content:
+      url === undefined
+        ? null
+        : {
+            url,
+            mediaType:
+              references(document["encodingFormat"]).find((type) => MEDIA_TYPE.test(type)) ?? null,
+          },
+    name: text(document["name"]),
+    description: text(document["description"]),
+    license:
+      references(document["license"])
+        .map((url) => url.trim())
+        .find(isUrl) ?? null,
+    authors: authors.filter(isUrl).slice(0, MOST_ITEMS),
+    authorNames: authors.filter((author) => !isUrl(author)).slice(0, MOST_ITEMS),
     datePublished: references(document["datePublished"]).find((date) => date.trim() !== "") ?? null,
-    keywords: references(document["keywords"]), schemaType: `https://schema.org/${SCHEMA_TYPES[record.kind]}`,
+    keywords: references(document["keywords"]),
+    schemaType: `https://schema.org/${SCHEMA_TYPES[record.kind]}`,
   };
 }
 
-const text = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);
+const text = (value: JsonValue | undefined): string | null =>
+  typeof value === "string" ? value : null;
 const isUrl = (value: string): boolean => /^https?:\/\/\S+$/.test(value) && URL.canParse(value);
 
 /** Texts and ids of a value, a list of them, or objects with `@id` or `name`. */

@@ -8,75 +8,180 @@ import type { Deps } from "../deps.js";
 import { renewed } from "../evidence/stored/renew.js";
 import { findLive, findPast } from "./find.js";
 import { forgetIn, withoutForgotten } from "./forgotten.js";
-import { type BacklinkPositions, documentBytes, parseDocument, type RecordView, seesPrivate, viewOf } from "./view.js";
+import {
+  type BacklinkPositions,
+  documentBytes,
+  parseDocument,
+  type RecordView,
+  seesPrivate,
+  viewOf,
+} from "./view.js";
 
-/** A record in any spelling of its identifier, as the caller sees it. @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-export async function readRecord(deps: Deps, id: string, caller: Caller | null, kind?: KindName, backlinks?: BacklinkPositions): Promise<RecordView> {
+/**
+ * A record in any spelling of its identifier, as the caller sees it.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
+ */
+export async function readRecord(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  kind?: KindName,
+  backlinks?: BacklinkPositions,
+): Promise<RecordView> {
   return viewOf(deps, await renewed(deps, await findLive(deps, id, kind)), caller, backlinks);
 }
 
-/** An earlier state. Those of a deleted record are for its owner and administrators. @throws ServiceError `NOT_FOUND`, `GONE` */
-export async function readRevision(deps: Deps, id: string, revision: number, caller: Caller | null, kind?: KindName): Promise<RecordView> {
+/**
+ * An earlier state. Those of a deleted record are for its owner and administrators.
+ * @throws ServiceError `NOT_FOUND`, `GONE`
+ */
+export async function readRevision(
+  deps: Deps,
+  id: string,
+  revision: number,
+  caller: Caller | null,
+  kind?: KindName,
+): Promise<RecordView> {
   const found = await findPast(deps, id, caller, kind);
   const [record] = (await withoutForgotten(deps, [found])) as [StoredRecord];
   const state = await deps.records.atRevision(record.ark, revision);
-  if (!state) throw new ServiceError("NOT_FOUND", `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`, { revision: record.revision });
+  if (!state)
+    throw new ServiceError(
+      "NOT_FOUND",
+      `${record.ark} has no revision ${revision}: it has 1 to ${record.revision}.`,
+      { revision: record.revision },
+    );
   const whole = parseDocument(state.document);
   const document = await forgetIn(deps, record, whole);
-  const shown: JsonObject = seesPrivate(record, caller) ? document : publicView(KINDS[record.kind], document);
-  return { record, bytes: documentBytes(shown), etag: `"${revision}-r${shown === whole ? "" : shown === document ? "f" : "v"}"`, ...(revision === record.revision && !record.tombstone && document === whole ? {} : { past: document }) };
+  const shown: JsonObject = seesPrivate(record, caller)
+    ? document
+    : publicView(KINDS[record.kind], document);
+  return {
+    record,
+    bytes: documentBytes(shown),
+    etag: `"${revision}-r${shown === whole ? "" : shown === document ? "f" : "v"}"`,
+    ...(revision === record.revision && !record.tombstone && document === whole
+      ? {}
+      : { past: document }),
+  };
 }
 
 /** `revision=N` of a query string. @throws ValidationError */
 export function revisionParameter(raw: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(raw)) throw invalid(["query", "revision"], "Input should be a valid integer, unable to parse string as an integer", "int_parsing");
+  if (!/^[1-9]\d{0,8}$/.test(raw))
+    throw invalid(
+      ["query", "revision"],
+      "Input should be a valid integer, unable to parse string as an integer",
+      "int_parsing",
+    );
   return Number(raw);
 }
 
 /** Most revisions of one answer; also how many come without a limit. */
 const MOST_REVISIONS = 1000;
 
-export interface HistoryPage { /** Revisions older than this one. */ before?: number; limit: number }
-export interface History { record: StoredRecord; revisions: Revision[]; /** `before` of the next page. */ next?: number }
+export interface HistoryPage {
+  /** Revisions older than this one. */ before?: number;
+  limit: number;
+}
+export interface History {
+  record: StoredRecord;
+  revisions: Revision[];
+  /** `before` of the next page. */ next?: number;
+}
 
 /**
  * States of a record, newest first. Those of a deleted record are for who may change it.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function readHistory(deps: Deps, id: string, page: HistoryPage, caller: Caller | null, kind?: KindName): Promise<History> {
+export async function readHistory(
+  deps: Deps,
+  id: string,
+  page: HistoryPage,
+  caller: Caller | null,
+  kind?: KindName,
+): Promise<History> {
   const record = await findPast(deps, id, caller, kind);
   const revisions = await historyOf(deps, record, page, caller);
   const last = revisions.at(-1);
-  return { record, revisions, ...(revisions.length === page.limit && last && last.revision > 1 ? { next: last.revision } : {}) };
+  return {
+    record,
+    revisions,
+    ...(revisions.length === page.limit && last && last.revision > 1
+      ? { next: last.revision }
+      : {}),
+  };
 }
 
-/** The same of a record that was found already. Names of private fields are for those who see the fields. */
-export async function historyOf(deps: Deps, record: StoredRecord, page: HistoryPage, caller: Caller | null): Promise<Revision[]> {
+/**
+ * The same of a record that was found already. Names of private fields are for those who see the
+ * fields.
+ */
+export async function historyOf(
+  deps: Deps,
+  record: StoredRecord,
+  page: HistoryPage,
+  caller: Caller | null,
+): Promise<Revision[]> {
   const revisions = await deps.records.history(record.ark, page);
   if (!KINDS[record.kind].closed || seesPrivate(record, caller)) return revisions;
-  return revisions.map((revision) => ({ ...revision, changed: revision.changed.filter((pointer) => isPublicName(KINDS[record.kind], nameOf(pointer))) }));
+  return revisions.map((revision) => ({
+    ...revision,
+    changed: revision.changed.filter((pointer) =>
+      isPublicName(KINDS[record.kind], nameOf(pointer)),
+    ),
+  }));
 }
 
-const nameOf = (pointer: string): string => pointer.split("/")[1]!.replaceAll("~1", "/").replaceAll("~0", "~");
+const nameOf = (pointer: string): string =>
+  pointer.split("/")[1]!.replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** The history as clients read it. */
-export function historyView({ record, revisions }: History): { "@id": string; revisions: object[] } {
+export function historyView({ record, revisions }: History): {
+  "@id": string;
+  revisions: object[];
+} {
   return {
     "@id": record.ark,
-    revisions: revisions.map(({ revision, at, by, action, changed }) => ({ revision, at: new Date(at).toISOString(), by, action, changed })),
+    revisions: revisions.map(({ revision, at, by, action, changed }) => ({
+      revision,
+      at: new Date(at).toISOString(),
+      by,
+      action,
+      changed,
+    })),
   };
 }
 
 /** `before` and `limit` of a query string. @throws ValidationError with all that is wrong */
-export function historyParameters(query: Readonly<Record<string, string | undefined>>): HistoryPage {
+export function historyParameters(
+  query: Readonly<Record<string, string | undefined>>,
+): HistoryPage {
   const problems: ValidationItem[] = [];
   const read = (name: string, most: number): number | undefined => {
     const raw = query[name];
     if (raw === undefined) return undefined;
     const value = Number(raw);
-    if (!/^[+-]?\d+$/.test(raw)) problems.push({ loc: ["query", name], msg: "Input should be a valid integer, unable to parse string as an integer", type: "int_parsing" });
-    else if (value < 1) problems.push({ loc: ["query", name], msg: "Input should be greater than or equal to 1", type: "greater_than_equal", ctx: { ge: 1 } });
-    else if (value > most) problems.push({ loc: ["query", name], msg: `Input should be less than or equal to ${most}`, type: "less_than_equal", ctx: { le: most } });
+    if (!/^[+-]?\d+$/.test(raw))
+      problems.push({
+        loc: ["query", name],
+        msg: "Input should be a valid integer, unable to parse string as an integer",
+        type: "int_parsing",
+      });
+    else if (value < 1)
+      problems.push({
+        loc: ["query", name],
+        msg: "Input should be greater than or equal to 1",
+        type: "greater_than_equal",
+        ctx: { ge: 1 },
+      });
+    else if (value > most)
+      problems.push({
+        loc: ["query", name],
+        msg: `Input should be less than or equal to ${most}`,
+        type: "less_than_equal",
+        ctx: { le: most },
+      });
     return value;
   };
   const before = read("before", 999_999_999);

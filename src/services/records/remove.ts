@@ -7,42 +7,81 @@ import { findLive } from "./find.js";
 import { mismatch, unlessChanged } from "./replace.js";
 import { type RecordView, viewOf } from "./view.js";
 
-export interface RemoveOptions { kind?: KindName; expectedRevision?: number; reason?: string; successor?: string }
+export interface RemoveOptions {
+  kind?: KindName;
+  expectedRevision?: number;
+  reason?: string;
+  successor?: string;
+}
 
 /** Members read at a time while a crate is taken apart. */
 const PAGE = 500;
 
 /**
- * Deletes a record: a tombstone stays, the identifier is not used again. A crate takes the records minted for
- * its members along; a user's account ends.
+ * Deletes a record: a tombstone stays, the identifier is not used again. A crate takes the records
+ * minted for its members along; a user's account ends.
  * @returns the record as it was
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
-export async function removeRecord(deps: Deps, id: string, caller: Caller | null, options: RemoveOptions = {}): Promise<RecordView> {
+export async function removeRecord(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+  options: RemoveOptions = {},
+): Promise<RecordView> {
   const who = authenticated(caller);
   // Of a file its stored content is deleted, and what is said of it stays.
   const found = await findLive(deps, id, options.kind);
-  if (found.kind === "datadownload") return removeContent(deps, found.ark, who, options.expectedRevision);
+  if (found.kind === "datadownload")
+    return removeContent(deps, found.ark, who, options.expectedRevision);
   return unlessChanged(id, options.expectedRevision, async () => {
     const record = await findLive(deps, id, options.kind);
     await assertMayChange(deps.records, who, record);
-    if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision) throw mismatch(record, options.expectedRevision);
+    if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision)
+      throw mismatch(record, options.expectedRevision);
     const view = await viewOf(deps, record, who);
-    const told = { ...(options.reason ? { reason: options.reason } : {}), ...(options.successor ? { successor: options.successor } : {}) };
-    const records: RecordWrite[] = [{ op: "delete", ark: record.ark, ifRevision: record.revision, dropObjects: true, ...told }];
-    if (record.kind === "rocrate") for await (const member of membersOf(deps, record.ark)) records.push({ op: "delete", ...member, dropObjects: true, ...told });
-    await deps.records.commit({ by: who.user, at: Date.now(), records, ...(record.kind === "user" ? { account: { op: "delete" as const, user: record.ark } } : {}) });
+    const told = {
+      ...(options.reason ? { reason: options.reason } : {}),
+      ...(options.successor ? { successor: options.successor } : {}),
+    };
+    const records: RecordWrite[] = [
+      { op: "delete", ark: record.ark, ifRevision: record.revision, dropObjects: true, ...told },
+    ];
+    if (record.kind === "rocrate")
+      for await (const member of membersOf(deps, record.ark))
+        records.push({ op: "delete", ...member, dropObjects: true, ...told });
+    await deps.records.commit({
+      by: who.user,
+      at: Date.now(),
+      records,
+      ...(record.kind === "user" ? { account: { op: "delete" as const, user: record.ark } } : {}),
+    });
     return view;
   });
 }
 
-/** What was minted for a crate; what another crate has too stays, and is that crate's from then on. */
-async function* membersOf(deps: Deps, crate: string): AsyncGenerator<{ ark: string; ifRevision: number }> {
+/**
+ * What was minted for a crate; what another crate has too stays, and is that crate's from then on.
+ */
+async function* membersOf(
+  deps: Deps,
+  crate: string,
+): AsyncGenerator<{ ark: string; ifRevision: number }> {
   let after: string | undefined;
   do {
-    const page = await deps.records.list({ crate, limit: PAGE, ...(after === undefined ? {} : { after }) });
-    const kept = new Set(await deps.records.usedElsewhere(page.items.map(({ ark }) => ark), crate));
-    for (const { ark, revision } of page.items) if (ark !== crate && !kept.has(ark)) yield { ark, ifRevision: revision };
+    const page = await deps.records.list({
+      crate,
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    const kept = new Set(
+      await deps.records.usedElsewhere(
+        page.items.map(({ ark }) => ark),
+        crate,
+      ),
+    );
+    for (const { ark, revision } of page.items)
+      if (ark !== crate && !kept.has(ark)) yield { ark, ifRevision: revision };
     after = page.next;
   } while (after !== undefined);
 }

@@ -7,7 +7,13 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { ObjectReference, RecordState, StoredRecord } from "../../storage/records/port.js";
-import { assertMayChange, assertMayChangeMembers, assertMayOwn, authenticated, type Caller } from "../access/rules.js";
+import {
+  assertMayChange,
+  assertMayChangeMembers,
+  assertMayOwn,
+  authenticated,
+  type Caller,
+} from "../access/rules.js";
 import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { withStoredContent } from "../files/stored-content.js";
@@ -17,11 +23,17 @@ import { refuseUnknownContexts, reservedFields, withoutReserved } from "./reserv
 import { claimedState, ownerOf, stateOf } from "./state.js";
 import { parseDocument, type RecordView, viewOf, viewsOf } from "./view.js";
 
-/** JSON pointers (RFC 6901) of the members that differ between two documents, at the first level. */
+/**
+ * JSON pointers (RFC 6901) of the members that differ between two documents, at the first level.
+ */
 export function changedPointers(before: JsonObject, after: JsonObject): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
-    .filter((name) => Object.hasOwn(before, name) !== Object.hasOwn(after, name) || !isDeepStrictEqual(before[name], after[name]))
+    .filter(
+      (name) =>
+        Object.hasOwn(before, name) !== Object.hasOwn(after, name) ||
+        !isDeepStrictEqual(before[name], after[name]),
+    )
     .map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
 }
 
@@ -29,50 +41,83 @@ export function changedPointers(before: JsonObject, after: JsonObject): string[]
 const SMALL = 64 * 2 ** 10;
 
 /** {@link changedPointers} of two stored documents; large ones are compared in another thread. */
-async function changedBetween({ documents }: Pick<Deps, "documents">, before: Uint8Array, after: Uint8Array): Promise<string[]> {
-  if (before.length + after.length <= SMALL) return changedPointers(parseDocument(before), parseDocument(after));
+async function changedBetween(
+  { documents }: Pick<Deps, "documents">,
+  before: Uint8Array,
+  after: Uint8Array,
+): Promise<string[]> {
+  if (before.length + after.length <= SMALL)
+    return changedPointers(parseDocument(before), parseDocument(after));
   const copies = { before: new Uint8Array(before), after: new Uint8Array(after) };
   return documents.ask("changed", copies, [copies.before, copies.after]);
 }
 
-/** Races with writes of other nodes, of a crate's commit and of clients that name a revision; after so many the contention itself is the answer. */
+/**
+ * Races with writes of other nodes, of a crate's commit and of clients that name a revision; after
+ * so many the contention itself is the answer.
+ */
 const RACES = 20;
-/** Longest pause after a lost race, in milliseconds; drawn anew each time, so that two nodes do not keep meeting. */
+/**
+ * Longest pause after a lost race, in milliseconds; drawn anew each time, so that two nodes do not
+ * keep meeting.
+ */
 const PAUSE = 10;
-/** How long a write stands in line, in milliseconds; then it takes its chance, lest a store that is away make each wait for all before it. */
+/**
+ * How long a write stands in line, in milliseconds; then it takes its chance, lest a store that is
+ * away make each wait for all before it.
+ */
 const PATIENCE = 1000;
 
 /** The last of those that wait, by key of the identifier. */
 const lines = new Map<string, Promise<void>>();
 
 /**
- * Makes a write that is decided on what was read, and makes it again when another write came between. A client
- * that named the revision it knows is told instead. Writes to one record take turns in this process: however many
- * come at once, none of them loses.
+ * Makes a write that is decided on what was read, and makes it again when another write came
+ * between. A client that named the revision it knows is told instead. Writes to one record take
+ * turns in this process: however many come at once, none of them loses.
  * @param id the record, in any spelling
  * @param attempt reads, decides and commits
  * @throws what `attempt` throws
  */
-export async function unlessChanged<T>(id: string, expectedRevision: number | undefined, attempt: () => Promise<T>): Promise<T> {
-  if (expectedRevision !== undefined) return attempt().catch((error: unknown) => (isDeletedMeanwhile(error) ? attempt() : Promise.reject(error)));
+export async function unlessChanged<T>(
+  id: string,
+  expectedRevision: number | undefined,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  if (expectedRevision !== undefined)
+    return attempt().catch((error: unknown) =>
+      isDeletedMeanwhile(error) ? attempt() : Promise.reject(error),
+    );
   return inLine(arkKey(lookupArk(id) ?? id), async () => {
     for (let race = 1; ; race++) {
       try {
         return await attempt();
       } catch (error) {
-        if (race === RACES || !(error instanceof ServiceError) || !(error.code === "REVISION_MISMATCH" || isDeletedMeanwhile(error))) throw error;
+        if (
+          race === RACES ||
+          !(error instanceof ServiceError) ||
+          !(error.code === "REVISION_MISMATCH" || isDeletedMeanwhile(error))
+        )
+          throw error;
         await pause(Math.random() * PAUSE);
       }
     }
   });
 }
 
-/** The store refused to change a deleted record: whoever reads it again says when and by whom it was deleted. */
-const isDeletedMeanwhile = (error: unknown): boolean => error instanceof ServiceError && error.code === "GONE" && !("deletedAt" in error.extra);
+/**
+ * The store refused to change a deleted record: whoever reads it again says when and by whom it was
+ * deleted.
+ */
+const isDeletedMeanwhile = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === "GONE" && !("deletedAt" in error.extra);
 
 async function atMost(milliseconds: number, ended: Promise<void>): Promise<void> {
   const clock = new AbortController();
-  await Promise.race([ended, pause(milliseconds, undefined, { signal: clock.signal }).catch(() => undefined)]).finally(() => clock.abort());
+  await Promise.race([
+    ended,
+    pause(milliseconds, undefined, { signal: clock.signal }).catch(() => undefined),
+  ]).finally(() => clock.abort());
 }
 
 async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -90,10 +135,18 @@ async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The same where the path holds the identifier: of its own kind, whatever that is, or of the one asked for.
- * @throws as {@link replaceRecord}; ValidationError when the document names another record than the path
+ * The same where the path holds the identifier: of its own kind, whatever that is, or of the one
+ * asked for.
+ * @throws as {@link replaceRecord}; ValidationError when the document names another record than the
+ * path
  */
-export async function replaceRecordAt(deps: Deps, id: string, input: JsonValue | undefined, caller: Caller | null, options: { kind?: KindName; expectedRevision?: number | undefined } = {}): Promise<RecordView> {
+export async function replaceRecordAt(
+  deps: Deps,
+  id: string,
+  input: JsonValue | undefined,
+  caller: Caller | null,
+  options: { kind?: KindName; expectedRevision?: number | undefined } = {},
+): Promise<RecordView> {
   authenticated(caller);
   const path = lookupArk(id) ?? id;
   // Where the kind is known the body is judged first, as it is everywhere.
@@ -103,34 +156,64 @@ export async function replaceRecordAt(deps: Deps, id: string, input: JsonValue |
 }
 
 /**
- * Replaces the whole record that the document's `@id` names; absent fields fall back to their default or vanish.
+ * Replaces the whole record that the document's `@id` names; absent fields fall back to their
+ * default or vanish.
  * @param path the identifier in the path, where that names the record
- * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client did not ask
- * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `WRONG_KIND`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client did not
+ * ask
+ * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `WRONG_KIND`, `FORBIDDEN`,
+ * `REVISION_MISMATCH`
  */
-export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonValue | undefined, caller: Caller | null, expectedRevision?: number, path?: string): Promise<RecordView> {
+export async function replaceRecord(
+  deps: Deps,
+  kindName: KindName,
+  input: JsonValue | undefined,
+  caller: Caller | null,
+  expectedRevision?: number,
+  path?: string,
+): Promise<RecordView> {
   const who = authenticated(caller);
   const kind = KINDS[kindName];
   const document = checked(kindName, input, ["body"], { path });
   const id = path ?? document["@id"];
-  if (typeof id !== "string") throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
+  if (typeof id !== "string")
+    throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
 
   return unlessChanged(id, expectedRevision, async () => {
     const record = await findRecord(deps, id);
     if (record.tombstone) throw gone(record);
     await assertMayChange(deps.records, who, record);
-    if (record.kind !== kindName) throw new ServiceError("WRONG_KIND", `${record.ark} is ${describe(record.kind)}: send it to ${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`);
-    if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
+    if (record.kind !== kindName)
+      throw new ServiceError(
+        "WRONG_KIND",
+        `${record.ark} is ${describe(record.kind)}: send it to ` +
+          `${pathOf(record).replace(/\/ark:.*/, "") || "its own path"}.`,
+      );
+    if (expectedRevision !== undefined && expectedRevision !== record.revision)
+      throw mismatch(record, expectedRevision);
     refuseUnknownContexts(kind, document, () => parseDocument(record.document));
     const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
     const stored = withDefaults(kind, own, record.ark);
     if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);
-    const account = kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
-    const content = kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
+    const account =
+      kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
+    const content =
+      kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
     const state = await withStoredFacts(deps, kind, record, content?.document ?? stored);
     await deps.records.commit({
-      by: who.user, at: Date.now(),
-      records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed: await changedBetween(deps, record.document, state.document), ...state, ...ownerOfLoose(kind, record, state), ...(content ? { objects: content.objects } : {}) }],
+      by: who.user,
+      at: Date.now(),
+      records: [
+        {
+          op: "replace",
+          ark: record.ark,
+          ifRevision: record.revision,
+          changed: await changedBetween(deps, record.document, state.document),
+          ...state,
+          ...ownerOfLoose(kind, record, state),
+          ...(content ? { objects: content.objects } : {}),
+        },
+      ],
       ...(account ? { account } : {}),
     });
     const [after] = await deps.records.findMany([record.ark]);
@@ -139,32 +222,72 @@ export async function replaceRecord(deps: Deps, kindName: KindName, input: JsonV
 }
 
 /** The next state. Fields that only the registry fills in say what they say now, or nothing. */
-async function withStoredFacts(deps: Deps, kind: Kind, record: StoredRecord, document: JsonObject): Promise<RecordState> {
+async function withStoredFacts(
+  deps: Deps,
+  kind: Kind,
+  record: StoredRecord,
+  document: JsonObject,
+): Promise<RecordState> {
   const claimed = await claimedState(deps, kind, record.ark, document, kind.loose, record.owner);
   if (claimed.reserved.length === 0 && reservedFields(kind).length === 0) return claimed.state;
   const quads = (await deps.records.quads(record.ark)) ?? "";
-  return withoutReserved(kind, document, claimed, { document: parseDocument(record.document), quads, fromCrate: record.crate !== null });
+  return withoutReserved(kind, document, claimed, {
+    document: parseDocument(record.document),
+    quads,
+    fromCrate: record.crate !== null,
+  });
 }
 
 export function mismatch(record: StoredRecord, expected: number): ServiceError {
-  return new ServiceError("REVISION_MISMATCH", `${record.ark} is at revision ${record.revision}, not ${expected === 0 ? "at the one asked for" : expected}: read it again and repeat the change on what it says now.`, { revision: record.revision });
+  return new ServiceError(
+    "REVISION_MISMATCH",
+    `${record.ark} is at revision ${record.revision}, not ` +
+      `${expected === 0 ? "at the one asked for" : expected}: read it again and repeat the ` +
+      "change on what it says now.",
+    { revision: record.revision },
+  );
 }
 
-/** Ownership may be given to someone the caller could create for; members are changed by the owner or an administrator. */
-async function assertOwnerAndMembers(deps: Deps, caller: Caller, record: StoredRecord, next: JsonObject): Promise<void> {
+/**
+ * Ownership may be given to someone the caller could create for; members are changed by the owner
+ * or an administrator.
+ */
+async function assertOwnerAndMembers(
+  deps: Deps,
+  caller: Caller,
+  record: StoredRecord,
+  next: JsonObject,
+): Promise<void> {
   const owner = ownerOf(next);
-  if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner))) await assertMayOwn(deps.records, caller, owner);
+  if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner)))
+    await assertMayOwn(deps.records, caller, owner);
   const members = (document: JsonObject) => JSON.stringify(document["members"] ?? []);
   if (!Object.hasOwn(KINDS[record.kind].fields, "members")) return;
-  if (members(parseDocument(record.document)) !== members(next)) assertMayChangeMembers(caller, record);
+  if (members(parseDocument(record.document)) !== members(next))
+    assertMayChangeMembers(caller, record);
 }
 
-/** What a crate brought belongs to its uploader without saying so; a new statement that does not say so either leaves it there. */
-const ownerOfLoose = (kind: Kind, record: StoredRecord, state: RecordState): { owner: string | null } => ({ owner: kind.loose ? (state.owner ?? record.owner) : state.owner });
+/**
+ * What a crate brought belongs to its uploader without saying so; a new statement that does not say
+ * so either leaves it there.
+ */
+const ownerOfLoose = (
+  kind: Kind,
+  record: StoredRecord,
+  state: RecordState,
+): { owner: string | null } => ({
+  owner: kind.loose ? (state.owner ?? record.owner) : state.owner,
+});
 
 /** Derived entries that a client sends back as it read them are no statement of its own. */
-async function withoutDerived(deps: Deps, record: StoredRecord, document: JsonObject): Promise<JsonObject> {
-  const fields = Object.entries(KINDS[record.kind].fields).filter(([name, field]) => field.backlink && Array.isArray(document[name]));
+async function withoutDerived(
+  deps: Deps,
+  record: StoredRecord,
+  document: JsonObject,
+): Promise<JsonObject> {
+  const fields = Object.entries(KINDS[record.kind].fields).filter(
+    ([name, field]) => field.backlink && Array.isArray(document[name]),
+  );
   if (fields.length === 0 || record.newestBacklink === 0) return document;
   const stated = parseDocument(record.document);
   const [view] = await viewsOf(deps, [record], { user: record.ark, admin: true });
@@ -175,7 +298,10 @@ async function withoutDerived(deps: Deps, record: StoredRecord, document: JsonOb
     const derived = new Set(keys(shown[name]).filter((key) => !before.has(key)));
     const left = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
     // Nothing but derived entries came back: what was stated (null, say) is stated still.
-    const untouched = left.length === 0 && left.length < (document[name] as JsonValue[]).length && before.size === 0;
+    const untouched =
+      left.length === 0 &&
+      left.length < (document[name] as JsonValue[]).length &&
+      before.size === 0;
     own[name] = untouched && Object.hasOwn(stated, name) ? stated[name]! : left;
   }
   return own;
@@ -185,7 +311,8 @@ const keyOf = (entry: JsonValue): string => {
   const ark = typeof entry === "string" ? referencedArk(entry) : undefined;
   return ark === undefined ? JSON.stringify(entry) : arkKey(ark);
 };
-const keys = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value.map(keyOf) : []);
+const keys = (value: JsonValue | undefined): string[] =>
+  Array.isArray(value) ? value.map(keyOf) : [];
 
 /** The next state of a record. */
 interface Amendment {
@@ -197,36 +324,62 @@ interface Amendment {
 }
 
 /** Which record, as the client knows it. */
-interface AmendOptions { kind: KindName; expectedRevision?: number | undefined }
+interface AmendOptions {
+  kind: KindName;
+  expectedRevision?: number | undefined;
+}
 
 /**
- * Changes one part of a record and leaves the rest as it is. `change` is asked again when another write came
- * between, unless the client named the revision that it knows.
+ * Changes one part of a record and leaves the rest as it is. `change` is asked again when another
+ * write came between, unless the client named the revision that it knows.
  * @param assertMay throws when the caller may not do this to the record
  * @param change the next state; `undefined` leaves the record as it is, and makes no revision
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `REVISION_MISMATCH`, and what the two functions throw
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `REVISION_MISMATCH`, and what the two
+ * functions throw
  */
 export async function amendRecord(
-  deps: Deps, id: string, who: Caller, { kind, expectedRevision }: AmendOptions,
+  deps: Deps,
+  id: string,
+  who: Caller,
+  { kind, expectedRevision }: AmendOptions,
   assertMay: (record: StoredRecord) => Promise<void> | void,
   change: (record: StoredRecord, document: JsonObject) => Promise<Amendment | undefined>,
 ): Promise<RecordView> {
   return unlessChanged(id, expectedRevision, async () => {
     const record = await findLive(deps, id, kind);
     await assertMay(record);
-    if (expectedRevision !== undefined && expectedRevision !== record.revision) throw mismatch(record, expectedRevision);
+    if (expectedRevision !== undefined && expectedRevision !== record.revision)
+      throw mismatch(record, expectedRevision);
     const before = parseDocument(record.document);
     const next = await change(record, before);
     if (!next) return viewOf(deps, record, who);
     const { document, ...objects } = next;
-    const state = await stateOf(deps, KINDS[kind], record.ark, document, record.crate !== null, record.owner);
+    const state = await stateOf(
+      deps,
+      KINDS[kind],
+      record.ark,
+      document,
+      record.crate !== null,
+      record.owner,
+    );
     // New objects are a change even where the document says the same of them.
     const changed = await changedBetween(deps, record.document, state.document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");
     await deps.records.commit({
-      by: who.user, at: Date.now(),
+      by: who.user,
+      at: Date.now(),
       // The owner of a crate's member need not stand in its document.
-      records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed, ...state, owner: state.owner ?? record.owner, ...objects }],
+      records: [
+        {
+          op: "replace",
+          ark: record.ark,
+          ifRevision: record.revision,
+          changed,
+          ...state,
+          owner: state.owner ?? record.owner,
+          ...objects,
+        },
+      ],
     });
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);

@@ -9,13 +9,26 @@ import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import { unpackQuads } from "../../storage/records/codecs.js";
 import type { RecordState, SearchText } from "../../storage/records/port.js";
 
-/** A state that a document comes to, with the lines of its quads that are for the registry alone to state. */
-export interface ClaimedState { state: RecordState; reserved: readonly string[] }
+/**
+ * A state that a document comes to, with the lines of its quads that are for the registry alone to
+ * state.
+ */
+export interface ClaimedState {
+  state: RecordState;
+  reserved: readonly string[];
+}
 
 /** Names of the fields of a kind that only the registry fills in. */
-export const reservedFields = (kind: Kind): string[] => Object.keys(kind.fields).filter((name) => kind.fields[name]!.reserved);
+export const reservedFields = (kind: Kind): string[] =>
+  Object.keys(kind.fields).filter((name) => kind.fields[name]!.reserved);
 
-const TERMS = [...new Set(Object.values(KINDS).flatMap((kind) => reservedFields(kind).map((name) => expandCurie(kind.fields[name]!.term))))];
+const TERMS = [
+  ...new Set(
+    Object.values(KINDS).flatMap((kind) =>
+      reservedFields(kind).map((name) => expandCurie(kind.fields[name]!.term)),
+    ),
+  ),
+];
 const PROPERTY = /^(?:<[^>]*>|_:\S+) <([^>]*)> /;
 
 /** Statements of such fields, whatever a document calls them. */
@@ -26,57 +39,96 @@ export function reservedIn(quads: string): string[] {
 
 /** The quads without these lines. */
 export function withoutLines(quads: string, lines: readonly string[]): string;
-export function withoutLines(quads: RecordState["quads"], lines: readonly string[]): RecordState["quads"];
-export function withoutLines(quads: RecordState["quads"], lines: readonly string[]): RecordState["quads"] {
+export function withoutLines(
+  quads: RecordState["quads"],
+  lines: readonly string[],
+): RecordState["quads"];
+export function withoutLines(
+  quads: RecordState["quads"],
+  lines: readonly string[],
+): RecordState["quads"] {
   if (lines.length === 0) return quads;
   const dropped = new Set(lines);
-  return reservedTextOf(quads).split("\n").filter((line) => !dropped.has(line)).join("\n");
+  return reservedTextOf(quads)
+    .split("\n")
+    .filter((line) => !dropped.has(line))
+    .join("\n");
 }
 
 /** As text; those of large documents come packed. */
-export const reservedTextOf = (quads: RecordState["quads"]): string => (typeof quads === "string" ? quads : unpackQuads(quads));
+export const reservedTextOf = (quads: RecordState["quads"]): string =>
+  typeof quads === "string" ? quads : unpackQuads(quads);
 
-const refused = (name: string, stored: boolean): Error => invalid(
-  ["body", name], `Value error, only a run of the computation in this registry fills containerDigest in: ${stored ? "send back what is stored, or " : ""}leave it out`,
-);
+const refused = (name: string, stored: boolean): Error =>
+  invalid(
+    ["body", name],
+    "Value error, only a run of the computation in this registry fills containerDigest in: " +
+      `${stored ? "send back what is stored, or " : ""}leave it out`,
+  );
 
 /** The state that a client's document comes to is about to replace this one. */
-interface Before { document: JsonObject; quads: string; fromCrate: boolean }
+interface Before {
+  document: JsonObject;
+  quads: string;
+  fromCrate: boolean;
+}
 
 /**
- * Refuses what a client states of fields that only the registry fills in. What is stored may be sent back; a value that
- * a crate brought stays in the document, and is no statement.
+ * Refuses what a client states of fields that only the registry fills in. What is stored may be
+ * sent back; a value that a crate brought stays in the document, and is no statement.
  * @throws ValidationError
  */
-export function withoutReserved(kind: Kind, document: JsonObject, { state, reserved }: ClaimedState, before?: Before): RecordState {
+export function withoutReserved(
+  kind: Kind,
+  document: JsonObject,
+  { state, reserved }: ClaimedState,
+  before?: Before,
+): RecordState {
   for (const name of reservedFields(kind)) {
-    if (Object.hasOwn(document, name) && document[name] !== before?.document[name]) throw refused(name, before !== undefined);
+    if (Object.hasOwn(document, name) && document[name] !== before?.document[name])
+      throw refused(name, before !== undefined);
   }
   const stored = new Set(before ? reservedIn(before.quads) : []);
   const added = reserved.filter((line) => !stored.has(line));
   if (added.length === 0) return state;
-  if (!before?.fromCrate) throw refused(Object.keys(document).find((name) => /[:#]containerDigest$/.test(name)) ?? "@context", before !== undefined);
+  if (!before?.fromCrate)
+    throw refused(
+      Object.keys(document).find((name) => /[:#]containerDigest$/.test(name)) ?? "@context",
+      before !== undefined,
+    );
   return { ...state, quads: withoutLines(state.quads, added) };
 }
 
 const OWNER = "schema:owner";
 
 /**
- * Links of a record with that to its owner. The document of an uploaded crate does not name the uploader: without the
- * link the crate would be missing from the `rocrates` of the user.
+ * Links of a record with that to its owner. The document of an uploaded crate does not name the
+ * uploader: without the link the crate would be missing from the `rocrates` of the user.
  */
-export function withOwner(kind: KindName, links: readonly Link[], owner: string | null | undefined): Link[] {
+export function withOwner(
+  kind: KindName,
+  links: readonly Link[],
+  owner: string | null | undefined,
+): Link[] {
   if (kind !== "rocrate" || !owner) return [...links];
   const targetKey = arkKey(owner);
   const isStated = links.some((link) => link.predicate === OWNER && link.targetKey === targetKey);
   return isStated ? [...links] : [...links, { predicate: OWNER, target: owner, targetKey }];
 }
 
-/** Characters of each text that search sees: more adds no hits that anyone looks for, and each word has to be stemmed. */
+/**
+ * Characters of each text that search sees: more adds no hits that anyone looks for, and each word
+ * has to be stemmed.
+ */
 export const MOST_TEXT = 20_000;
 
-/** What a document states, ready to be stored, and which of its lines are for the registry alone to state. */
-export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & { reserved: string[] };
+/**
+ * What a document states, ready to be stored, and which of its lines are for the registry alone to
+ * state.
+ */
+export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & {
+  reserved: string[];
+};
 
 /** A document, and who owns the record where the document need not say so. */
 export type StatedInput = GraphInput & { owner?: string | null };
@@ -88,7 +140,13 @@ export type StatedInput = GraphInput & { owner?: string | null };
 export async function stated(input: StatedInput): Promise<Stated> {
   const { quads, links } = await statementsOf(input);
   const shown = publicView(KINDS[input.kind], input.document);
-  return { quads, links: withOwner(input.kind, links, input.owner), text: searchText(shown), keywords: keywordsOf(shown), reserved: reservedIn(quads) };
+  return {
+    quads,
+    links: withOwner(input.kind, links, input.owner),
+    text: searchText(shown),
+    keywords: keywordsOf(shown),
+    reserved: reservedIn(quads),
+  };
 }
 
 /** What the document states. @throws as {@link stated} */
@@ -100,12 +158,17 @@ export async function statementsOf(input: GraphInput): Promise<RecordGraph> {
 }
 
 /**
- * Refuses remote contexts that a client's document names and that are not bundled: whoever writes one record can write
- * its terms instead. Those that the record names already came with a crate, and may be sent back.
+ * Refuses remote contexts that a client's document names and that are not bundled: whoever writes
+ * one record can write its terms instead. Those that the record names already came with a crate,
+ * and may be sent back.
  * @param stored the record's document as it is
  * @throws ValidationError naming the first
  */
-export function refuseUnknownContexts(kind: Kind, document: JsonObject, stored?: () => JsonObject): void {
+export function refuseUnknownContexts(
+  kind: Kind,
+  document: JsonObject,
+  stored?: () => JsonObject,
+): void {
   let known: Set<string> | undefined;
   const knownBefore = (): Set<string> => {
     const found = new Set<string>();
@@ -124,22 +187,39 @@ export function refuseUnknownContexts(kind: Kind, document: JsonObject, stored?:
 }
 
 const refusedContext = (message: string): ValidationError =>
-  new ValidationError([{ loc: ["body", "@context"], msg: `Value error, ${message}`, type: "value_error" }]);
+  new ValidationError([
+    { loc: ["body", "@context"], msg: `Value error, ${message}`, type: "value_error" },
+  ]);
 
 /** What keyword search sees of a document. */
 function searchText(document: JsonObject): SearchText {
   const other = withoutArks(textOf(document["author"]) ?? "");
   const searched = (text: string | null) => (text ?? "").slice(0, MOST_TEXT);
-  return { name: searched(textOf(document["name"])), description: searched(textOf(document["description"])), keywords: searched(keywordsOf(document).join(" ")), other: searched(other) };
+  return {
+    name: searched(textOf(document["name"])),
+    description: searched(textOf(document["description"])),
+    keywords: searched(keywordsOf(document).join(" ")),
+    other: searched(other),
+  };
 }
 
-/** Text without the ARKs in it: words in an identifier say where a record is, not what it is about. */
-export const withoutArks = (text: string): string => text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();
+/**
+ * Text without the ARKs in it: words in an identifier say where a record is, not what it is about.
+ */
+export const withoutArks = (text: string): string =>
+  text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();
 
 export function keywordsOf(document: JsonObject): string[] {
   const { keywords } = document;
-  if (typeof keywords === "string") return keywords.split(",").map((word) => word.trim()).filter((word) => word !== "");
-  return Array.isArray(keywords) ? keywords.filter((word): word is string => typeof word === "string" && word !== "") : [];
+  if (typeof keywords === "string")
+    return keywords
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
+  return Array.isArray(keywords)
+    ? keywords.filter((word): word is string => typeof word === "string" && word !== "")
+    : [];
 }
 
-export const textOf = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);
+export const textOf = (value: JsonValue | undefined): string | null =>
+  typeof value === "string" ? value : null;

@@ -10,25 +10,44 @@ import { type ClaimedState, stated, type Stated, textOf } from "./reserved.js";
 import { documentBytes } from "./view.js";
 
 /**
- * All that is stored of one state of a record: document, quads, links, search text. A large document is expanded in
- * a thread of its own.
+ * All that is stored of one state of a record: document, quads, links, search text. A large
+ * document is expanded in a thread of its own.
  * @param fromCrate the document says of itself, by its context, what its terms mean
  * @param ownerBefore owner of the record where the document names none
- * @throws ValidationError when the document is no valid JSON-LD; ServiceError as `DocumentThread.ask`
+ * @throws ValidationError when the document is no valid JSON-LD; ServiceError as
+ * `DocumentThread.ask`
  */
 export async function stateOf(
-  deps: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true, ownerBefore?: string | null,
+  deps: Pick<Deps, "documents">,
+  kind: Kind,
+  ark: string,
+  document: JsonObject,
+  fromCrate = kind.loose === true,
+  ownerBefore?: string | null,
 ): Promise<RecordState> {
   return (await claimedState(deps, kind, ark, document, fromCrate, ownerBefore)).state;
 }
 
-/** The same with the lines among its quads that are for the registry alone to state. @throws as {@link stateOf} */
+/**
+ * The same with the lines among its quads that are for the registry alone to state.
+ * @throws as {@link stateOf}
+ */
 export async function claimedState(
-  { documents }: Pick<Deps, "documents">, kind: Kind, ark: string, document: JsonObject, fromCrate = kind.loose === true, ownerBefore?: string | null,
+  { documents }: Pick<Deps, "documents">,
+  kind: Kind,
+  ark: string,
+  document: JsonObject,
+  fromCrate = kind.loose === true,
+  ownerBefore?: string | null,
 ): Promise<ClaimedState> {
   const bytes = documentBytes(document);
   const owner = kind.name === "user" ? null : ownerOf(document);
-  const input = { ark, kind: kind.name, owner: owner ?? ownerBefore ?? null, ...(fromCrate ? { fromCrate } : {}) };
+  const input = {
+    ark,
+    kind: kind.name,
+    owner: owner ?? ownerBefore ?? null,
+    ...(fromCrate ? { fromCrate } : {}),
+  };
   let claimed: Stated;
   if (isLight(document, bytes.length)) claimed = await stated({ ...input, document });
   else {
@@ -39,7 +58,10 @@ export async function claimedState(
     claimed = await documents.ask("state", { ...input, document: copy }, [copy]);
   }
   const { reserved, ...rest } = claimed;
-  return { state: { kind: kind.name, name: textOf(document["name"]), owner, document: bytes, ...rest }, reserved };
+  return {
+    state: { kind: kind.name, name: textOf(document["name"]), owner, document: bytes, ...rest },
+    reserved,
+  };
 }
 
 /** Stored form of the owner's ARK. @throws ValidationError when the text holds no readable ARK */
@@ -47,6 +69,10 @@ export function ownerOf(document: JsonObject): string | null {
   const { owner } = document;
   if (typeof owner !== "string") return null;
   const ark = referencedArk(owner);
-  if (ark === undefined) throw invalid(["body", "owner"], "Value error, not a readable ARK; for example ark:99999/user-ada");
+  if (ark === undefined)
+    throw invalid(
+      ["body", "owner"],
+      "Value error, not a readable ARK; for example ark:99999/user-ada",
+    );
   return ark;
 }

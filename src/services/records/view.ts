@@ -17,26 +17,42 @@ export interface RecordView {
   bytes: Uint8Array;
   /** Revision and newest back-link, in quotes. */
   etag: string;
-  /** More derived entries than BACKLINK_LIMIT: where to go on, by field; {@link writeBacklinkCursor} prints it. */
+  /**
+   * More derived entries than BACKLINK_LIMIT: where to go on, by field; {@link writeBacklinkCursor}
+   * prints it.
+   */
   next?: BacklinkPositions;
-  /** The whole document, where it is not what the graph holds: of an earlier revision, or without what was deleted elsewhere. */
+  /**
+   * The whole document, where it is not what the graph holds: of an earlier revision, or without
+   * what was deleted elsewhere.
+   */
   past?: JsonObject;
 }
 
 /** Positions in the derived lists that did not end yet, by field name. */
 export type BacklinkPositions = Readonly<Record<string, string>>;
 
-export const writeBacklinkCursor = (positions: BacklinkPositions): string => Buffer.from(JSON.stringify(positions)).toString("base64url");
+export const writeBacklinkCursor = (positions: BacklinkPositions): string =>
+  Buffer.from(JSON.stringify(positions)).toString("base64url");
 
 /** @throws ValidationError for what {@link writeBacklinkCursor} did not write */
 export function readBacklinkCursor(text: string): BacklinkPositions {
   try {
     const positions: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-    if (positions !== null && typeof positions === "object" && !Array.isArray(positions) && Object.values(positions).every((position) => typeof position === "string")) return positions as BacklinkPositions;
+    if (
+      positions !== null &&
+      typeof positions === "object" &&
+      !Array.isArray(positions) &&
+      Object.values(positions).every((position) => typeof position === "string")
+    )
+      return positions as BacklinkPositions;
   } catch {
     // Told below.
   }
-  throw invalid(["query", "backlinks"], "Value error, not a cursor of this service: take it from the Link header of the answer before");
+  throw invalid(
+    ["query", "backlinks"],
+    "Value error, not a cursor of this service: take it from the Link header of the answer before",
+  );
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -49,28 +65,45 @@ export function parseDocument(bytes: Uint8Array): JsonObject {
   }
 }
 const encoder = new TextEncoder();
-/** In a buffer of their own, which is handed to other threads without copying it out of a larger one. */
-export const documentBytes = (document: JsonObject): Uint8Array => encoder.encode(JSON.stringify(document));
+/**
+ * In a buffer of their own, which is handed to other threads without copying it out of a larger
+ * one.
+ */
+export const documentBytes = (document: JsonObject): Uint8Array =>
+  encoder.encode(JSON.stringify(document));
 
 /** Bytes of documents that are parsed in one turn of the event loop. */
 const AT_ONCE = 256 * 2 ** 10;
 
 const derivedFields = new Map<KindName, string[]>(
-  Object.values(KINDS).map((kind) => [kind.name, Object.keys(kind.fields).filter((name) => kind.fields[name]!.backlink)]),
+  Object.values(KINDS).map((kind) => [
+    kind.name,
+    Object.keys(kind.fields).filter((name) => kind.fields[name]!.backlink),
+  ]),
 );
 
 /** The user itself and administrators see account fields. */
-export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean => caller !== null && (caller.admin || arkKey(caller.user) === record.key);
+export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean =>
+  caller !== null && (caller.admin || arkKey(caller.user) === record.key);
 
 /** One record; the stored bytes themselves where nothing is derived or hidden. */
-export async function viewOf(deps: Deps, record: StoredRecord, caller: Caller | null, after?: BacklinkPositions): Promise<RecordView> {
-  if (isPlain(record) && record.kind !== "evidencegraph") return { record, bytes: record.document, etag: etagOf(record) };
+export async function viewOf(
+  deps: Deps,
+  record: StoredRecord,
+  caller: Caller | null,
+  after?: BacklinkPositions,
+): Promise<RecordView> {
+  if (isPlain(record) && record.kind !== "evidencegraph")
+    return { record, bytes: record.document, etag: etagOf(record) };
   return (await viewsOf(deps, [record], caller, after))[0]!;
 }
 
 /** True when the stored bytes are the answer, for everyone. */
 export function isPlain(record: StoredRecord): boolean {
-  return !KINDS[record.kind].closed && (record.newestBacklink === 0 || derivedFields.get(record.kind)!.length === 0);
+  return (
+    !KINDS[record.kind].closed &&
+    (record.newestBacklink === 0 || derivedFields.get(record.kind)!.length === 0)
+  );
 }
 
 export function etagOf(record: StoredRecord, variant = ""): string {
@@ -78,13 +111,31 @@ export function etagOf(record: StoredRecord, variant = ""): string {
 }
 
 /** A page of records: back-links of all of them in one read per derived field. */
-export async function viewsOf(deps: Deps, stored: readonly StoredRecord[], caller: Caller | null, after?: BacklinkPositions): Promise<RecordView[]> {
+export async function viewsOf(
+  deps: Deps,
+  stored: readonly StoredRecord[],
+  caller: Caller | null,
+  after?: BacklinkPositions,
+): Promise<RecordView[]> {
   const records = await withoutForgotten(deps, stored);
   const views: (RecordView | undefined)[] = records.map((record) =>
-    (isPlain(record) ? { record, bytes: record.document, ...(!isShortened(record) ? { etag: etagOf(record) } : { etag: etagOf(record, "f"), past: parseDocument(record.document) }) } : undefined));
-  for (const name of new Set(records.filter((record) => !isPlain(record)).map((record) => record.kind))) {
+    isPlain(record)
+      ? {
+          record,
+          bytes: record.document,
+          ...(!isShortened(record)
+            ? { etag: etagOf(record) }
+            : { etag: etagOf(record, "f"), past: parseDocument(record.document) }),
+        }
+      : undefined,
+  );
+  for (const name of new Set(
+    records.filter((record) => !isPlain(record)).map((record) => record.kind),
+  )) {
     const kind = KINDS[name];
-    const indexes = records.flatMap((record, index) => (record.kind === name && !views[index] ? [index] : []));
+    const indexes = records.flatMap((record, index) =>
+      record.kind === name && !views[index] ? [index] : [],
+    );
     const documents: JsonObject[] = [];
     let parsed = 0;
     for (const index of indexes) {
@@ -94,39 +145,66 @@ export async function viewsOf(deps: Deps, stored: readonly StoredRecord[], calle
       parsed = 0;
       await turn();
     }
-    const next = await addBacklinks(deps, kind, indexes.map((index) => records[index]!), documents, after);
+    const next = await addBacklinks(
+      deps,
+      kind,
+      indexes.map((index) => records[index]!),
+      documents,
+      after,
+    );
     for (const [at, index] of indexes.entries()) {
       const record = records[index]!;
       const whole = kind.closed && seesPrivate(record, caller);
       const document = whole ? documents[at]! : publicView(kind, documents[at]!);
-      views[index] = { record, bytes: documentBytes(document), etag: etagOf(record, whole ? "p" : ""), ...(next[at] ? { next: next[at] } : {}) };
+      views[index] = {
+        record,
+        bytes: documentBytes(document),
+        etag: etagOf(record, whole ? "p" : ""),
+        ...(next[at] ? { next: next[at] } : {}),
+      };
     }
   }
   return views as RecordView[];
 }
 
 /**
- * Adds what is derived after what the client stated, without duplicates; answers where lists that were cut go on.
+ * Adds what is derived after what the client stated, without duplicates; answers where lists that
+ * were cut go on.
  * @param after goes on there: lists that had ended are left empty
  */
-async function addBacklinks(deps: Deps, kind: Kind, records: readonly StoredRecord[], documents: readonly JsonObject[], after?: BacklinkPositions): Promise<(BacklinkPositions | undefined)[]> {
+async function addBacklinks(
+  deps: Deps,
+  kind: Kind,
+  records: readonly StoredRecord[],
+  documents: readonly JsonObject[],
+  after?: BacklinkPositions,
+): Promise<(BacklinkPositions | undefined)[]> {
   const next: (Record<string, string> | undefined)[] = records.map(() => undefined);
   const keys = records.map((record) => record.key);
   for (const name of derivedFields.get(kind.name)!) {
     const backlink = kind.fields[name]!.backlink!;
-    const kinds = (typeof backlink.kind === "string" ? [backlink.kind] : backlink.kind) as KindName[];
+    const kinds = (
+      typeof backlink.kind === "string" ? [backlink.kind] : backlink.kind
+    ) as KindName[];
     const position = after && (Object.hasOwn(after, name) ? after[name] : null);
     if (position === null) {
       for (const document of documents) if (Array.isArray(document[name])) document[name] = [];
       continue;
     }
-    const pages = await deps.records.linksTo(keys, { predicates: backlink.via, kinds, limit: deps.config.BACKLINK_LIMIT, ...(position === undefined ? {} : { after: position }) });
+    const pages = await deps.records.linksTo(keys, {
+      predicates: backlink.via,
+      kinds,
+      limit: deps.config.BACKLINK_LIMIT,
+      ...(position === undefined ? {} : { after: position }),
+    });
     for (const [index, page] of pages.entries()) {
       const document = documents[index]!;
       if (page.next !== undefined) (next[index] ??= {})[name] = page.next;
       const stated = document[name] ?? [];
       if (!Array.isArray(stated)) continue;
-      const seen = new Set(stated.map((entry) => (typeof entry === "string" ? keyOf(entry) : entry)));
+      const seen = new Set(
+        stated.map((entry) => (typeof entry === "string" ? keyOf(entry) : entry)),
+      );
       const derived: JsonValue[] = [];
       for (const link of page.items) {
         const key = arkKey(link.source);

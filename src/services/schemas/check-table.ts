@@ -12,26 +12,42 @@ import { parseDocument } from "../records/view.js";
 
 /** What kept the data from being checked. */
 class CheckRefused extends Error {
-  constructor(readonly code: "SCHEMA" | "DATA" | "LIMIT" | "MEMORY", message: string) {
+  constructor(
+    readonly code: "SCHEMA" | "DATA" | "LIMIT" | "MEMORY",
+    message: string,
+  ) {
     super(message);
   }
 }
 
 /**
- * Runs one check in a thread of its own, which ends with it. The data are asked for as they are used up, so that
- * neither side holds more than a part of them.
+ * Runs one check in a thread of its own, which ends with it. The data are asked for as they are
+ * used up, so that neither side holds more than a part of them.
  * @param memory most bytes of the thread's heap
  * @throws CheckRefused; what the data fail with; the signal's reason
  */
-async function runCheck(input: CheckInput, data: AsyncIterable<Uint8Array>, signal: AbortSignal, memory: number): Promise<CheckedError[]> {
+async function runCheck(
+  input: CheckInput,
+  data: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  memory: number,
+): Promise<CheckedError[]> {
   signal.throwIfAborted();
-  const worker = new Worker(threadModule("src/services/schemas/check-thread"), { workerData: input, name: "table-check", env: {}, resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(memory / 2 ** 20)) } });
+  const worker = new Worker(threadModule("src/services/schemas/check-thread"), {
+    workerData: input,
+    name: "table-check",
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(memory / 2 ** 20)) },
+  });
   const parts = data[Symbol.asyncIterator]();
   const feed = async (): Promise<void> => {
     const { done, value } = await parts.next();
     // A copy of its own: a part may be a view of something larger, all of which would be sent.
     const part = done === true ? undefined : new Uint8Array(value);
-    worker.postMessage(part ? { part } : { end: true } satisfies ToCheck, part ? [part.buffer] : []);
+    worker.postMessage(
+      part ? { part } : ({ end: true } satisfies ToCheck),
+      part ? [part.buffer] : [],
+    );
   };
   let abort = (): void => undefined;
   try {
@@ -41,11 +57,23 @@ async function runCheck(input: CheckInput, data: AsyncIterable<Uint8Array>, sign
       worker.on("message", (message: FromCheck) => {
         if ("more" in message) feed().catch(reject);
         else if ("errors" in message) resolve(message.errors);
-        else if ("refused" in message) reject(new CheckRefused(message.refused.code, message.refused.message));
+        else if ("refused" in message)
+          reject(new CheckRefused(message.refused.code, message.refused.message));
         else reject(new Error(message.fault));
       });
-      worker.on("error", (error: NodeJS.ErrnoException) => reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? new CheckRefused("MEMORY", `it needs more than ${memory} bytes of memory to be checked`) : error));
-      worker.on("exit", (code) => reject(new Error(`the thread of a check ended with code ${code}`)));
+      worker.on("error", (error: NodeJS.ErrnoException) =>
+        reject(
+          error.code === "ERR_WORKER_OUT_OF_MEMORY"
+            ? new CheckRefused(
+                "MEMORY",
+                `it needs more than ${memory} bytes of memory to be checked`,
+              )
+            : error,
+        ),
+      );
+      worker.on("exit", (code) =>
+        reject(new Error(`the thread of a check ended with code ${code}`)),
+      );
     });
   } finally {
     signal.removeEventListener("abort", abort);
@@ -64,22 +92,47 @@ export interface TableCheckAnswer {
 
 /**
  * Checks a table, while it arrives, against a stored schema; anyone may. Nothing of it is kept.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `SCHEMA_UNUSABLE`, `TOO_LARGE`, `QUERY_TIMEOUT`, `SHUTTING_DOWN`; ValidationError for
- * what is no table; what the stream fails with when the client hangs up
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `SCHEMA_UNUSABLE`, `TOO_LARGE`,
+ * `QUERY_TIMEOUT`, `SHUTTING_DOWN`; ValidationError for what is no table; what the stream fails
+ * with when the client hangs up
  */
-export async function checkTable(deps: Deps, id: string, { stream }: IncomingFile): Promise<TableCheckAnswer> {
+export async function checkTable(
+  deps: Deps,
+  id: string,
+  { stream }: IncomingFile,
+): Promise<TableCheckAnswer> {
   const { config } = deps;
   const { ark, document } = await findLive(deps, id, "schema");
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(new ServiceError("QUERY_TIMEOUT", `The check took longer than ${config.TABLE_TIMEOUT} ms (TABLE_TIMEOUT): send a smaller table, or check it with arkgraph schema validate.`)), config.TABLE_TIMEOUT);
+  const timer = setTimeout(
+    () =>
+      ended.abort(
+        new ServiceError(
+          "QUERY_TIMEOUT",
+          `The check took longer than ${config.TABLE_TIMEOUT} ms (TABLE_TIMEOUT): send a ` +
+            "smaller table, or check it with arkgraph schema validate.",
+        ),
+      ),
+    config.TABLE_TIMEOUT,
+  );
   // Also while the check waits for its turn and nobody reads from the stream.
   stream.once("error", (error) => ended.abort(error));
   try {
     const most = config.TABLE_MAX_ERRORS;
     const found = await deps.tableTurns.run(ended.signal, (either) =>
-      runCheck({ schema: parseDocument(document), limits: limitsOf(config), maxErrors: most + 1 }, counted(stream, config.MAX_TABLE_BYTES), either, config.TABLE_MEMORY));
+      runCheck(
+        { schema: parseDocument(document), limits: limitsOf(config), maxErrors: most + 1 },
+        counted(stream, config.MAX_TABLE_BYTES),
+        either,
+        config.TABLE_MEMORY,
+      ),
+    );
     const errors = found.slice(0, most);
-    return { conforms: errors.length === 0, errors: [...errors.filter(isParsing), ...errors.filter((error) => !isParsing(error))], truncated: found.length > most };
+    return {
+      conforms: errors.length === 0,
+      errors: [...errors.filter(isParsing), ...errors.filter((error) => !isParsing(error))],
+      truncated: found.length > most,
+    };
   } catch (error) {
     throw error instanceof CheckRefused ? refusal(ark, error) : error;
   } finally {
@@ -93,8 +146,18 @@ const isParsing = ({ error_type }: CheckedError): boolean => error_type === "Par
 
 function limitsOf(config: Config): TableLimits {
   return {
-    ...DEFAULT_LIMITS, maxText: config.TABLE_MAX_TEXT, maxCell: config.TABLE_MAX_CELL, maxRow: config.TABLE_MAX_ROW, maxColumns: config.TABLE_MAX_COLUMNS,
-    names: { ...DEFAULT_LIMITS.names, maxText: "TABLE_MAX_TEXT", maxCell: "TABLE_MAX_CELL", maxRow: "TABLE_MAX_ROW", maxColumns: "TABLE_MAX_COLUMNS" },
+    ...DEFAULT_LIMITS,
+    maxText: config.TABLE_MAX_TEXT,
+    maxCell: config.TABLE_MAX_CELL,
+    maxRow: config.TABLE_MAX_ROW,
+    maxColumns: config.TABLE_MAX_COLUMNS,
+    names: {
+      ...DEFAULT_LIMITS.names,
+      maxText: "TABLE_MAX_TEXT",
+      maxCell: "TABLE_MAX_CELL",
+      maxRow: "TABLE_MAX_ROW",
+      maxColumns: "TABLE_MAX_COLUMNS",
+    },
   };
 }
 
@@ -102,33 +165,54 @@ async function* counted(stream: AsyncIterable<Buffer>, limit: number): AsyncGene
   let size = 0;
   for await (const part of stream) {
     size += part.length;
-    if (size > limit) throw new ServiceError("TOO_LARGE", `The table is larger than ${limit} bytes (MAX_TABLE_BYTES).`);
+    if (size > limit)
+      throw new ServiceError(
+        "TOO_LARGE",
+        `The table is larger than ${limit} bytes (MAX_TABLE_BYTES).`,
+      );
     yield part;
   }
 }
 
 function refusal(ark: string, { code, message }: CheckRefused): Error {
-  if (code === "SCHEMA") return new ServiceError("SCHEMA_UNUSABLE", `${ark} cannot be applied to a table: ${message}.`);
+  if (code === "SCHEMA")
+    return new ServiceError("SCHEMA_UNUSABLE", `${ark} cannot be applied to a table: ${message}.`);
   return invalid(["body", "file"], `Value error, the table cannot be checked: ${message}`);
 }
 
 /** What the thread of one check is started with. */
-export interface CheckInput { schema: unknown; limits: TableLimits; /** Errors that are looked for; the check ends with the last of them. */ maxErrors: number }
+export interface CheckInput {
+  schema: unknown;
+  limits: TableLimits;
+  /** Errors that are looked for; the check ends with the last of them. */ maxErrors: number;
+}
 
 /** One row of the contract's table of errors. */
-export interface CheckedError { row: number; error_type: "ParsingError" | "ValidationError"; failed_keyword: string | null; message: string }
+export interface CheckedError {
+  row: number;
+  error_type: "ParsingError" | "ValidationError";
+  failed_keyword: string | null;
+  message: string;
+}
 
 /** To the thread: a part of the data, or the end of it. */
 export type ToCheck = { part: Uint8Array } | { end: true };
 /** From the thread: it wants another part; or what came of it. */
-export type FromCheck = { more: true } | { errors: CheckedError[] } | { refused: { code: "SCHEMA" | "DATA" | "LIMIT"; message: string } } | { fault: string };
+export type FromCheck =
+  | { more: true }
+  | { errors: CheckedError[] }
+  | { refused: { code: "SCHEMA" | "DATA" | "LIMIT"; message: string } }
+  | { fault: string };
 
 /**
- * What keeps the properties of a table's schema from being applied, each where it stands. The rules are those by
- * which a table is checked, and by which `arkgraph schema` takes a property.
+ * What keeps the properties of a table's schema from being applied, each where it stands. The rules
+ * are those by which a table is checked, and by which `arkgraph schema` takes a property.
  * @param at where the properties are, for `loc`
  */
-export function propertyProblems(properties: Readonly<Record<string, unknown>>, at: readonly (string | number)[]): ValidationItem[] {
+export function propertyProblems(
+  properties: Readonly<Record<string, unknown>>,
+  at: readonly (string | number)[],
+): ValidationItem[] {
   const findings = new Findings(at);
   for (const [name, property] of Object.entries(properties)) {
     if (findings.full) break;

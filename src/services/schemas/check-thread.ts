@@ -6,7 +6,6 @@ import type { CheckedError, CheckInput, FromCheck, ToCheck } from "./check-table
 
 /** One check of a table: parsing and patterns would hold up the serving thread. */
 
-
 const port = parentPort!;
 const { schema, limits, maxErrors } = workerData as CheckInput;
 const send = (message: FromCheck): void => port.postMessage(message);
@@ -25,12 +24,17 @@ async function* data(): AsyncGenerator<Uint8Array> {
 async function check(): Promise<FromCheck> {
   const errors: CheckedError[] = [];
   try {
-    for await (const { row, kind, message } of validateTable(data(), readSchema(schema), { patterns: "linear", maxErrors, limits })) {
+    for await (const { row, kind, message } of validateTable(data(), readSchema(schema), {
+      patterns: "linear",
+      maxErrors,
+      limits,
+    })) {
       errors.push({ row, error_type: kind.type, failed_keyword: kind.keyword, message });
     }
     return { errors };
   } catch (error) {
-    if (error instanceof TabularError) return { refused: { code: error.code, message: error.message } };
+    if (error instanceof TabularError)
+      return { refused: { code: error.code, message: error.message } };
     return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }

@@ -1,7 +1,20 @@
 import type { JsonValue } from "../../model/field.js";
 import { isDate } from "../crates/advise.js";
 import { listOf } from "../crates/findings.js";
-import { always, byField, byShare, type Criteria, evidenceOf, hasField, sentence, shown, statusOf, together, told, whole } from "./criterion.js";
+import {
+  always,
+  byField,
+  byShare,
+  type Criteria,
+  evidenceOf,
+  hasField,
+  sentence,
+  shown,
+  statusOf,
+  together,
+  told,
+  whole,
+} from "./criterion.js";
 import type { CrateFacts, Fields } from "./facts/fields.js";
 
 const BIASES = ["rai:dataBiases"];
@@ -9,53 +22,103 @@ const MISSING = ["rai:dataCollectionMissingData"];
 
 const characterization = {
   semantics: {
-    tests: "Every column that a schema describes has a term of a vocabulary (`valueURL`); where no schema describes columns, a record says what it is `about` (the crate itself does not count) or is a DefinedTerm. Such records beside columns without terms make it partly.",
-    old: "always", legacy: always,
-    fix: "Add valueURL with the term of an ontology to each column of the schemas, or about with such terms to the root.",
+    tests:
+      "Every column that a schema describes has a term of a vocabulary (`valueURL`); where " +
+      "no schema describes columns, a record says what it is `about` (the crate itself does " +
+      "not count) or is a DefinedTerm. Such records beside columns without terms make it " +
+      "partly.",
+    old: "always",
+    legacy: always,
+    fix:
+      "Add valueURL with the term of an ontology to each column of the schemas, or about with " +
+      "such terms to the root.",
     judge(facts) {
       const { columns, subjects } = facts;
       const said = columns.total > 0 ? statusOf(columns) : subjects.total > 0 ? "met" : "not_met";
       return {
         status: said === "not_met" && subjects.total > 0 ? "partly" : said,
-        details: sentence(told(columns, "columns", "have a term of a vocabulary"), `records that say what they are about: ${subjects.total}`),
-        evidence: columns.total + subjects.total === 0 ? [whole(facts)] : evidenceOf(columns, subjects),
+        details: sentence(
+          told(columns, "columns", "have a term of a vocabulary"),
+          `records that say what they are about: ${subjects.total}`,
+        ),
+        evidence:
+          columns.total + subjects.total === 0 ? [whole(facts)] : evidenceOf(columns, subjects),
       };
     },
   },
   statistics: {
-    tests: "The size of every file is known (stored here, or `contentSize`), and every table has summary statistics (`hasSummaryStatistics`, `variableMeasured`). A crate without files is partly met by a total size at the root.",
+    tests:
+      "The size of every file is known (stored here, or `contentSize`), and every table has " +
+      "summary statistics (`hasSummaryStatistics`, `variableMeasured`). A crate without " +
+      "files is partly met by a total size at the root.",
     old: "a total size at the root, or any `hasSummaryStatistics`",
-    legacy: ({ root: { fields }, any }) => any.statistics || fields.has("totalContentSizeBytes", "totalContentSize", "contentSize"),
-    fix: "Add contentSize to each file, and hasSummaryStatistics, which names a dataset or file of statistics, to each table.",
+    legacy: ({ root: { fields }, any }) =>
+      any.statistics || fields.has("totalContentSizeBytes", "totalContentSize", "contentSize"),
+    fix:
+      "Add contentSize to each file, and hasSummaryStatistics, which names a dataset or file " +
+      "of statistics, to each table.",
     judge(facts) {
-      const { sized, summarised, root: { fields } } = facts;
+      const {
+        sized,
+        summarised,
+        root: { fields },
+      } = facts;
       const total = fields.first("totalContentSizeBytes", "totalContentSize", "contentSize");
-      if (sized.total === 0 && summarised.total === 0) return { status: total ? "partly" : "not_met", details: total ? "The root states a total size; no files are described." : "No files are described, and the root states no size.", evidence: [total?.place ?? whole(facts)] };
+      if (sized.total === 0 && summarised.total === 0)
+        return {
+          status: total ? "partly" : "not_met",
+          details: total
+            ? "The root states a total size; no files are described."
+            : "No files are described, and the root states no size.",
+          evidence: [total?.place ?? whole(facts)],
+        };
       return {
         status: together(statusOf(sized), statusOf(summarised)),
-        details: sentence(told(sized, "files", "have a known size"), told(summarised, "tables", "have summary statistics")), evidence: evidenceOf(sized, summarised),
+        details: sentence(
+          told(sized, "files", "have a known size"),
+          told(summarised, "tables", "have summary statistics"),
+        ),
+        evidence: evidenceOf(sized, summarised),
       };
     },
   },
   standards: {
-    tests: "Every table (CSV, TSV, Parquet, a spreadsheet, or what names a schema) has a `schema` that exists; not applicable without tables.",
-    old: "any Schema, or `evi:schemaCount` above 0", legacy: ({ root: { fields }, any }) => any.schema || Number(fields.first("schemaCount")?.value) > 0,
-    fix: "Describe the columns of each table in a Schema entity and name it in schema of the table.",
+    tests:
+      "Every table (CSV, TSV, Parquet, a spreadsheet, or what names a schema) has a " +
+      "`schema` that exists; not applicable without tables.",
+    old: "any Schema, or `evi:schemaCount` above 0",
+    legacy: ({ root: { fields }, any }) =>
+      any.schema || Number(fields.first("schemaCount")?.value) > 0,
+    fix:
+      "Describe the columns of each table in a Schema entity and name it in schema of the " +
+      "table.",
     judge: byShare(({ structured }) => structured, "tables", "have a schema that exists"),
   },
   potential_sources_of_bias: {
-    tests: "The root states `rai:dataBiases`.", old: "root `rai:dataBiases`", legacy: hasField(...BIASES),
-    fix: "Add rai:dataBiases to the root: what is known of biases in the data.", judge: byField(...BIASES),
+    tests: "The root states `rai:dataBiases`.",
+    old: "root `rai:dataBiases`",
+    legacy: hasField(...BIASES),
+    fix: "Add rai:dataBiases to the root: what is known of biases in the data.",
+    judge: byField(...BIASES),
   },
   data_quality: {
-    tests: "The root states `rai:dataCollectionMissingData`, or the tables stored here conform to their schemas; they are checked when a score is asked for anew (`POST …/rescore`).",
-    old: "root `rai:dataCollectionMissingData`", legacy: hasField(...MISSING),
-    fix: "Add rai:dataCollectionMissingData to the root, or ask for the score anew (POST /rocrate/ai-ready-score/ark:…/rescore) to have tables checked against their schemas.",
+    tests:
+      "The root states `rai:dataCollectionMissingData`, or the tables stored here conform " +
+      "to their schemas; they are checked when a score is asked for anew (`POST …/rescore`).",
+    old: "root `rai:dataCollectionMissingData`",
+    legacy: hasField(...MISSING),
+    fix:
+      "Add rai:dataCollectionMissingData to the root, or ask for the score anew (POST " +
+      "/rocrate/ai-ready-score/ark:…/rescore) to have tables checked against their schemas.",
     judge(facts) {
       const stated = byField(...MISSING)(facts);
       const { checked } = facts;
       if (stated.status === "met" || checked === undefined || checked.total === 0) return stated;
-      return { status: statusOf(checked), details: sentence(told(checked, "tables that were checked", "conform to their schema")), evidence: checked.evidence };
+      return {
+        status: statusOf(checked),
+        details: sentence(told(checked, "tables that were checked", "conform to their schema")),
+        evidence: checked.evidence,
+      };
     },
   },
 } as const satisfies Criteria;
@@ -64,46 +127,92 @@ const PUBLISHER = ["publisher"];
 
 const computability = {
   standardized: {
-    tests: "Every file states its format (`encodingFormat`, `format`); the open ones are counted; not applicable without files.",
-    old: "`evi:formats`, or any `format`", legacy: ({ root: { fields }, any }) => any.format || fields.has("formats"),
+    tests:
+      "Every file states its format (`encodingFormat`, `format`); the open ones are " +
+      "counted; not applicable without files.",
+    old: "`evi:formats`, or any `format`",
+    legacy: ({ root: { fields }, any }) => any.format || fields.has("formats"),
     fix: "Add encodingFormat to each file, e.g. text/csv.",
     judge({ formatted, open }) {
-      return { status: statusOf(formatted), details: sentence(told(formatted, "files", "state a format"), ...(open.total > 0 ? [`${open.good} of them an open one`] : [])), evidence: formatted.evidence };
+      return {
+        status: statusOf(formatted),
+        details: sentence(
+          told(formatted, "files", "state a format"),
+          ...(open.total > 0 ? [`${open.good} of them an open one`] : []),
+        ),
+        evidence: formatted.evidence,
+      };
     },
   },
   computationally_accessible: {
-    tests: "The content of every file is stored here and PUBLISHED, so that anyone retrieves it over HTTP, and the root names its `publisher`.",
-    old: "root `publisher`", legacy: hasField(...PUBLISHER),
-    fix: "Upload the content of every file, publish the crate (PUT /publish), and add publisher to the root.",
+    tests:
+      "The content of every file is stored here and PUBLISHED, so that anyone retrieves it " +
+      "over HTTP, and the root names its `publisher`.",
+    old: "root `publisher`",
+    legacy: hasField(...PUBLISHER),
+    fix:
+      "Upload the content of every file, publish the crate (PUT /publish), and add publisher " +
+      "to the root.",
     judge(facts) {
       const publisher = byField(...PUBLISHER)(facts);
       const { retrievable } = facts;
       return {
         status: together(statusOf(retrievable, "not_met"), publisher.status),
-        details: sentence(told(retrievable, "files", "can be retrieved here by anyone"), publisher.status === "met" ? publisher.details : "no publisher is named"),
+        details: sentence(
+          told(retrievable, "files", "can be retrieved here by anyone"),
+          publisher.status === "met" ? publisher.details : "no publisher is named",
+        ),
         evidence: [...publisher.evidence, ...retrievable.evidence].slice(0, 10),
       };
     },
   },
   portable: {
-    tests: "Every software names its container or environment (`container`, `softwareRequirements`, `runtimePlatform`, `operatingSystem` …), or a computation that used it does; not applicable without software.",
-    old: "always", legacy: always,
-    fix: "Add softwareRequirements or runtimePlatform to each Software, or container to the computations that used it.",
-    judge: byShare(({ portable }) => portable, "pieces of software", "have a named container or environment"),
+    tests:
+      "Every software names its container or environment (`container`, " +
+      "`softwareRequirements`, `runtimePlatform`, `operatingSystem` …), or a computation " +
+      "that used it does; not applicable without software.",
+    old: "always",
+    legacy: always,
+    fix:
+      "Add softwareRequirements or runtimePlatform to each Software, or container to the " +
+      "computations that used it.",
+    judge: byShare(
+      ({ portable }) => portable,
+      "pieces of software",
+      "have a named container or environment",
+    ),
   },
   contextualized: {
-    tests: "The root is valid by RO-Crate (`@type` Dataset, `name`, `description`, `license`, and `datePublished` as a date), the crate has an `@context`, and `conformsTo` of the root names a profile; partly when it is valid without a profile, or has one without being valid.",
-    old: "always", legacy: always,
-    fix: "Give the root what RO-Crate asks for, and conformsTo with the address of the profile that the crate follows.",
+    tests:
+      "The root is valid by RO-Crate (`@type` Dataset, `name`, `description`, `license`, " +
+      "and `datePublished` as a date), the crate has an `@context`, and `conformsTo` of the " +
+      "root names a profile; partly when it is valid without a profile, or has one without " +
+      "being valid.",
+    old: "always",
+    legacy: always,
+    fix:
+      "Give the root what RO-Crate asks for, and conformsTo with the address of the profile " +
+      "that the crate follows.",
     judge(facts) {
-      const { root: { fields, gaps, hasContext } } = facts;
+      const {
+        root: { fields, gaps, hasContext },
+      } = facts;
       const dates = listOf(fields.first("datePublished")?.value);
-      const invalid = [...gaps, ...(dates.length > 0 && !dates.every(isDate) ? ["a datePublished that is a date of ISO 8601"] : []), ...(hasContext ? [] : ["an @context"])];
+      const invalid = [
+        ...gaps,
+        ...(dates.length > 0 && !dates.every(isDate)
+          ? ["a datePublished that is a date of ISO 8601"]
+          : []),
+        ...(hasContext ? [] : ["an @context"]),
+      ];
       const hasProfile = fields.has("conformsTo");
       const missing = [...invalid, ...(hasProfile ? [] : ["conformsTo with a profile"])];
       return {
         status: together(invalid.length === 0 ? "met" : "not_met", hasProfile ? "met" : "not_met"),
-        details: missing.length === 0 ? "The root is valid by RO-Crate and names its context and profile." : `The root lacks ${missing.join(", ")}.`,
+        details:
+          missing.length === 0
+            ? "The root is valid by RO-Crate and names its context and profile."
+            : `The root lacks ${missing.join(", ")}.`,
         evidence: missing.length === 0 ? [fields.place("conformsTo")] : [whole(facts)],
         fix: `Add ${missing.join(", ")} to the root.`,
       };
@@ -114,11 +223,18 @@ const computability = {
 const SUBJECTS = ["humanSubjectResearch", "Human Subject Research", "Human Subject"];
 const ACQUIRED = ["rai:dataCollection", ...SUBJECTS];
 const MANAGED = ["ethicalReview", "dataGovernanceCommittee", "Data Governance Committee"];
-const DISSEMINATED = ["license", "rai:personalSensitiveInformation", "prohibitedUses", "Prohibited Uses"];
+const DISSEMINATED = [
+  "license",
+  "rai:personalSensitiveInformation",
+  "prohibitedUses",
+  "Prohibited Uses",
+];
 const SECURE = ["confidentialityLevel"];
 
 /** True for `false`, "No", "None involved", "not applicable", "no human subjects". */
-const isAbsence = (value: JsonValue): boolean => value === false || /^(?:no|none|false|not? (?:applicable|human)|n\/a)(?:$|[\s,.;:(-])/i.test(shown(value).trim());
+const isAbsence = (value: JsonValue): boolean =>
+  value === false ||
+  /^(?:no|none|false|not? (?:applicable|human)|n\/a)(?:$|[\s,.;:(-])/i.test(shown(value).trim());
 
 const absentSubjects = (fields: Fields) => {
   const field = fields.first(...SUBJECTS);
@@ -127,184 +243,402 @@ const absentSubjects = (fields: Fields) => {
 
 const ethics = {
   ethically_acquired: {
-    tests: "The root states `rai:dataCollection` or humanSubjectResearch (also as \"Human Subject Research\", \"Human Subject\").", old: "the same", legacy: hasField(...ACQUIRED),
-    fix: "Add rai:dataCollection, how the data were collected, or humanSubjectResearch to the root.", judge: byField(...ACQUIRED),
+    tests:
+      'The root states `rai:dataCollection` or humanSubjectResearch (also as "Human Subject ' +
+      'Research", "Human Subject").',
+    old: "the same",
+    legacy: hasField(...ACQUIRED),
+    fix:
+      "Add rai:dataCollection, how the data were collected, or humanSubjectResearch to the " +
+      "root.",
+    judge: byField(...ACQUIRED),
   },
   ethically_managed: {
-    tests: "The root states ethicalReview or dataGovernanceCommittee (also as \"Data Governance Committee\"); not applicable when it declares that there are no human subjects and states neither.",
-    old: "ethicalReview or dataGovernanceCommittee", legacy: hasField(...MANAGED),
-    fix: "Add ethicalReview or dataGovernanceCommittee to the root, or humanSubjectResearch: \"No\" where there are no human subjects.",
+    tests:
+      'The root states ethicalReview or dataGovernanceCommittee (also as "Data Governance ' +
+      'Committee"); not applicable when it declares that there are no human subjects and ' +
+      "states neither.",
+    old: "ethicalReview or dataGovernanceCommittee",
+    legacy: hasField(...MANAGED),
+    fix:
+      "Add ethicalReview or dataGovernanceCommittee to the root, or humanSubjectResearch: " +
+      '"No" where there are no human subjects.',
     judge(facts) {
       const found = byField(...MANAGED)(facts);
       const absent = absentSubjects(facts.root.fields);
       if (found.status === "met" || !absent) return found;
-      return { status: "not_applicable", details: `Human subjects are declared absent: ${shown(absent.value)}`, evidence: [absent.place] };
+      return {
+        status: "not_applicable",
+        details: `Human subjects are declared absent: ${shown(absent.value)}`,
+        evidence: [absent.place],
+      };
     },
   },
   ethically_disseminated: {
-    tests: "The root states `license`, `rai:personalSensitiveInformation` or prohibitedUses (also as \"Prohibited Uses\").", old: "the same", legacy: hasField(...DISSEMINATED),
-    fix: "Add license, rai:personalSensitiveInformation or prohibitedUses to the root.", judge: byField(...DISSEMINATED),
+    tests:
+      "The root states `license`, `rai:personalSensitiveInformation` or prohibitedUses " +
+      '(also as "Prohibited Uses").',
+    old: "the same",
+    legacy: hasField(...DISSEMINATED),
+    fix: "Add license, rai:personalSensitiveInformation or prohibitedUses to the root.",
+    judge: byField(...DISSEMINATED),
   },
   secure: {
-    tests: "The root states confidentialityLevel.", old: "the same", legacy: hasField(...SECURE),
-    fix: "Add confidentialityLevel to the root, e.g. \"unrestricted\".", judge: byField(...SECURE),
+    tests: "The root states confidentialityLevel.",
+    old: "the same",
+    legacy: hasField(...SECURE),
+    fix: 'Add confidentialityLevel to the root, e.g. "unrestricted".',
+    judge: byField(...SECURE),
   },
 } as const satisfies Criteria;
 
-/** Identifiers of licences that data and software come under most (SPDX License List 3), as patterns over their versions. */
-const SPDX = new RegExp(`^(?:${[
-  "CC-BY(?:-NC)?(?:-(?:SA|ND))?-(?:1\\.0|2\\.0|2\\.5|3\\.0|4\\.0)(?:-[A-Z]{2,3})?", "CC0-1\\.0", "CC-PDDC", "PDDL-1\\.0", "ODbL-1\\.0", "ODC-By-1\\.0", "CDLA-(?:Permissive|Sharing)-[12]\\.0", "C-UDA-1\\.0", "O-UDA-1\\.0", "DL-DE-(?:BY|ZERO)-2\\.0",
-  "etalab-2\\.0", "OGL-(?:UK|Canada)-[1-3]\\.0", "NLOD-[12]\\.0", "Apache-(?:1\\.[01]|2\\.0)", "MIT(?:-0)?", "ISC", "0BSD", "BSD-[1-4]-Clause(?:-[A-Za-z-]+)?", "(?:A|L)?GPL-(?:1|2|3)\\.[01](?:-only|-or-later|\\+)?",
-  "MPL-(?:1\\.[01]|2\\.0)", "EPL-[12]\\.0", "EUPL-1\\.[0-2]", "CDDL-1\\.[01]", "CECILL-(?:2\\.[01]|[BC])", "Artistic-(?:1\\.0|2\\.0)", "Unlicense", "WTFPL", "Zlib", "BSL-1\\.0", "Python-2\\.0", "PSF-2\\.0", "NCSA", "PostgreSQL", "AFL-3\\.0", "OFL-1\\.1", "GFDL-1\\.[1-3](?:-only|-or-later)?", "MS-PL", "UPL-1\\.0", "ECL-2\\.0",
-].join("|")})$`, "i");
+/**
+ * Identifiers of licences that data and software come under most (SPDX License List 3), as patterns
+ * over their versions.
+ */
+const SPDX = new RegExp(
+  `^(?:${[
+    "CC-BY(?:-NC)?(?:-(?:SA|ND))?-(?:1\\.0|2\\.0|2\\.5|3\\.0|4\\.0)(?:-[A-Z]{2,3})?",
+    "CC0-1\\.0",
+    "CC-PDDC",
+    "PDDL-1\\.0",
+    "ODbL-1\\.0",
+    "ODC-By-1\\.0",
+    "CDLA-(?:Permissive|Sharing)-[12]\\.0",
+    "C-UDA-1\\.0",
+    "O-UDA-1\\.0",
+    "DL-DE-(?:BY|ZERO)-2\\.0",
+    "etalab-2\\.0",
+    "OGL-(?:UK|Canada)-[1-3]\\.0",
+    "NLOD-[12]\\.0",
+    "Apache-(?:1\\.[01]|2\\.0)",
+    "MIT(?:-0)?",
+    "ISC",
+    "0BSD",
+    "BSD-[1-4]-Clause(?:-[A-Za-z-]+)?",
+    "(?:A|L)?GPL-(?:1|2|3)\\.[01](?:-only|-or-later|\\+)?",
+    "MPL-(?:1\\.[01]|2\\.0)",
+    "EPL-[12]\\.0",
+    "EUPL-1\\.[0-2]",
+    "CDDL-1\\.[01]",
+    "CECILL-(?:2\\.[01]|[BC])",
+    "Artistic-(?:1\\.0|2\\.0)",
+    "Unlicense",
+    "WTFPL",
+    "Zlib",
+    "BSL-1\\.0",
+    "Python-2\\.0",
+    "PSF-2\\.0",
+    "NCSA",
+    "PostgreSQL",
+    "AFL-3\\.0",
+    "OFL-1\\.1",
+    "GFDL-1\\.[1-3](?:-only|-or-later)?",
+    "MS-PL",
+    "UPL-1\\.0",
+    "ECL-2\\.0",
+  ].join("|")})$`,
+  "i",
+);
 
 /** True for an SPDX identifier, or an SPDX expression of them. */
 function isSpdx(text: string): boolean {
-  const parts = text.replace(/[()]/g, " ").trim().split(/\s+(?:AND|OR|WITH)\s+/);
-  return text.length <= 200 && parts.every((part, index) => SPDX.test(part) || (index > 0 && /-exception(?:-[\d.]+)?$/i.test(part)));
+  const parts = text
+    .replace(/[()]/g, " ")
+    .trim()
+    .split(/\s+(?:AND|OR|WITH)\s+/);
+  return (
+    text.length <= 200 &&
+    parts.every(
+      (part, index) => SPDX.test(part) || (index > 0 && /-exception(?:-[\d.]+)?$/i.test(part)),
+    )
+  );
 }
 
-const isWebAddress = (text: string): boolean => /^https?:\/\/[^\s/]+\.\S+$/i.test(text) && URL.canParse(text);
+const isWebAddress = (text: string): boolean =>
+  /^https?:\/\/[^\s/]+\.\S+$/i.test(text) && URL.canParse(text);
 
 /** True for a licence that a machine can tell from another: an address, or an SPDX identifier. */
-export const isLicence = (text: string): boolean => isWebAddress(text.trim()) || isSpdx(text.trim());
+export const isLicence = (text: string): boolean =>
+  isWebAddress(text.trim()) || isSpdx(text.trim());
 
 /** What a reader finds a crate by, beside its identifier. */
 const FOUND_BY = ["name", "description", "keywords"];
 
 const fairness = {
   findable: {
-    tests: "The root has an identifier that resolves (its ARK here does; a DOI may stand beside it in `identifier`), `name`, `description` and `keywords`.",
-    old: "root `identifier`, else root `@id`", legacy: always,
+    tests:
+      "The root has an identifier that resolves (its ARK here does; a DOI may stand beside " +
+      "it in `identifier`), `name`, `description` and `keywords`.",
+    old: "root `identifier`, else root `@id`",
+    legacy: always,
     fix: "Add name, description and keywords to the root.",
     judge({ root: { fields } }) {
       const missing = FOUND_BY.filter((name) => !fields.has(name));
       return {
-        status: missing.length === 0 ? "met" : missing.length < FOUND_BY.length ? "partly" : "not_met",
-        details: `${fields.ark} resolves here; ${missing.length === 0 ? "it has a name, a description and keywords" : `it lacks ${missing.join(", ")}`}.`,
-        evidence: [fields.place("identifier"), ...FOUND_BY.flatMap((name) => fields.first(name)?.place ?? [])],
+        status:
+          missing.length === 0 ? "met" : missing.length < FOUND_BY.length ? "partly" : "not_met",
+        details:
+          `${fields.ark} resolves here; ` +
+          `${missing.length === 0 ? "it has a name, a description and keywords" : `it lacks ${missing.join(", ")}`}.`,
+        evidence: [
+          fields.place("identifier"),
+          ...FOUND_BY.flatMap((name) => fields.first(name)?.place ?? []),
+        ],
         fix: `Add ${missing.join(" and ")} to the root.`,
       };
     },
   },
   accessible: {
-    tests: "Every file, and every dataset that is no folder, has content stored here or an address (`contentUrl`, `url`, `distribution`); none is ARCHIVED; what is EMBARGOED states `conditionsOfAccess` or the end of the embargo.",
-    old: "always", legacy: always,
-    fix: "Upload the content of every file with the crate, or give each a contentUrl, and state conditionsOfAccess of what is embargoed at the root.",
+    tests:
+      "Every file, and every dataset that is no folder, has content stored here or an " +
+      "address (`contentUrl`, `url`, `distribution`); none is ARCHIVED; what is EMBARGOED " +
+      "states `conditionsOfAccess` or the end of the embargo.",
+    old: "always",
+    legacy: always,
+    fix:
+      "Upload the content of every file with the crate, or give each a contentUrl, and state " +
+      "conditionsOfAccess of what is embargoed at the root.",
     judge(facts) {
       const { root, parts, unarchived, embargoed } = facts;
-      if (root.status === "ARCHIVED") return { status: "not_met", details: "The crate is ARCHIVED.", evidence: [whole(facts)], fix: "Publish the crate (PUT /publish) if it is to be had again." };
+      if (root.status === "ARCHIVED")
+        return {
+          status: "not_met",
+          details: "The crate is ARCHIVED.",
+          evidence: [whole(facts)],
+          fix: "Publish the crate (PUT /publish) if it is to be had again.",
+        };
       const notes = [told(parts, "files and datasets", "have content here or an address")];
-      if (unarchived.good < unarchived.total) notes.push(`${unarchived.total - unarchived.good} are archived`);
-      if (embargoed.total > 0) notes.push(told(embargoed, "embargoed records", "state how access is had"));
+      if (unarchived.good < unarchived.total)
+        notes.push(`${unarchived.total - unarchived.good} are archived`);
+      if (embargoed.total > 0)
+        notes.push(told(embargoed, "embargoed records", "state how access is had"));
       const had = statusOf(parts, "not_met");
-      const whether = statusOf(unarchived) === "not_met" ? "not_met" : had === "not_met" ? had : together(had, statusOf(unarchived), statusOf(embargoed));
-      return { status: whether, details: sentence(...notes), evidence: parts.total === 0 ? [whole(facts)] : evidenceOf(parts, unarchived, embargoed) };
+      const whether =
+        statusOf(unarchived) === "not_met"
+          ? "not_met"
+          : had === "not_met"
+            ? had
+            : together(had, statusOf(unarchived), statusOf(embargoed));
+      return {
+        status: whether,
+        details: sentence(...notes),
+        evidence: parts.total === 0 ? [whole(facts)] : evidenceOf(parts, unarchived, embargoed),
+      };
     },
   },
   interoperable: {
-    tests: "A context explains every term of every record, and every stated format of a file is a media type registered with IANA (or has an address in PRONOM, EDAM or Wikidata).",
-    old: "always", legacy: always,
-    fix: "Explain every term in @context of the crate, and state encodingFormat of each file as a registered media type such as text/csv.",
+    tests:
+      "A context explains every term of every record, and every stated format of a file is " +
+      "a media type registered with IANA (or has an address in PRONOM, EDAM or Wikidata).",
+    old: "always",
+    legacy: always,
+    fix:
+      "Explain every term in @context of the crate, and state encodingFormat of each file as " +
+      "a registered media type such as text/csv.",
     judge({ explained, lostTerms, registered }) {
       const lost = lostTerms.size === 0 ? [] : [`not explained: ${[...lostTerms].join(", ")}`];
       return {
         status: together(statusOf(explained), statusOf(registered)),
-        details: sentence(told(explained, "records", "have all their terms explained by their context"), ...lost, registered.total === 0 ? "no file states a format" : told(registered, "stated formats", "are registered media types")),
+        details: sentence(
+          told(explained, "records", "have all their terms explained by their context"),
+          ...lost,
+          registered.total === 0
+            ? "no file states a format"
+            : told(registered, "stated formats", "are registered media types"),
+        ),
         evidence: evidenceOf(explained, registered),
       };
     },
   },
   reusable: {
-    tests: "The root's `license` is an address or an SPDX identifier, or an entity that has one; partly when it is other text.",
-    old: "root `license`", legacy: hasField("license"),
-    fix: "Set license of the root to the address of a licence, e.g. https://creativecommons.org/licenses/by/4.0/, or to its SPDX identifier.",
+    tests:
+      "The root's `license` is an address or an SPDX identifier, or an entity that has one; " +
+      "partly when it is other text.",
+    old: "root `license`",
+    legacy: hasField("license"),
+    fix:
+      "Set license of the root to the address of a licence, e.g. " +
+      "https://creativecommons.org/licenses/by/4.0/, or to its SPDX identifier.",
     judge(facts) {
       const field = facts.root.fields.first("license");
-      if (!field) return { status: "not_met", details: "The root names no license.", evidence: [whole(facts)] };
-      return { status: facts.root.licences.some(isLicence) ? "met" : "partly", details: `license: ${shown(field.value)}`, evidence: [field.place] };
+      if (!field)
+        return {
+          status: "not_met",
+          details: "The root names no license.",
+          evidence: [whole(facts)],
+        };
+      return {
+        status: facts.root.licences.some(isLicence) ? "met" : "partly",
+        details: `license: ${shown(field.value)}`,
+        evidence: [field.place],
+      };
     },
   },
 } as const satisfies Criteria;
 
-/** What a datasheet tells at the least, by the names of Croissant RAI and of Datasheets for Datasets. */
+/**
+ * What a datasheet tells at the least, by the names of Croissant RAI and of Datasheets for
+ * Datasets.
+ */
 const DATASHEET: Readonly<Record<string, readonly string[]>> = {
   "intended use": ["rai:dataUseCases", "intendedUse", "intendedUses", "Intended Use", "purposes"],
-  collection: ["rai:dataCollection", "rai:dataCollectionType", "rai:dataCollectionRawData", "collectionProcess", "collectionMechanisms", "acquisitionMethods"],
-  limits: ["rai:dataLimitations", "knownLimitations", "limitations", "discouragedUses", "prohibitedUses"],
+  collection: [
+    "rai:dataCollection",
+    "rai:dataCollectionType",
+    "rai:dataCollectionRawData",
+    "collectionProcess",
+    "collectionMechanisms",
+    "acquisitionMethods",
+  ],
+  limits: [
+    "rai:dataLimitations",
+    "knownLimitations",
+    "limitations",
+    "discouragedUses",
+    "prohibitedUses",
+  ],
 };
 const FIT = ["rai:dataUseCases", "rai:dataLimitations"];
 
 const preModelExplainability = {
   data_documentation_template: {
-    tests: "The root tells its intended use (`rai:dataUseCases`), how the data were collected (`rai:dataCollection`) and their limits (`rai:dataLimitations`), by these names or those of a datasheet (D4D); partly when it tells some of the three.",
-    old: "always", legacy: always,
+    tests:
+      "The root tells its intended use (`rai:dataUseCases`), how the data were collected " +
+      "(`rai:dataCollection`) and their limits (`rai:dataLimitations`), by these names or " +
+      "those of a datasheet (D4D); partly when it tells some of the three.",
+    old: "always",
+    legacy: always,
     fix: "Add rai:dataUseCases, rai:dataCollection and rai:dataLimitations to the root.",
     judge(facts) {
       const { fields } = facts.root;
-      const parts = Object.entries(DATASHEET).map(([part, names]) => ({ part, place: fields.first(...names)?.place, name: names[0]! }));
+      const parts = Object.entries(DATASHEET).map(([part, names]) => ({
+        part,
+        place: fields.first(...names)?.place,
+        name: names[0]!,
+      }));
       const missing = parts.filter(({ place }) => place === undefined);
       return {
         status: missing.length === 0 ? "met" : missing.length < parts.length ? "partly" : "not_met",
-        details: missing.length === 0 ? "Intended use, collection and limits are told." : `Not told: ${missing.map(({ part }) => part).join(", ")}.`,
-        evidence: missing.length === parts.length ? [whole(facts)] : parts.flatMap(({ place }) => place ?? []),
+        details:
+          missing.length === 0
+            ? "Intended use, collection and limits are told."
+            : `Not told: ${missing.map(({ part }) => part).join(", ")}.`,
+        evidence:
+          missing.length === parts.length
+            ? [whole(facts)]
+            : parts.flatMap(({ place }) => place ?? []),
         fix: `Add ${missing.map(({ name }) => name).join(" and ")} to the root.`,
       };
     },
   },
   fit_for_purpose: {
-    tests: "The root states `rai:dataUseCases` or `rai:dataLimitations`.", old: "the same", legacy: hasField(...FIT),
-    fix: "Add rai:dataUseCases, what the data are good for, or rai:dataLimitations, what they are not, to the root.", judge: byField(...FIT),
+    tests: "The root states `rai:dataUseCases` or `rai:dataLimitations`.",
+    old: "the same",
+    legacy: hasField(...FIT),
+    fix:
+      "Add rai:dataUseCases, what the data are good for, or rai:dataLimitations, what they " +
+      "are not, to the root.",
+    judge: byField(...FIT),
   },
   verifiable: {
-    tests: "The SHA-256 of every file was computed here from stored content and agrees with what is stated; partly when that holds for some; not applicable without files.",
-    old: "any entity with a checksum", legacy: ({ any }) => any.checksum,
-    fix: "Upload the content of every file: its SHA-256 is computed here and compared with sha256 of the entity.",
+    tests:
+      "The SHA-256 of every file was computed here from stored content and agrees with what " +
+      "is stated; partly when that holds for some; not applicable without files.",
+    old: "any entity with a checksum",
+    legacy: ({ any }) => any.checksum,
+    fix:
+      "Upload the content of every file: its SHA-256 is computed here and compared with " +
+      "sha256 of the entity.",
     judge({ verified }) {
-      return { status: statusOf(verified), details: sentence(told(verified, "files", "have a checksum that was computed here and agrees")), evidence: verified.evidence };
+      return {
+        status: statusOf(verified),
+        details: sentence(
+          told(verified, "files", "have a checksum that was computed here and agrees"),
+        ),
+        evidence: verified.evidence,
+      };
     },
   },
 } as const satisfies Criteria;
 
-const counted = (name: "datasetCount" | "computationCount" | "softwareCount", { root: { fields } }: CrateFacts): boolean => Number(fields.first(name)?.value) > 0;
+const counted = (
+  name: "datasetCount" | "computationCount" | "softwareCount",
+  { root: { fields } }: CrateFacts,
+): boolean => Number(fields.first(name)?.value) > 0;
 
 const provenance = {
   transparent: {
-    tests: "Every dataset and file says where it comes from: `generatedBy`, `derivedFrom`, a computation that generated it, `isBasedOn`, `sourceOrganization`, or the address it was taken from; a folder, which only lists parts, need not.",
-    old: "any Dataset, or `evi:datasetCount` above 0", legacy: (facts) => facts.any.dataset || counted("datasetCount", facts),
-    fix: "Add generatedBy (the computation), derivedFrom (the data) or isBasedOn (an address) to each dataset and file.",
-    judge: byShare(({ sourced }) => sourced, "datasets and files", "say where they come from", "not_met"),
+    tests:
+      "Every dataset and file says where it comes from: `generatedBy`, `derivedFrom`, a " +
+      "computation that generated it, `isBasedOn`, `sourceOrganization`, or the address it " +
+      "was taken from; a folder, which only lists parts, need not.",
+    old: "any Dataset, or `evi:datasetCount` above 0",
+    legacy: (facts) => facts.any.dataset || counted("datasetCount", facts),
+    fix:
+      "Add generatedBy (the computation), derivedFrom (the data) or isBasedOn (an address) to " +
+      "each dataset and file.",
+    judge: byShare(
+      ({ sourced }) => sourced,
+      "datasets and files",
+      "say where they come from",
+      "not_met",
+    ),
   },
   traceable: {
-    tests: "Every computation and experiment names at least one input (`usedDataset`, `usedSample` …, `object`) and one output (`generated`, `result`), and all of them exist here; either end may state it.",
-    old: "any Computation or Experiment, or `evi:computationCount` above 0", legacy: (facts) => facts.any.computation || counted("computationCount", facts),
-    fix: "Describe the runs that made the data as Computation entities whose usedDataset and generated name records of the crate.",
+    tests:
+      "Every computation and experiment names at least one input (`usedDataset`, " +
+      "`usedSample` …, `object`) and one output (`generated`, `result`), and all of them " +
+      "exist here; either end may state it.",
+    old: "any Computation or Experiment, or `evi:computationCount` above 0",
+    legacy: (facts) => facts.any.computation || counted("computationCount", facts),
+    fix:
+      "Describe the runs that made the data as Computation entities whose usedDataset and " +
+      "generated name records of the crate.",
     judge: byShare(({ traced }) => traced, "runs", "name inputs and outputs that exist", "not_met"),
   },
   interpretable: {
-    tests: "Every computation names software that exists here (`usedSoftware`, `instrument`), and every software has content here or an address (`url`, `codeRepository`, `contentUrl`).",
-    old: "any Software, or `evi:softwareCount` above 0", legacy: (facts) => facts.any.software || counted("softwareCount", facts),
-    fix: "Add usedSoftware to each Computation, and url, codeRepository or contentUrl to each Software.",
+    tests:
+      "Every computation names software that exists here (`usedSoftware`, `instrument`), " +
+      "and every software has content here or an address (`url`, `codeRepository`, " +
+      "`contentUrl`).",
+    old: "any Software, or `evi:softwareCount` above 0",
+    legacy: (facts) => facts.any.software || counted("softwareCount", facts),
+    fix:
+      "Add usedSoftware to each Computation, and url, codeRepository or contentUrl to each " +
+      "Software.",
     judge(facts) {
       const { located, programmed } = facts;
       const none = located.total === 0;
       return {
         status: none ? "not_met" : together(statusOf(programmed), statusOf(located)),
-        details: sentence(told(programmed, "computations", "name software that exists"), told(located, "pieces of software", "have a location")),
+        details: sentence(
+          told(programmed, "computations", "name software that exists"),
+          told(located, "pieces of software", "have a location"),
+        ),
         evidence: none && programmed.total === 0 ? [whole(facts)] : evidenceOf(programmed, located),
       };
     },
   },
   key_actors_identified: {
-    tests: "The root names `author` (or `creator`), `publisher` or `principalInvestigator`; met when one of them has an ORCID or ROR, partly when they are named without.",
-    old: "root `author`, `publisher` or `principalInvestigator`", legacy: hasField("author", "publisher", "principalInvestigator"),
-    fix: "Add author to the root, as entities of type Person whose @id is an ORCID (https://orcid.org/…), or publisher with a ROR.",
+    tests:
+      "The root names `author` (or `creator`), `publisher` or `principalInvestigator`; met " +
+      "when one of them has an ORCID or ROR, partly when they are named without.",
+    old: "root `author`, `publisher` or `principalInvestigator`",
+    legacy: hasField("author", "publisher", "principalInvestigator"),
+    fix:
+      "Add author to the root, as entities of type Person whose @id is an ORCID " +
+      "(https://orcid.org/…), or publisher with a ROR.",
     judge(facts) {
       const { actors } = facts.root;
       return {
         status: actors.total === 0 ? "not_met" : actors.good > 0 ? "met" : "partly",
-        details: actors.total === 0 ? "The root names no author, publisher or principal investigator." : sentence(told(actors, "actors named at the root", "have an ORCID or ROR")),
-        evidence: actors.total === 0 ? [whole(facts)] : [...new Set([...actors.having, ...actors.lacking])],
+        details:
+          actors.total === 0
+            ? "The root names no author, publisher or principal investigator."
+            : sentence(told(actors, "actors named at the root", "have an ORCID or ROR")),
+        evidence:
+          actors.total === 0 ? [whole(facts)] : [...new Set([...actors.having, ...actors.lacking])],
       };
     },
   },
@@ -313,51 +647,104 @@ const provenance = {
 const PLAN = ["rai:dataReleaseMaintenancePlan"];
 const COMMITTEE = ["dataGovernanceCommittee", "Data Governance Committee"];
 const DOI = /(?:^|doi\.org\/|doi:\s*)10\.\d{4,9}\/\S+$/i;
-/** Names Assigning Authority Numbers for examples and tests (NAAN registry): nobody keeps what is under them. */
+/**
+ * Names Assigning Authority Numbers for examples and tests (NAAN registry): nobody keeps what is
+ * under them.
+ */
 const FOR_TESTS = /^ark:(?:12345|99152|99166|99999)\//;
 
 const sustainability = {
   persistent: {
-    tests: "The root's `identifier` is a DOI, or its ARK is of this registry's own authority (ARK_NAAN): `?info` of it answers a statement of persistence. An ARK that another authority gave, or one for tests (99999, 99152, 12345), makes it partly.",
-    old: "root `identifier`, else root `@id`", legacy: always,
-    fix: "Register the crate under an ARK of your own authority (ARK_NAAN), or add its DOI as identifier to the root.",
+    tests:
+      "The root's `identifier` is a DOI, or its ARK is of this registry's own authority " +
+      "(ARK_NAAN): `?info` of it answers a statement of persistence. An ARK that another " +
+      "authority gave, or one for tests (99999, 99152, 12345), makes it partly.",
+    old: "root `identifier`, else root `@id`",
+    legacy: always,
+    fix:
+      "Register the crate under an ARK of your own authority (ARK_NAAN), or add its DOI as " +
+      "identifier to the root.",
     judge(facts) {
       const { fields } = facts.root;
       const doi = fields.references("identifier").find((text) => DOI.test(text.trim()));
-      if (doi !== undefined) return { status: "met", details: `identifier: ${shown(doi)}`, evidence: [fields.place("identifier")] };
+      if (doi !== undefined)
+        return {
+          status: "met",
+          details: `identifier: ${shown(doi)}`,
+          evidence: [fields.place("identifier")],
+        };
       const evidence = [whole(facts)];
-      if (FOR_TESTS.test(fields.ark)) return { status: "partly", details: `${fields.ark} is kept here, and its number is one for tests.`, evidence };
+      if (FOR_TESTS.test(fields.ark))
+        return {
+          status: "partly",
+          details: `${fields.ark} is kept here, and its number is one for tests.`,
+          evidence,
+        };
       return facts.root.isOwn
         ? { status: "met", details: `${fields.ark}?info states how it is kept.`, evidence }
-        : { status: "partly", details: `${fields.ark} is kept here; where it resolves to elsewhere is up to the authority that gave it.`, evidence };
+        : {
+            status: "partly",
+            details:
+              `${fields.ark} is kept here; where it resolves to elsewhere is up to the ` +
+              "authority that gave it.",
+            evidence,
+          };
     },
   },
   domain_appropriate: {
-    tests: "The root states `rai:dataReleaseMaintenancePlan`.", old: "the same", legacy: hasField(...PLAN),
-    fix: "Add rai:dataReleaseMaintenancePlan to the root: how the data are kept up.", judge: byField(...PLAN),
+    tests: "The root states `rai:dataReleaseMaintenancePlan`.",
+    old: "the same",
+    legacy: hasField(...PLAN),
+    fix: "Add rai:dataReleaseMaintenancePlan to the root: how the data are kept up.",
+    judge: byField(...PLAN),
   },
   well_governed: {
-    tests: "The root states dataGovernanceCommittee (also as \"Data Governance Committee\").", old: "the same", legacy: hasField(...COMMITTEE),
-    fix: "Add dataGovernanceCommittee to the root.", judge: byField(...COMMITTEE),
+    tests: 'The root states dataGovernanceCommittee (also as "Data Governance Committee").',
+    old: "the same",
+    legacy: hasField(...COMMITTEE),
+    fix: "Add dataGovernanceCommittee to the root.",
+    judge: byField(...COMMITTEE),
   },
   associated: {
-    tests: "`hasPart` leads from the root to every dataset, file and sub-crate, and every reference to an identifier (ARK) leads to a record that exists.",
-    old: "always", legacy: always,
-    fix: "Name every dataset and file in hasPart of the root or of a part of it, and describe in the crate whatever is referred to.",
+    tests:
+      "`hasPart` leads from the root to every dataset, file and sub-crate, and every " +
+      "reference to an identifier (ARK) leads to a record that exists.",
+    old: "always",
+    legacy: always,
+    fix:
+      "Name every dataset and file in hasPart of the root or of a part of it, and describe in " +
+      "the crate whatever is referred to.",
     judge(facts) {
       const { reached, references } = facts;
       return {
         status: together(statusOf(reached), statusOf(references, "met")),
-        details: sentence(told(reached, "datasets, files and sub-crates", "are reached from the root"), references.total === 0 ? "nothing is referred to" : told(references, "references", "lead to a record")),
-        evidence: reached.total === 0 && references.lacking.length === 0 ? [whole(facts)] : evidenceOf(reached, references),
+        details: sentence(
+          told(reached, "datasets, files and sub-crates", "are reached from the root"),
+          references.total === 0
+            ? "nothing is referred to"
+            : told(references, "references", "lead to a record"),
+        ),
+        evidence:
+          reached.total === 0 && references.lacking.length === 0
+            ? [whole(facts)]
+            : evidenceOf(reached, references),
       };
     },
   },
 } as const satisfies Criteria;
 
-/** Every criterion once, by category and name, in the order of the answer (after the Bridge2AI recommendations, PMC11526931). */
+/**
+ * Every criterion once, by category and name, in the order of the answer (after the Bridge2AI
+ * recommendations, PMC11526931).
+ */
 export const CATEGORIES = {
-  fairness, provenance, characterization, pre_model_explainability: preModelExplainability, ethics, sustainability, computability,
+  fairness,
+  provenance,
+  characterization,
+  pre_model_explainability: preModelExplainability,
+  ethics,
+  sustainability,
+  computability,
 } as const satisfies Record<string, Criteria>;
 
 export type CategoryName = keyof typeof CATEGORIES;

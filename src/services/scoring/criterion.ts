@@ -37,16 +37,28 @@ export function statusOf({ good, total }: Share, without: Status = "not_applicab
   return total === 0 ? without : good === total ? "met" : good > 0 ? "partly" : "not_met";
 }
 
-/** All of them met is met, none is not met, anything between is partly; what is not applicable does not count. */
+/**
+ * All of them met is met, none is not met, anything between is partly; what is not applicable does
+ * not count.
+ */
 export function together(...statuses: readonly Status[]): Status {
   const counted = statuses.filter((status) => status !== "not_applicable");
   if (counted.length === 0) return "not_applicable";
-  return counted.every((status) => status === "met") ? "met" : counted.every((status) => status === "not_met") ? "not_met" : "partly";
+  return counted.every((status) => status === "met")
+    ? "met"
+    : counted.every((status) => status === "not_met")
+      ? "not_met"
+      : "partly";
 }
 
 /** Places of several shares, those that lack something first. */
 export function evidenceOf(...shares: readonly Share[]): string[] {
-  return [...new Set([...shares.flatMap(({ lacking }) => lacking), ...shares.flatMap(({ having }) => having)])].slice(0, MOST_EVIDENCE);
+  return [
+    ...new Set([
+      ...shares.flatMap(({ lacking }) => lacking),
+      ...shares.flatMap(({ having }) => having),
+    ]),
+  ].slice(0, MOST_EVIDENCE);
 }
 
 /** `2 of 3 files have a format`; `no files are described` where there are none. */
@@ -61,10 +73,19 @@ export const sentence = (...parts: readonly string[]): string => {
 };
 
 /** One share decides. */
-export function byShare(share: (facts: CrateFacts) => Share, things: string, have: string, without?: Status): Criterion["judge"] {
+export function byShare(
+  share: (facts: CrateFacts) => Share,
+  things: string,
+  have: string,
+  without?: Status,
+): Criterion["judge"] {
   return (facts) => {
     const found = share(facts);
-    return { status: statusOf(found, without), details: sentence(told(found, things, have)), evidence: found.total > 0 ? found.evidence : [whole(facts)] };
+    return {
+      status: statusOf(found, without),
+      details: sentence(told(found, things, have)),
+      evidence: found.total > 0 ? found.evidence : [whole(facts)],
+    };
   };
 }
 
@@ -72,14 +93,29 @@ export function byShare(share: (facts: CrateFacts) => Share, things: string, hav
 export function byField(...names: readonly string[]): Criterion["judge"] {
   return ({ root: { fields } }) => {
     const field = fields.first(...names);
-    if (field) return { status: "met", details: `${names.find((name) => fields.has(name))}: ${shown(field.value)}`, evidence: [field.place] };
+    if (field)
+      return {
+        status: "met",
+        details: `${names.find((name) => fields.has(name))}: ${shown(field.value)}`,
+        evidence: [field.place],
+      };
     const words = names.filter((name) => !name.includes(" "));
-    return { status: "not_met", details: words.length === 1 ? `The root states no ${words[0]}.` : `The root states none of ${words.join(", ")}.`, evidence: [`${fields.ark}#`] };
+    return {
+      status: "not_met",
+      details:
+        words.length === 1
+          ? `The root states no ${words[0]}.`
+          : `The root states none of ${words.join(", ")}.`,
+      evidence: [`${fields.ark}#`],
+    };
   };
 }
 
 /** As older registries ask: any value will do. */
-export const hasField = (...names: readonly string[]) => ({ root: { fields } }: CrateFacts): boolean => fields.states(...names);
+export const hasField =
+  (...names: readonly string[]) =>
+  ({ root: { fields } }: CrateFacts): boolean =>
+    fields.states(...names);
 
 /** The root as a whole. */
 export const whole = ({ root: { fields } }: CrateFacts): string => `${fields.ark}#`;
@@ -90,7 +126,13 @@ const SHOWN = 120;
 /** The first text of a value, cut. */
 export function shown(value: JsonValue): string {
   const [first] = listOf(value);
-  const text = isObject(first) ? [first["name"], first["@value"], first["@id"], first["description"]].find((each) => typeof each === "string") ?? JSON.stringify(first) : Array.isArray(first) ? JSON.stringify(first) : String(first);
+  const text = isObject(first)
+    ? ([first["name"], first["@value"], first["@id"], first["description"]].find(
+        (each) => typeof each === "string",
+      ) ?? JSON.stringify(first))
+    : Array.isArray(first)
+      ? JSON.stringify(first)
+      : String(first);
   const points = Array.from((text as string).slice(0, 4 * SHOWN).toWellFormed());
   return points.length > SHOWN ? `${points.slice(0, SHOWN).join("")}…` : points.join("");
 }

@@ -16,46 +16,99 @@ import { type AiReadyScore, scoreOf } from "./score.js";
 
 /** Raise it with every change of a criterion: scores that were kept before are worked out again. */
 const RULES = 1;
-/** A score that rests on more records beside its crates is not kept: asking whether it holds would take as long as working it out. */
+/**
+ * A score that rests on more records beside its crates is not kept: asking whether it holds would
+ * take as long as working it out.
+ */
 const MOST_OUTSIDE = 20_000;
 
 /** What is kept of a score; the states stand in one hash. */
-interface KeptBody { crates: string[]; outside: string[]; answer: AiReadyScore }
+interface KeptBody {
+  crates: string[];
+  outside: string[];
+  answer: AiReadyScore;
+}
 
 /** Text that differs after every change of what a score rests on. */
-function stateText(naan: string, crates: readonly (readonly [string, string])[], outside: readonly (readonly [string, string])[]): string {
-  return createHash("sha256").update(JSON.stringify([RULES, naan, crates, outside])).digest("hex");
+function stateText(
+  naan: string,
+  crates: readonly (readonly [string, string])[],
+  outside: readonly (readonly [string, string])[],
+): string {
+  return createHash("sha256")
+    .update(JSON.stringify([RULES, naan, crates, outside]))
+    .digest("hex");
 }
 
 /** As it is kept; `undefined` for what rests on too much. */
-export function keptScore({ config }: Pick<Deps, "config">, answer: AiReadyScore, { crates, outside }: Grounds, whole: boolean): KeptScore | undefined {
+export function keptScore(
+  { config }: Pick<Deps, "config">,
+  answer: AiReadyScore,
+  { crates, outside }: Grounds,
+  whole: boolean,
+): KeptScore | undefined {
   if (outside.size > MOST_OUTSIDE) return undefined;
   const body: KeptBody = { crates: [...crates.keys()], outside: [...outside.keys()], answer };
-  return { crate: answer.rocrateIdentifier, state: stateText(config.ARK_NAAN, [...crates], [...outside]), whole, body: Buffer.from(JSON.stringify(body)) };
+  return {
+    crate: answer.rocrateIdentifier,
+    state: stateText(config.ARK_NAAN, [...crates], [...outside]),
+    whole,
+    body: Buffer.from(JSON.stringify(body)),
+  };
 }
 
 /** The score that was kept of a crate, where nothing that it rests on has changed since. */
-export async function heldScore(deps: Pick<Deps, "config" | "records">, root: StoredRecord, kept: KeptScore | undefined, signal: AbortSignal): Promise<AiReadyScore | undefined> {
+export async function heldScore(
+  deps: Pick<Deps, "config" | "records">,
+  root: StoredRecord,
+  kept: KeptScore | undefined,
+  signal: AbortSignal,
+): Promise<AiReadyScore | undefined> {
   if (!kept) return undefined;
-  const { crates, outside, answer } = JSON.parse(Buffer.from(kept.body).toString("utf8")) as KeptBody;
+  const { crates, outside, answer } = JSON.parse(
+    Buffer.from(kept.body).toString("utf8"),
+  ) as KeptBody;
   const found = await deps.records.findMany(crates);
-  if (crates[0] !== root.ark || found.some((crate) => crate === undefined || crate.tombstone !== null)) return undefined;
+  if (
+    crates[0] !== root.ark ||
+    found.some((crate) => crate === undefined || crate.tombstone !== null)
+  )
+    return undefined;
   const crateStates: [string, string][] = [];
   for (const crate of found) crateStates.push([crate!.ark, await stateOf(deps, crate!)]);
   const states = await statesOf(deps.records, outside, new Breather(signal));
-  return stateText(deps.config.ARK_NAAN, crateStates, outside.map((ark, index) => [ark, states[index]!])) === kept.state ? answer : undefined;
+  return stateText(
+    deps.config.ARK_NAAN,
+    crateStates,
+    outside.map((ark, index) => [ark, states[index]!]),
+  ) === kept.state
+    ? answer
+    : undefined;
 }
 
 /** Faults of the table or its schema; any other is none of the crate's. */
 const DOES_NOT_CONFORM: ReadonlySet<string> = new Set(["VALIDATION", "SCHEMA_UNUSABLE"]);
-const LEFT_OUT: ReadonlySet<string> = new Set(["TOO_LARGE", "QUERY_TIMEOUT", "NOT_FOUND", "GONE", "AMBIGUOUS", "CONTENT_DELETED", "CONTENT_DAMAGED"]);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "TOO_LARGE",
+  "QUERY_TIMEOUT",
+  "NOT_FOUND",
+  "GONE",
+  "AMBIGUOUS",
+  "CONTENT_DELETED",
+  "CONTENT_DAMAGED",
+]);
 const COMPRESSED = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 /**
- * Checks tables whose content is stored here against the schemas that they name, up to SCORE_MAX_TABLES and
- * SCORE_TABLE_BYTES. Tells of a table only whether it conforms.
+ * Checks tables whose content is stored here against the schemas that they name, up to
+ * SCORE_MAX_TABLES and SCORE_TABLE_BYTES. Tells of a table only whether it conforms.
  */
-async function checkTables(deps: Deps, tables: readonly NamedTable[], signal: AbortSignal, report: (done: number, total: number) => void): Promise<Share> {
+async function checkTables(
+  deps: Deps,
+  tables: readonly NamedTable[],
+  signal: AbortSignal,
+  report: (done: number, total: number) => void,
+): Promise<Share> {
   const checked = new Share();
   let room = deps.config.SCORE_TABLE_BYTES;
   const most = Math.min(tables.length, deps.config.SCORE_MAX_TABLES);
@@ -70,7 +123,16 @@ async function checkTables(deps: Deps, tables: readonly NamedTable[], signal: Ab
       const abort = (): void => void stream.destroy(signal.reason as Error);
       signal.addEventListener("abort", abort, { once: true });
       try {
-        checked.add((await checkTable(deps, schema, { stream, name: content.name, mediaType: content.mediaType })).conforms, place);
+        checked.add(
+          (
+            await checkTable(deps, schema, {
+              stream,
+              name: content.name,
+              mediaType: content.mediaType,
+            })
+          ).conforms,
+          place,
+        );
       } finally {
         signal.removeEventListener("abort", abort);
         stream.destroy();
@@ -89,48 +151,95 @@ async function checkTables(deps: Deps, tables: readonly NamedTable[], signal: Ab
  * @param options.whole checks tables against their schemas too
  * @throws ServiceError `TOO_LARGE`, `STORE_UNAVAILABLE`; the signal's reason
  */
-async function workOut(deps: Deps, root: StoredRecord, signal: AbortSignal, { whole = false, report = () => {} }: { whole?: boolean; report?: (progress: Progress) => void } = {}): Promise<AiReadyScore> {
-  const { facts, grounds, tables } = await gather(deps, root, signal, (done) => report({ stage: "reading", done, total: null, unit: "records" }));
-  if (whole) facts.checked = await checkTables(deps, tables, signal, (done, total) => report({ stage: "checking", done, total, unit: "tables" }));
+async function workOut(
+  deps: Deps,
+  root: StoredRecord,
+  signal: AbortSignal,
+  {
+    whole = false,
+    report = () => {},
+  }: { whole?: boolean; report?: (progress: Progress) => void } = {},
+): Promise<AiReadyScore> {
+  const { facts, grounds, tables } = await gather(deps, root, signal, (done) =>
+    report({ stage: "reading", done, total: null, unit: "records" }),
+  );
+  if (whole)
+    facts.checked = await checkTables(deps, tables, signal, (done, total) =>
+      report({ stage: "checking", done, total, unit: "tables" }),
+    );
   const answer = scoreOf(root, facts, Date.now());
   const kept = keptScore(deps, answer, grounds, whole);
-  // Whoever waits for the answer has it also where it cannot be kept; what was asked for to be kept is tried again.
-  if (kept) await deps.records.keepScore(kept).catch((err: unknown) => {
-    if (whole) throw err;
-    deps.log.warn({ err, crate: root.ark }, "a score could not be kept");
-  });
+  // Whoever waits for the answer has it also where it cannot be kept; what was asked for to be kept
+  // is tried again.
+  if (kept)
+    await deps.records.keepScore(kept).catch((err: unknown) => {
+      if (whole) throw err;
+      deps.log.warn({ err, crate: root.ark }, "a score could not be kept");
+    });
   return answer;
 }
 
 /** A score that is being worked out, and the last commit before that began. */
-interface Work { sequence: number; answer: Promise<AiReadyScore> }
+interface Work {
+  sequence: number;
+  answer: Promise<AiReadyScore>;
+}
 const going = new WeakMap<Deps["records"], Map<string, Work>>();
 
 /**
- * The AI-readiness score of a crate as it is now: the one that was kept, as long as nothing that it rests on has
- * changed, else one that is worked out now.
+ * The AI-readiness score of a crate as it is now: the one that was kept, as long as nothing that it
+ * rests on has changed, else one that is worked out now.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `TOO_LARGE`, `BUSY`, `QUERY_TIMEOUT`
  */
 export async function readScore(deps: Deps, id: string): Promise<AiReadyScore> {
   const root = await findLive(deps, id, "rocrate");
   const { SCORE_TIMEOUT: most } = deps.config;
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(new ServiceError("QUERY_TIMEOUT", `The score took longer than ${most} ms (SCORE_TIMEOUT): have it worked out in the background, with POST …/rescore.`)), most);
+  const timer = setTimeout(
+    () =>
+      ended.abort(
+        new ServiceError(
+          "QUERY_TIMEOUT",
+          `The score took longer than ${most} ms (SCORE_TIMEOUT): have it worked out in the ` +
+            "background, with POST …/rescore.",
+        ),
+      ),
+    most,
+  );
   try {
     const sequence = await deps.records.sequence();
-    return (await heldScore(deps, root, await deps.records.keptScore(root.ark), ended.signal)) ?? (await workedOut(deps, root, sequence, ended.signal));
+    return (
+      (await heldScore(deps, root, await deps.records.keptScore(root.ark), ended.signal)) ??
+      (await workedOut(deps, root, sequence, ended.signal))
+    );
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** The score that was kept, where it still holds; nothing is worked out. */
-export async function knownScore(deps: Pick<Deps, "config" | "records">, root: StoredRecord): Promise<AiReadyScore | undefined> {
-  return heldScore(deps, root, await deps.records.keptScore(root.ark), AbortSignal.timeout(deps.config.SCORE_TIMEOUT));
+export async function knownScore(
+  deps: Pick<Deps, "config" | "records">,
+  root: StoredRecord,
+): Promise<AiReadyScore | undefined> {
+  return heldScore(
+    deps,
+    root,
+    await deps.records.keptScore(root.ark),
+    AbortSignal.timeout(deps.config.SCORE_TIMEOUT),
+  );
 }
 
-/** Once for all who ask for it between two commits; whoever asks after the next one must not get what was read before. */
-function workedOut(deps: Deps, root: StoredRecord, sequence: number, signal: AbortSignal): Promise<AiReadyScore> {
+/**
+ * Once for all who ask for it between two commits; whoever asks after the next one must not get
+ * what was read before.
+ */
+function workedOut(
+  deps: Deps,
+  root: StoredRecord,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<AiReadyScore> {
   let works = going.get(deps.records);
   if (!works) going.set(deps.records, (works = new Map()));
   const same = works.get(root.ark);
@@ -144,17 +253,33 @@ function workedOut(deps: Deps, root: StoredRecord, sequence: number, signal: Abo
 }
 
 /** Input of a submission of type `score`. */
-interface ScoreInput { crate: string; request?: string; trace?: string }
+interface ScoreInput {
+  crate: string;
+  request?: string;
+  trace?: string;
+}
 
 /**
  * Queues a score to be worked out anew, with the tables of the crate checked against their schemas.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN`
  */
-export async function requestScore(deps: Deps, caller: Caller | null, id: string, names: { request?: string; trace?: string } = {}): Promise<Submission> {
+export async function requestScore(
+  deps: Deps,
+  caller: Caller | null,
+  id: string,
+  names: { request?: string; trace?: string } = {},
+): Promise<Submission> {
   const who = authenticated(caller);
   const root = await findLive(deps, id, "rocrate");
   await assertMayChange(deps.records, who, root);
-  const { submission } = await deps.records.submit({ id: randomUUID(), type: "score", user: who.user, sha256: null, input: { crate: root.ark, ...names } satisfies ScoreInput, at: Date.now() });
+  const { submission } = await deps.records.submit({
+    id: randomUUID(),
+    type: "score",
+    user: who.user,
+    sha256: null,
+    input: { crate: root.ark, ...names } satisfies ScoreInput,
+    at: Date.now(),
+  });
   return queued(deps, submission);
 }
 
@@ -167,10 +292,21 @@ export function scoreHandler(deps: Deps): JobHandler {
     const { crate } = input as unknown as ScoreInput;
     try {
       await workOut(deps, await findLive(deps, crate, "rocrate"), signal, { whole: true, report });
-      await deps.records.closeSubmission({ id, attempt, status: "finished", rocrateIdentifier: crate }, Date.now());
+      await deps.records.closeSubmission(
+        { id, attempt, status: "finished", rocrateIdentifier: crate },
+        Date.now(),
+      );
     } catch (error) {
       if (!(error instanceof ServiceError) || !FINAL.has(error.code)) throw error;
-      await deps.records.closeSubmission({ id, attempt, status: "failed", error: [{ file: null, pointer: null, message: error.message, code: error.code }] }, Date.now());
+      await deps.records.closeSubmission(
+        {
+          id,
+          attempt,
+          status: "failed",
+          error: [{ file: null, pointer: null, message: error.message, code: error.code }],
+        },
+        Date.now(),
+      );
     }
   };
 }

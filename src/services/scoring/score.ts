@@ -9,7 +9,10 @@ export interface CriterionScore {
   has_content: boolean;
   details: string | null;
   status: Status;
-  /** JSON pointers into the records that decided, behind their identifiers: `ark:…#/license`. At most ten. */
+  /**
+   * JSON pointers into the records that decided, behind their identifiers: `ark:…#/license`. At
+   * most ten.
+   */
   evidence: string[];
   /** What to add, and where; null where nothing is missing. */
   fix: string | null;
@@ -19,31 +22,56 @@ export interface CriterionScore {
 export type CategoryScore = Record<string, CriterionScore>;
 
 /** How ready a crate is for AI, criterion by criterion. */
-export type AiReadyScore = { name: string; rocrateIdentifier: string } & Record<CategoryName, CategoryScore> & {
-  /** `total`: the criteria that apply. */
-  score: { met: number; partly: number; total: number };
-  /** Of the crate when it was looked at. */
-  revision: number;
-  /** RFC 3339, UTC. */
-  computedAt: string;
-};
+export type AiReadyScore = { name: string; rocrateIdentifier: string } & Record<
+  CategoryName,
+  CategoryScore
+> & {
+    /** `total`: the criteria that apply. */
+    score: { met: number; partly: number; total: number };
+    /** Of the crate when it was looked at. */
+    revision: number;
+    /** RFC 3339, UTC. */
+    computedAt: string;
+  };
 
 /** What the facts of a crate come to. */
-export function scoreOf({ ark }: Pick<StoredRecord, "ark">, facts: CrateFacts, at: number): AiReadyScore {
+export function scoreOf(
+  { ark }: Pick<StoredRecord, "ark">,
+  facts: CrateFacts,
+  at: number,
+): AiReadyScore {
   const score = { met: 0, partly: 0, total: 0 };
-  const categories = Object.fromEntries(CATEGORY_NAMES.map((category) => [category, Object.fromEntries(Object.entries(CATEGORIES[category]).map(([name, criterion]) => {
-    const verdict = judged(criterion, facts);
-    if (verdict.status === "met" || verdict.status === "partly") score[verdict.status]++;
-    if (verdict.status !== "not_applicable") score.total++;
-    return [name, verdict];
-  }))])) as Record<CategoryName, CategoryScore>;
-  return { name: `AI-Ready Score for ${facts.root.name ?? ark}`, rocrateIdentifier: ark, ...categories, score, revision: facts.root.revision, computedAt: new Date(at).toISOString() };
+  const categories = Object.fromEntries(
+    CATEGORY_NAMES.map((category) => [
+      category,
+      Object.fromEntries(
+        Object.entries(CATEGORIES[category]).map(([name, criterion]) => {
+          const verdict = judged(criterion, facts);
+          if (verdict.status === "met" || verdict.status === "partly") score[verdict.status]++;
+          if (verdict.status !== "not_applicable") score.total++;
+          return [name, verdict];
+        }),
+      ),
+    ]),
+  ) as Record<CategoryName, CategoryScore>;
+  return {
+    name: `AI-Ready Score for ${facts.root.name ?? ark}`,
+    rocrateIdentifier: ark,
+    ...categories,
+    score,
+    revision: facts.root.revision,
+    computedAt: new Date(at).toISOString(),
+  };
 }
 
 function judged({ judge, fix, legacy }: Criterion, facts: CrateFacts): CriterionScore {
   const { status, details, evidence, fix: exact = fix } = judge(facts);
   return {
-    has_content: status === "met" || status === "partly", details, status, evidence: [...evidence],
-    fix: status === "met" || status === "not_applicable" ? null : exact, legacy: legacy(facts),
+    has_content: status === "met" || status === "partly",
+    details,
+    status,
+    evidence: [...evidence],
+    fix: status === "met" || status === "not_applicable" ? null : exact,
+    legacy: legacy(facts),
   };
 }

@@ -4,14 +4,26 @@ import { arkKey, lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import type { FragmentPart, SearchedField, SearchPage, SearchQuery, StoredRecord } from "../../storage/records/port.js";
+import type {
+  FragmentPart,
+  SearchedField,
+  SearchPage,
+  SearchQuery,
+  StoredRecord,
+} from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "../records/forgotten.js";
 import { keywordsOf } from "../records/reserved.js";
 import { parseDocument } from "../records/view.js";
 
 export type SearchMode = "basic" | "semantic";
-export interface SearchRequest { query: string; mode: SearchMode; kind?: KindName; limit: number; offset: number }
+export interface SearchRequest {
+  query: string;
+  mode: SearchMode;
+  kind?: KindName;
+  limit: number;
+  offset: number;
+}
 
 export interface SearchResult {
   "@id": string;
@@ -24,8 +36,17 @@ export interface SearchResult {
   /** By field, HTML: what was found stands in `<em>`, everything else is escaped. */
   highlight: Partial<Record<SearchedField, string>>;
 }
-export interface SearchAnswer { query: string; total_results: number; results: SearchResult[]; time_taken_ms: number }
-export interface FoundRecord { ark: string; score: number; highlight: SearchResult["highlight"] }
+export interface SearchAnswer {
+  query: string;
+  total_results: number;
+  results: SearchResult[];
+  time_taken_ms: number;
+}
+export interface FoundRecord {
+  ark: string;
+  score: number;
+  highlight: SearchResult["highlight"];
+}
 
 export const MOST_RESULTS = 100;
 export const LARGEST_OFFSET = 10_000;
@@ -34,27 +55,66 @@ export const LARGEST_OFFSET = 10_000;
  * Finds live records by what anyone may see of them, without reading them.
  * @throws ValidationError for an empty or too long query; ServiceError `QUERY_TIMEOUT`
  */
-export async function find(deps: Deps, { query, mode, kind, limit, offset }: SearchRequest): Promise<{ total: number; found: FoundRecord[]; ms: number }> {
+export async function find(
+  deps: Deps,
+  { query, mode, kind, limit, offset }: SearchRequest,
+): Promise<{ total: number; found: FoundRecord[]; ms: number }> {
   const { SEARCH_TIMEOUT: timeout, SEARCH_MAX_QUERY_BYTES: longest } = deps.config;
   const problems: ValidationItem[] = [];
-  if (query.trim() === "") problems.push({ loc: ["query", "query"], msg: "String should have at least 1 character", type: "string_too_short", ctx: { min_length: 1 } });
-  else if (Buffer.byteLength(query) > longest) problems.push({ loc: ["query", "query"], msg: `Value error, longer than ${longest} bytes (SEARCH_MAX_QUERY_BYTES)`, type: "value_error" });
-  problems.push(...range("limit", limit, 1, MOST_RESULTS), ...range("offset", offset, 0, LARGEST_OFFSET));
+  if (query.trim() === "")
+    problems.push({
+      loc: ["query", "query"],
+      msg: "String should have at least 1 character",
+      type: "string_too_short",
+      ctx: { min_length: 1 },
+    });
+  else if (Buffer.byteLength(query) > longest)
+    problems.push({
+      loc: ["query", "query"],
+      msg: `Value error, longer than ${longest} bytes (SEARCH_MAX_QUERY_BYTES)`,
+      type: "value_error",
+    });
+  problems.push(
+    ...range("limit", limit, 1, MOST_RESULTS),
+    ...range("offset", offset, 0, LARGEST_OFFSET),
+  );
   if (problems.length > 0) throw new ValidationError(problems);
   const began = performance.now();
   // An identifier is looked up; words in it are no text.
   const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
   const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
-  const asked: SearchQuery = { text: ark === undefined ? query : arkKey(ark), match, offset, limit, ...(kind === undefined ? {} : { kind }) };
-  const page = await within(timeout, (signal) => (match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal)));
-  const found = page.hits.map(({ ark, score, fragments }) => ({ ark, score, highlight: Object.fromEntries(Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)])) }));
+  const asked: SearchQuery = {
+    text: ark === undefined ? query : arkKey(ark),
+    match,
+    offset,
+    limit,
+    ...(kind === undefined ? {} : { kind }),
+  };
+  const page = await within(timeout, (signal) =>
+    match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal),
+  );
+  const found = page.hits.map(({ ark, score, fragments }) => ({
+    ark,
+    score,
+    highlight: Object.fromEntries(
+      Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)]),
+    ),
+  }));
   return { total: page.total, found, ms: Math.round((performance.now() - began) * 1000) / 1000 };
 }
 
 /** By words and, where there is an embeddings server, by nearness of vectors. */
-async function related({ records, nearness }: Pick<Deps, "records" | "nearness">, asked: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
+async function related(
+  { records, nearness }: Pick<Deps, "records" | "nearness">,
+  asked: SearchQuery,
+  signal: AbortSignal,
+): Promise<SearchPage> {
   if (!nearness) return records.search(asked, signal);
-  return nearness.search(asked.text, (near) => records.search(near ? { ...asked, near } : asked, signal), signal);
+  return nearness.search(
+    asked.text,
+    (near) => records.search(near ? { ...asked, near } : asked, signal),
+    signal,
+  );
 }
 
 /** The same with what a list of results shows of each record. @throws as {@link find} */
@@ -66,50 +126,118 @@ export async function search(deps: Deps, request: SearchRequest): Promise<Search
     // Deleted since it was found.
     return record && !record.tombstone ? [{ record, score, highlight }] : [];
   });
-  const clean = await withoutForgotten(deps, live.map(({ record }) => record));
-  const results = live.map(({ score, highlight }, index): SearchResult => ({ ...shown(clean[index]!), score, highlight }));
+  const clean = await withoutForgotten(
+    deps,
+    live.map(({ record }) => record),
+  );
+  const results = live.map(({ score, highlight }, index): SearchResult => ({
+    ...shown(clean[index]!),
+    score,
+    highlight,
+  }));
   return { query: request.query, total_results: total, results, time_taken_ms: ms };
 }
 
 function shown(record: StoredRecord): Omit<SearchResult, "score" | "highlight"> {
   const kind = KINDS[record.kind];
   const document = publicView(kind, parseDocument(record.document));
-  const types = [document["@type"], document["metadataType"]].find((value) => typeof value === "string" || (Array.isArray(value) && value.length > 0)) as string | string[] | undefined;
-  return { "@id": record.ark, "@type": types ?? kind.rdfClass, name: record.name, description: textOf(document["description"]), keywords: keywordsOf(document) };
+  const types = [document["@type"], document["metadataType"]].find(
+    (value) => typeof value === "string" || (Array.isArray(value) && value.length > 0),
+  ) as string | string[] | undefined;
+  return {
+    "@id": record.ark,
+    "@type": types ?? kind.rdfClass,
+    name: record.name,
+    description: textOf(document["description"]),
+    keywords: keywordsOf(document),
+  };
 }
-const textOf = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);
+const textOf = (value: JsonValue | undefined): string | null =>
+  typeof value === "string" ? value : null;
 
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
-const highlighted = (parts: readonly FragmentPart[]): string => parts.map(({ text, found }) => (found ? `<em>${escaped(text)}</em>` : escaped(text))).join("");
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+const highlighted = (parts: readonly FragmentPart[]): string =>
+  parts.map(({ text, found }) => (found ? `<em>${escaped(text)}</em>` : escaped(text))).join("");
 
-/** A search that has begun goes on: its work is bounded by the length of the query. One that waits for its turn is not run. */
-async function within(timeout: number, work: (signal: AbortSignal) => Promise<SearchPage>): Promise<SearchPage> {
+/**
+ * A search that has begun goes on: its work is bounded by the length of the query. One that waits
+ * for its turn is not run.
+ */
+async function within(
+  timeout: number,
+  work: (signal: AbortSignal) => Promise<SearchPage>,
+): Promise<SearchPage> {
   const ended = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await Promise.race([work(ended.signal), new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const refused = new ServiceError("QUERY_TIMEOUT", `The search took longer than ${timeout} ms (SEARCH_TIMEOUT): use fewer or rarer words.`);
-        ended.abort(refused);
-        reject(refused);
-      }, timeout);
-    })]);
+    return await Promise.race([
+      work(ended.signal),
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          const refused = new ServiceError(
+            "QUERY_TIMEOUT",
+            `The search took longer than ${timeout} ms (SEARCH_TIMEOUT): use fewer or rarer words.`,
+          );
+          ended.abort(refused);
+          reject(refused);
+        }, timeout);
+      }),
+    ]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 function range(name: string, value: number, from: number, to: number): ValidationItem[] {
-  if (value < from) return [{ loc: ["query", name], msg: `Input should be greater than or equal to ${from}`, type: "greater_than_equal", ctx: { ge: from } }];
-  return value > to ? [{ loc: ["query", name], msg: `Input should be less than or equal to ${to}`, type: "less_than_equal", ctx: { le: to } }] : [];
+  if (value < from)
+    return [
+      {
+        loc: ["query", name],
+        msg: `Input should be greater than or equal to ${from}`,
+        type: "greater_than_equal",
+        ctx: { ge: from },
+      },
+    ];
+  return value > to
+    ? [
+        {
+          loc: ["query", name],
+          msg: `Input should be less than or equal to ${to}`,
+          type: "less_than_equal",
+          ctx: { le: to },
+        },
+      ]
+    : [];
 }
 
-/** The kind of a name in paths (`dataset`), a type (`Dataset`) or a class (`evi:Dataset`), in any case. @throws ValidationError */
+/**
+ * The kind of a name in paths (`dataset`), a type (`Dataset`) or a class (`evi:Dataset`), in any
+ * case.
+ * @throws ValidationError
+ */
 export function kindOf(type: string): KindName {
-  const plain = type.replace(/^(?:evi|schema):|^https?:\/\/(?:w3id\.org\/EVI#|schema\.org\/)/i, "").toLowerCase();
-  const found = KIND_NAMES.find((name) => name === plain || KINDS[name].typeName.toLowerCase() === plain);
+  const plain = type
+    .replace(/^(?:evi|schema):|^https?:\/\/(?:w3id\.org\/EVI#|schema\.org\/)/i, "")
+    .toLowerCase();
+  const found = KIND_NAMES.find(
+    (name) => name === plain || KINDS[name].typeName.toLowerCase() === plain,
+  );
   if (found) return found;
   const expected = KIND_NAMES.join(", ");
-  throw new ValidationError([{ loc: ["query", "type"], msg: `Input should be one of ${expected}`, type: "literal_error", ctx: { expected } }]);
+  throw new ValidationError([
+    {
+      loc: ["query", "type"],
+      msg: `Input should be one of ${expected}`,
+      type: "literal_error",
+      ctx: { expected },
+    },
+  ]);
 }

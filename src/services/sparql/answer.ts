@@ -2,32 +2,50 @@ import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import { storedArk } from "../../identifiers/ark.js";
 import { inferredGraph } from "../../model/provenance.js";
-import type { GraphFormat, OpenAnswer, OpenQueries, ResultFormat } from "../../storage/graph/port.js";
+import type {
+  GraphFormat,
+  OpenAnswer,
+  OpenQueries,
+  ResultFormat,
+} from "../../storage/graph/port.js";
 import { isIri } from "../../storage/graph/terms.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Checked } from "./guard/check.js";
 import type { QueryGuard } from "./guard/guard.js";
 
-export interface GraphNames { default: readonly string[]; named: readonly string[] }
+export interface GraphNames {
+  default: readonly string[];
+  named: readonly string[];
+}
 
 /**
- * The dataset of a query: what the protocol names, else what FROM and FROM NAMED name (SPARQL 1.1 Protocol, section
- * 2.1.4), else `undefined`: the union of all graphs, with each of them by name.
+ * The dataset of a query: what the protocol names, else what FROM and FROM NAMED name (SPARQL 1.1
+ * Protocol, section 2.1.4), else `undefined`: the union of all graphs, with each of them by name.
  * @param baseUrl address of this registry: its spelling of an identifier names the same graph
  * @throws ServiceError `QUERY_REFUSED` for what is no IRI
  */
-function datasetOf(asked: GraphNames, from: GraphNames | undefined, baseUrl: string): GraphNames | undefined {
+function datasetOf(
+  asked: GraphNames,
+  from: GraphNames | undefined,
+  baseUrl: string,
+): GraphNames | undefined {
   const stated = asked.default.length + asked.named.length > 0 ? asked : from;
   if (!stated) return undefined;
-  const graphs = (iris: readonly string[]) => [...new Set(iris.map((iri) => graphName(iri, baseUrl)))];
+  const graphs = (iris: readonly string[]) => [
+    ...new Set(iris.map((iri) => graphName(iri, baseUrl))),
+  ];
   return { default: graphs(stated.default), named: graphs(stated.named) };
 }
 
 const INFERRED = inferredGraph("");
 
 function graphName(iri: string, baseUrl: string): string {
-  if (!isIri(iri)) throw new ServiceError("QUERY_REFUSED", `A graph of the dataset is no IRI: ${iri.slice(0, 300)}; write the ARK of a record.`);
+  if (!isIri(iri))
+    throw new ServiceError(
+      "QUERY_REFUSED",
+      `A graph of the dataset is no IRI: ${iri.slice(0, 300)}; write the ARK of a record.`,
+    );
   const local = iri.startsWith(`${baseUrl}/`) ? iri.slice(baseUrl.length + 1) : iri;
   if (!/^ark:/i.test(local)) return iri;
   const inferred = local.endsWith(INFERRED);
@@ -52,23 +70,35 @@ export interface SparqlRequest {
   caller: string;
   /** Others may come from the same address: nobody is penalised for what one of them asks. */
   shared: boolean;
-  /** Chooses the form of the answer once the form of the query is known. @throws ServiceError `NOT_ACCEPTABLE` */
+  /**
+   * Chooses the form of the answer once the form of the query is known.
+   * @throws ServiceError `NOT_ACCEPTABLE`
+   */
   formatFor(form: Checked["form"]): ResultFormat | GraphFormat;
   /** Ends the wait of a caller who has gone. */
   signal?: AbortSignal;
 }
 
 /**
- * What a caller's query may run into again and again, and how much it counts. An engine that fails may itself be at
- * fault: nobody is blamed for a few of those, but one caller must not end threads for ever.
+ * What a caller's query may run into again and again, and how much it counts. An engine that fails
+ * may itself be at fault: nobody is blamed for a few of those, but one caller must not end threads
+ * for ever.
  */
-const STRIKES: ReadonlyMap<string, number> = new Map([["QUERY_TIMEOUT", 1], ["QUERY_MEMORY", 1], ["QUERY_FAILED", 0.25]]);
+const STRIKES: ReadonlyMap<string, number> = new Map([
+  ["QUERY_TIMEOUT", 1],
+  ["QUERY_MEMORY", 1],
+  ["QUERY_FAILED", 0.25],
+]);
 
 /**
- * Answers a query of anyone about what is public. Every write that was answered before the query came is seen.
+ * Answers a query of anyone about what is public. Every write that was answered before the query
+ * came is seen.
  * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
  */
-export async function answerQuery({ query, dataset, caller, shared, formatFor, signal }: SparqlRequest, deps: SparqlDeps): Promise<OpenAnswer> {
+export async function answerQuery(
+  { query, dataset, caller, shared, formatFor, signal }: SparqlRequest,
+  deps: SparqlDeps,
+): Promise<OpenAnswer> {
   const admit = (): void => {
     if (!shared) deps.penalties.check(caller);
   };
@@ -79,10 +109,14 @@ export async function answerQuery({ query, dataset, caller, shared, formatFor, s
   const format = formatFor(guarded.form);
   const graphs = datasetOf(dataset, guarded.from, deps.baseUrl());
   const sequence = await deps.records.sequence();
-  const text = guarded.form === "SELECT" ? guarded.bounded(deps.config.SPARQL_MAX_ROWS + 1) : guarded.text;
+  const text =
+    guarded.form === "SELECT" ? guarded.bounded(deps.config.SPARQL_MAX_ROWS + 1) : guarded.text;
   const graph = guarded.form === "CONSTRUCT" || guarded.form === "DESCRIBE";
   try {
-    return await deps.openQueries.ask({ query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) }, { caller, shared, admit, ...(signal && { signal }) });
+    return await deps.openQueries.ask(
+      { query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) },
+      { caller, shared, admit, ...(signal && { signal }) },
+    );
   } catch (error) {
     const weight = error instanceof ServiceError ? STRIKES.get(error.code) : undefined;
     if (!shared && weight !== undefined) deps.penalties.strike(caller, weight);
@@ -97,20 +131,28 @@ const LENIENCE = 1;
 const LONGEST = 3_600_000;
 const MOST_CALLERS = 10_000;
 
-interface Record { strikes: number; last: number; until: number }
+interface Record {
+  strikes: number;
+  last: number;
+  until: number;
+}
 
 /** Who must wait because their queries ran into a limit again and again, on whichever node. */
 export class Penalties {
   readonly #callers = new Map<string, Record>();
 
   /** @param penalty SPARQL_PENALTY, ms */
-  constructor(private readonly penalty: number, private readonly memory: SharedMemory) {}
+  constructor(
+    private readonly penalty: number,
+    private readonly memory: SharedMemory,
+  ) {}
 
   /** Learns what other nodes know of a caller; {@link check} goes by what is known here. */
   async learn(caller: string): Promise<void> {
     const note = await this.memory.recall(`penalty ${caller}`);
     const theirs = note === null ? undefined : (JSON.parse(note) as Record);
-    if (theirs && theirs.last > (this.#callers.get(caller)?.last ?? Number.NEGATIVE_INFINITY)) this.#keep(caller, theirs);
+    if (theirs && theirs.last > (this.#callers.get(caller)?.last ?? Number.NEGATIVE_INFINITY))
+      this.#keep(caller, theirs);
   }
 
   /** @throws ServiceError `TOO_MANY_REQUESTS` with Retry-After */
@@ -118,22 +160,41 @@ export class Penalties {
     const until = this.#callers.get(caller)?.until ?? 0;
     if (until <= now) return;
     const seconds = Math.ceil((until - now) / 1000);
-    throw new ServiceError("TOO_MANY_REQUESTS", `Your queries ran into a limit more than once (SPARQL_PENALTY): try again in ${seconds} s, and ask for less at a time.`, {}, { "Retry-After": String(seconds) });
+    throw new ServiceError(
+      "TOO_MANY_REQUESTS",
+      "Your queries ran into a limit more than once (SPARQL_PENALTY): try again in " +
+        `${seconds} s, and ask for less at a time.`,
+      {},
+      { "Retry-After": String(seconds) },
+    );
   }
 
-  /** A query of the caller ran into a limit. @param weight 1, or less where the caller may not be to blame */
+  /**
+   * A query of the caller ran into a limit.
+   * @param weight 1, or less where the caller may not be to blame
+   */
   strike(caller: string, weight = 1, now = Date.now()): void {
     const known = this.#callers.get(caller);
-    const strikes = known && now - known.last < MEMORY + this.penalty ? known.strikes + weight : weight;
-    const until = strikes <= LENIENCE ? 0 : now + Math.min(this.penalty * 2 ** (Math.ceil(strikes) - LENIENCE - 1), LONGEST);
+    const strikes =
+      known && now - known.last < MEMORY + this.penalty ? known.strikes + weight : weight;
+    const until =
+      strikes <= LENIENCE
+        ? 0
+        : now + Math.min(this.penalty * 2 ** (Math.ceil(strikes) - LENIENCE - 1), LONGEST);
     this.#keep(caller, { strikes, last: now, until });
-    void this.memory.remember(`penalty ${caller}`, JSON.stringify({ strikes, last: now, until } satisfies Record), Math.max(until - now, 0) + MEMORY + this.penalty);
+    void this.memory.remember(
+      `penalty ${caller}`,
+      JSON.stringify({ strikes, last: now, until } satisfies Record),
+      Math.max(until - now, 0) + MEMORY + this.penalty,
+    );
   }
 
   #keep(caller: string, record: Record): void {
     this.#callers.delete(caller);
-    // The one that was good for longest is forgotten: a flood of addresses must not free one that waits.
-    if (this.#callers.size >= MOST_CALLERS) this.#callers.delete(this.#callers.keys().next().value!);
+    // The one that was good for longest is forgotten: a flood of addresses must not free one that
+    // waits.
+    if (this.#callers.size >= MOST_CALLERS)
+      this.#callers.delete(this.#callers.keys().next().value!);
     this.#callers.set(caller, record);
   }
 }

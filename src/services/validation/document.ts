@@ -16,8 +16,18 @@ import type { Judged } from "./report.js";
 function entitiesOf(graph: JsonValue | undefined): JsonObject[] {
   const entities = listOf(graph);
   const odd = entities.findIndex((entity) => !isObject(entity));
-  if (odd >= 0) throw invalid(["body", "@graph", odd], "Input should be a valid dictionary or object to extract fields from", "model_attributes_type");
-  if (entities.length === 0) throw invalid(["body", "@graph"], "List should have at least 1 item after validation, not 0", "too_short");
+  if (odd >= 0)
+    throw invalid(
+      ["body", "@graph", odd],
+      "Input should be a valid dictionary or object to extract fields from",
+      "model_attributes_type",
+    );
+  if (entities.length === 0)
+    throw invalid(
+      ["body", "@graph"],
+      "List should have at least 1 item after validation, not 0",
+      "too_short",
+    );
   return entities as JsonObject[];
 }
 
@@ -26,30 +36,63 @@ const BATCH = 250;
 const DESCRIPTOR = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
 
 /**
- * The entities of a crate's metadata document, each as the record it would be. Its identifier is the one the crate
- * gives it; the descriptor is no record.
+ * The entities of a crate's metadata document, each as the record it would be. Its identifier is
+ * the one the crate gives it; the descriptor is no record.
  * @throws ValidationError when an entity is no valid JSON-LD
  */
 export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Judged[]> {
   const context = document["@context"];
   const entities = entitiesOf(document["@graph"]);
-  const isDescriptor = (entity: JsonObject): boolean => typeof entity["@id"] === "string" && DESCRIPTOR.test(entity["@id"]);
-  const roots = new Set(entities.filter(isDescriptor).flatMap((entity) => listOf(entity["about"]).map((about) => (isObject(about) ? about["@id"] : about))));
+  const isDescriptor = (entity: JsonObject): boolean =>
+    typeof entity["@id"] === "string" && DESCRIPTOR.test(entity["@id"]);
+  const roots = new Set(
+    entities
+      .filter(isDescriptor)
+      .flatMap((entity) =>
+        listOf(entity["about"]).map((about) => (isObject(about) ? about["@id"] : about)),
+      ),
+  );
   const graphsOf = boundedGraphs(boundsForDocuments());
   const records = entities.filter((entity) => !isDescriptor(entity));
   for (let start = 0; start < records.length; start += BATCH) {
     const batch = records.slice(start, start + BATCH).map((entity, index) => {
       const id = entity["@id"];
-      const ark = (typeof id === "string" ? parseArk(id)?.stored : undefined) ?? `ark:99999/entity-${start + index}`;
-      const kind = roots.has(id as JsonValue) ? "rocrate" as const : kindOfTypes(typeNames(entity, context));
+      const ark =
+        (typeof id === "string" ? parseArk(id)?.stored : undefined) ??
+        `ark:99999/entity-${start + index}`;
+      const kind = roots.has(id as JsonValue)
+        ? ("rocrate" as const)
+        : kindOfTypes(typeNames(entity, context));
       return { ark, kind, id: typeof id === "string" ? id : ark, document: entity };
     });
-    const graphs = await graphsOf(context, batch.map(({ ark, kind, document: entity }) => ({ ark, kind, document: entity, fromCrate: true as const }))).catch((error: Error) => {
+    const graphs = await graphsOf(
+      context,
+      batch.map(({ ark, kind, document: entity }) => ({
+        ark,
+        kind,
+        document: entity,
+        fromCrate: true as const,
+      })),
+    ).catch((error: Error) => {
       if (!["JsonLdError", "ContextLimit"].includes(error.name)) throw error;
       const { entity } = error as { entity?: number };
-      throw new ValidationError([{ loc: entity === undefined ? ["body", "@context"] : ["body", "@graph", entities.indexOf(records[start + entity]!)], msg: `Value error, ${error.message}`, type: "value_error" }]);
+      throw new ValidationError([
+        {
+          loc:
+            entity === undefined
+              ? ["body", "@context"]
+              : ["body", "@graph", entities.indexOf(records[start + entity]!)],
+          msg: `Value error, ${error.message}`,
+          type: "value_error",
+        },
+      ]);
     });
-    yield batch.map(({ ark, kind, id }, index) => ({ ark, kind, quads: graphs[index]!.quads, shownAs: id }));
+    yield batch.map(({ ark, kind, id }, index) => ({
+      ark,
+      kind,
+      quads: graphs[index]!.quads,
+      shownAs: id,
+    }));
   }
 }
 
@@ -57,11 +100,15 @@ export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Jud
 const UNNAMED = "ark:99999/unnamed";
 
 /**
- * A document that a client sent, as the records it would be: one, or the entities of crate metadata.
+ * A document that a client sent, as the records it would be: one, or the entities of crate
+ * metadata.
  * @param kind the kind a single record is to be checked as; else its `@type` tells it
  * @throws ValidationError when it is no JSON, or no valid JSON-LD, or tells no kind
  */
-export async function* sentToJudge(document: JsonObject, kind: string | undefined): AsyncGenerator<Judged[]> {
+export async function* sentToJudge(
+  document: JsonObject,
+  kind: string | undefined,
+): AsyncGenerator<Judged[]> {
   if (Array.isArray(document["@graph"])) yield* entitiesToJudge(document);
   else yield [await documentToJudge(document, kindOf(document, kind))];
 }
@@ -77,22 +124,42 @@ export function readSent(bytes: Uint8Array, maxDepth: number): JsonObject {
 function sentObject(input: JsonValue | undefined): JsonObject {
   if (input === undefined || input === null) throw invalid(["body"], "Field required", "missing");
   if (typeof input === "object" && !Array.isArray(input)) return input;
-  throw invalid(["body"], "Input should be a valid dictionary or object to extract fields from", "model_attributes_type");
+  throw invalid(
+    ["body"],
+    "Input should be a valid dictionary or object to extract fields from",
+    "model_attributes_type",
+  );
 }
 
-/** With what the service would fill in, so that the verdict is the one on the record that would be. */
+/**
+ * With what the service would fill in, so that the verdict is the one on the record that would be.
+ */
 async function documentToJudge(document: JsonObject, kind: KindName): Promise<Judged> {
   const id = document["@id"];
   const ark = typeof id === "string" ? parseArk(id)?.stored : UNNAMED;
-  if (id !== undefined && (typeof id !== "string" || ark === undefined)) throw invalid(["body", "@id"], "Value error, not an ARK; for example ark:99999/dataset-example");
+  if (id !== undefined && (typeof id !== "string" || ark === undefined))
+    throw invalid(
+      ["body", "@id"],
+      "Value error, not an ARK; for example ark:99999/dataset-example",
+    );
   refuseUnknownContexts(KINDS[kind], document);
   const whole = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], document), ark!);
-  const { quads } = await statementsOf({ ark: ark!, kind, document: whole, ...(KINDS[kind].loose ? { fromCrate: true } : {}) });
+  const { quads } = await statementsOf({
+    ark: ark!,
+    kind,
+    document: whole,
+    ...(KINDS[kind].loose ? { fromCrate: true } : {}),
+  });
   return { ark: ark!, kind, quads, sent: true };
 }
 
 /** Types that only records have which are written over the API. */
-const BY_TYPE: Readonly<Record<string, KindName>> = { Person: "user", Organization: "organization", Project: "project", EvidenceGraph: "evidencegraph" };
+const BY_TYPE: Readonly<Record<string, KindName>> = {
+  Person: "user",
+  Organization: "organization",
+  Project: "project",
+  EvidenceGraph: "evidencegraph",
+};
 
 /** @throws ValidationError when neither the parameter nor the document tells a kind */
 function kindOf(document: JsonObject, asked: string | undefined): KindName {
@@ -100,10 +167,20 @@ function kindOf(document: JsonObject, asked: string | undefined): KindName {
     const kind = KIND_NAMES.find((name) => name === asked);
     if (kind) return kind;
     const expected = KIND_NAMES.map((name) => `'${name}'`).join(", ");
-    throw invalid(["query", "kind"], `Input should be one of ${expected}`, "literal_error", { expected });
+    throw invalid(["query", "kind"], `Input should be one of ${expected}`, "literal_error", {
+      expected,
+    });
   }
   const types = typeNames(document, document["@context"]);
-  const kind = types.map((type) => (Object.hasOwn(BY_TYPE, type) ? BY_TYPE[type] : undefined)).find((name) => name !== undefined) ?? kindOfTypes(types);
-  if (kind === "entity") throw invalid(["query", "kind"], "Value error, the record's @type tells no kind: name one, for example ?kind=dataset", "value_error");
+  const kind =
+    types
+      .map((type) => (Object.hasOwn(BY_TYPE, type) ? BY_TYPE[type] : undefined))
+      .find((name) => name !== undefined) ?? kindOfTypes(types);
+  if (kind === "entity")
+    throw invalid(
+      ["query", "kind"],
+      "Value error, the record's @type tells no kind: name one, for example ?kind=dataset",
+      "value_error",
+    );
   return kind;
 }

@@ -10,7 +10,10 @@ import type { Judged, ShapeResult } from "./report.js";
 const term = (curie: string): NamedNode => DataFactory.namedNode(expandCurie(curie));
 const STRING = expandCurie("xsd:string");
 
-/** Length in characters, as SPARQL's STRLEN counts (SHACL section 4.4): the engine counts UTF-16 units. */
+/**
+ * Length in characters, as SPARQL's STRLEN counts (SHACL section 4.4): the engine counts UTF-16
+ * units.
+ */
 function length(name: "minLength" | "maxLength"): Compile {
   const isMin = name === "minLength";
   const component = term(`sh:${isMin ? "Min" : "Max"}LengthConstraintComponent`);
@@ -21,7 +24,11 @@ function length(name: "minLength" | "maxLength"): Compile {
         const { value, termType } = context.valueOrNode.term;
         const count = termType === "BlankNode" ? -1 : [...value].length;
         context.test(count >= 0 && (isMin ? count >= limit : count <= limit), component, {
-          args: { [name]: limit }, message: [DataFactory.literal(`Value has ${isMin ? "less" : "more"} than ${limit} characters`)], value: context.valueOrNode,
+          args: { [name]: limit },
+          message: [
+            DataFactory.literal(`Value has ${isMin ? "less" : "more"} than ${limit} characters`),
+          ],
+          value: context.valueOrNode,
         });
       },
     };
@@ -34,16 +41,24 @@ const datatype: Compile = (shape) => {
   return {
     generic(context) {
       const { termType, datatype } = context.valueOrNode.term as Literal;
-      context.test(termType === "Literal" && datatype.value === STRING, term("sh:DatatypeConstraintComponent"), {
-        args: { datatype: STRING }, message: [DataFactory.literal(`Value does not have datatype <${STRING}>`)], value: context.valueOrNode,
-      });
+      context.test(
+        termType === "Literal" && datatype.value === STRING,
+        term("sh:DatatypeConstraintComponent"),
+        {
+          args: { datatype: STRING },
+          message: [DataFactory.literal(`Value does not have datatype <${STRING}>`)],
+          value: context.valueOrNode,
+        },
+      );
     },
   };
 };
 
 /** Put in the place of the engine's own. */
 const UNICODE_VALIDATIONS: readonly (readonly [NamedNode, Compile])[] = [
-  [term("sh:minLength"), length("minLength")], [term("sh:maxLength"), length("maxLength")], [term("sh:datatype"), datatype],
+  [term("sh:minLength"), length("minLength")],
+  [term("sh:maxLength"), length("maxLength")],
+  [term("sh:datatype"), datatype],
 ];
 
 const LONGEST_VALUE = 200;
@@ -51,11 +66,15 @@ const SAME_AS = expandCurie("schema:sameAs");
 const TYPE = expandCurie("rdf:type");
 
 /**
- * Judges records one at a time. What was sent to the API is judged by the shape of its kind; what is stored, or comes in
- * a crate, as any SHACL engine does it: each node of the record's graph by the shape that targets its class.
+ * Judges records one at a time. What was sent to the API is judged by the shape of its kind; what
+ * is stored, or comes in a crate, as any SHACL engine does it: each node of the record's graph by
+ * the shape that targets its class.
  */
 export class ShapeJudge {
-  readonly #engine = new Validator(new Store(new Parser().parse(shaclShapes())), { factory: DataFactory, validations: UNICODE_VALIDATIONS });
+  readonly #engine = new Validator(new Store(new Parser().parse(shaclShapes())), {
+    factory: DataFactory,
+    validations: UNICODE_VALIDATIONS,
+  });
 
   async judge(judged: Judged): Promise<ShapeResult[]> {
     return judged.sent ? this.#judgeSent(judged) : this.#judgeStored(judged);
@@ -63,17 +82,31 @@ export class ShapeJudge {
 
   async #judgeStored({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
     const stated = statedIn(ark, quads);
-    const dataset = new Store(stated.map(({ subject, predicate, object }) => DataFactory.quad(subject, predicate, object)));
+    const dataset = new Store(
+      stated.map(({ subject, predicate, object }) => DataFactory.quad(subject, predicate, object)),
+    );
     const alias = aliasOf(ark, stated);
     const found: ShapeResult[] = [];
     for (const each of Object.values(KINDS)) {
-      const terms = dataset.getSubjects(DataFactory.namedNode(TYPE), DataFactory.namedNode(expandCurie(each.rdfClass)), null);
+      const terms = dataset.getSubjects(
+        DataFactory.namedNode(TYPE),
+        DataFactory.namedNode(expandCurie(each.rdfClass)),
+        null,
+      );
       if (terms.length === 0) continue;
       const shape = expandCurie(shapeOf(each, "stored"));
-      const { results } = await this.#engine.validate({ dataset, terms }, [{ terms: [DataFactory.namedNode(shape)] }]);
+      const { results } = await this.#engine.validate({ dataset, terms }, [
+        { terms: [DataFactory.namedNode(shape)] },
+      ]);
       for (const result of results) {
         const focus = result.focusNode.term.value;
-        found.push(resultOf(result, { node: focus === ark || focus === alias ? shownAs : focus, kind, shape }));
+        found.push(
+          resultOf(result, {
+            node: focus === ark || focus === alias ? shownAs : focus,
+            kind,
+            shape,
+          }),
+        );
       }
     }
     return found;
@@ -83,24 +116,43 @@ export class ShapeJudge {
     const stated = statedIn(ark, quads);
     const alias = aliasOf(ark, stated);
     const node = DataFactory.namedNode(ark);
-    const dataset = new Store(stated.map(({ subject, predicate, object }) => DataFactory.quad(subject.value === alias ? node : subject, predicate, object)));
+    const dataset = new Store(
+      stated.map(({ subject, predicate, object }) =>
+        DataFactory.quad(subject.value === alias ? node : subject, predicate, object),
+      ),
+    );
     const shape = expandCurie(shapeOf(KINDS[kind], "sent"));
-    const { results } = await this.#engine.validate({ dataset, terms: [node] }, [{ terms: [DataFactory.namedNode(shape)] }]);
+    const { results } = await this.#engine.validate({ dataset, terms: [node] }, [
+      { terms: [DataFactory.namedNode(shape)] },
+    ]);
     return results.map((result) => resultOf(result, { node: shownAs, kind, shape }));
   }
 }
 
 /** What was inferred stands in a graph of its own and is none of the record's statements. */
-const statedIn = (ark: string, quads: string): Quad[] => new Parser({ format: "N-Quads" }).parse(quads).filter(({ graph }) => graph.value === ark);
+const statedIn = (ark: string, quads: string): Quad[] =>
+  new Parser({ format: "N-Quads" }).parse(quads).filter(({ graph }) => graph.value === ark);
 
-const resultOf = (result: ValidationResult, of: Pick<ShapeResult, "node" | "kind" | "shape">): ShapeResult => ({
-  ...of, path: result.path?.[0]?.predicates[0]?.value ?? null, value: valueOf(result), message: messageOf(of.kind, result),
-  severity: local(result.severity.value) as ShapeResult["severity"], constraint: local(result.constraintComponent.value),
+const resultOf = (
+  result: ValidationResult,
+  of: Pick<ShapeResult, "node" | "kind" | "shape">,
+): ShapeResult => ({
+  ...of,
+  path: result.path?.[0]?.predicates[0]?.value ?? null,
+  value: valueOf(result),
+  message: messageOf(of.kind, result),
+  severity: local(result.severity.value) as ShapeResult["severity"],
+  constraint: local(result.constraintComponent.value),
 });
 
-/** A crate's entity that has a URL of its own says everything under it; the record has its class and names it by `schema:sameAs`. */
+/**
+ * A crate's entity that has a URL of its own says everything under it; the record has its class and
+ * names it by `schema:sameAs`.
+ */
 function aliasOf(ark: string, quads: readonly Quad[]): string | undefined {
-  const own = quads.filter(({ subject, predicate }) => subject.value === ark && predicate.value !== TYPE);
+  const own = quads.filter(
+    ({ subject, predicate }) => subject.value === ark && predicate.value !== TYPE,
+  );
   return own.length === 1 && own[0]!.predicate.value === SAME_AS ? own[0]!.object.value : undefined;
 }
 
@@ -115,7 +167,9 @@ const local = (iri: string): string => iri.replace(/.*[/#]/, "");
 /** What the engine says, and what the field is to hold. */
 function messageOf(kind: KindName, { message, path }: ValidationResult): string {
   const property = path?.[0]?.predicates[0]?.value;
-  const field = Object.entries(KINDS[kind].fields).find(([, { term }]) => expandCurie(term) === property);
+  const field = Object.entries(KINDS[kind].fields).find(
+    ([, { term }]) => expandCurie(term) === property,
+  );
   const said = (message[0]?.value ?? "").replaceAll(/\s+/g, " ");
   return field ? `${said} (${field[0]}: ${field[1].description})` : said;
 }

@@ -7,7 +7,9 @@ export interface ShapeResult {
   kind: KindName;
   /** IRI of the property, or null when the constraint is about the record itself. */
   path: string | null;
-  /** The value at fault; null when it is the lack of one. Text longer than 200 characters is cut. */
+  /**
+   * The value at fault; null when it is the lack of one. Text longer than 200 characters is cut.
+   */
   value: string | null;
   message: string;
   severity: "Violation" | "Warning" | "Info";

@@ -3,9 +3,14 @@ declare module "shacl-engine" {
   import type { DataFactory, NamedNode, Store, Term } from "n3";
 
   /** A shape while it is compiled. */
-  export interface Shape { ptr: { out(predicates: NamedNode[]): { value: string; term: Term } } }
+  export interface Shape {
+    ptr: { out(predicates: NamedNode[]): { value: string; term: Term } };
+  }
   /** One value on its way through a shape. */
-  export interface ValueContext { valueOrNode: { term: Term }; test(result: boolean, component: NamedNode, details: object): void }
+  export interface ValueContext {
+    valueOrNode: { term: Term };
+    test(result: boolean, component: NamedNode, details: object): void;
+  }
   export type Compile = (shape: Shape) => { generic: (context: ValueContext) => void };
 
   export interface ValidationResult {
@@ -18,12 +23,24 @@ declare module "shacl-engine" {
     severity: { value: string };
     constraintComponent: { value: string };
   }
-  export interface Report { conforms: boolean; results: ValidationResult[] }
+  export interface Report {
+    conforms: boolean;
+    results: ValidationResult[];
+  }
 
   export class Validator {
-    constructor(shapes: Store, options: { factory: typeof DataFactory; validations?: readonly (readonly [NamedNode, Compile])[] });
+    constructor(
+      shapes: Store,
+      options: {
+        factory: typeof DataFactory;
+        validations?: readonly (readonly [NamedNode, Compile])[];
+      },
+    );
     /** @param data `terms`: the nodes to check; without them those that the shapes target */
-    validate(data: { dataset: Store; terms?: Term[] }, shapes?: { terms: Term[] }[]): Promise<Report>;
+    validate(
+      data: { dataset: Store; terms?: Term[] },
+      shapes?: { terms: Term[] }[],
+    ): Promise<Report>;
   }
 }
 

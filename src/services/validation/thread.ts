@@ -4,12 +4,17 @@ import { readSent, sentToJudge } from "./document.js";
 import { ShapeJudge } from "./judge.js";
 import type { Judged, SentDocument, ShapeResult } from "./report.js";
 
-/** To the thread: stored records to judge, or a document that a client sent. `most`: results that are wanted. */
+/**
+ * To the thread: stored records to judge, or a document that a client sent. `most`: results that
+ * are wanted.
+ */
 export type ToJudge = ({ records: Judged[] } | { sent: SentDocument }) & { most: number };
 /** Back, once for each message, in order: what is wrong with them, or with the document itself. */
-export type FromJudge = { results: ShapeResult[]; checked: number } | { refused: ValidationItem[] } | { fault: string };
+export type FromJudge =
+  { results: ShapeResult[]; checked: number } | { refused: ValidationItem[] } | { fault: string };
 
-// A thread of its own: a document may hold as many values as a body can, and each is parsed, expanded and judged.
+// A thread of its own: a document may hold as many values as a body can, and each is parsed,
+// expanded and judged.
 const port = parentPort!;
 const judge = new ShapeJudge();
 let last = Promise.resolve();
@@ -18,16 +23,25 @@ async function judgeAll(message: ToJudge): Promise<void> {
   try {
     const results: ShapeResult[] = [];
     let checked = 0;
-    const batches = "sent" in message ? sentToJudge(readSent(message.sent.document, message.sent.maxDepth), message.sent.kind) : [message.records];
+    const batches =
+      "sent" in message
+        ? sentToJudge(readSent(message.sent.document, message.sent.maxDepth), message.sent.kind)
+        : [message.records];
     for await (const records of batches) {
-      for (const record of records) for (const result of await judge.judge(record)) if (results.length < message.most) results.push(result);
+      for (const record of records)
+        for (const result of await judge.judge(record))
+          if (results.length < message.most) results.push(result);
       checked += records.length;
       if (results.length >= message.most) break;
     }
     port.postMessage({ results, checked } satisfies FromJudge);
   } catch (error) {
-    if (error instanceof ValidationError) port.postMessage({ refused: error.items } satisfies FromJudge);
-    else port.postMessage({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) } satisfies FromJudge);
+    if (error instanceof ValidationError)
+      port.postMessage({ refused: error.items } satisfies FromJudge);
+    else
+      port.postMessage({
+        fault: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      } satisfies FromJudge);
   }
 }
 port.on("message", (message: ToJudge) => {

@@ -21,27 +21,59 @@ interface JudgeLimits {
 }
 
 /**
- * Judges stored records batch after batch, or a document that a client sent, in a thread of its own, and ends it.
- * @throws the signal's reason; ValidationError for a document that is no JSON-LD; ServiceError `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
+ * Judges stored records batch after batch, or a document that a client sent, in a thread of its
+ * own, and ends it.
+ * @throws the signal's reason; ValidationError for a document that is no JSON-LD; ServiceError
+ * `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
  */
-async function runJudge(judged: AsyncIterable<Judged[]> | SentDocument, limits: JudgeLimits, signal: AbortSignal): Promise<ShapeReport> {
-  const worker = new Worker(threadModule("src/services/validation/thread"), { name: "shapes", env: {}, resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)) } });
+async function runJudge(
+  judged: AsyncIterable<Judged[]> | SentDocument,
+  limits: JudgeLimits,
+  signal: AbortSignal,
+): Promise<ShapeReport> {
+  const worker = new Worker(threadModule("src/services/validation/thread"), {
+    name: "shapes",
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)) },
+  });
   const report: ShapeReport = { conforms: true, results: [], checked: 0, truncated: false };
   let timer: NodeJS.Timeout | undefined;
   let leave = () => {};
   const ended = new Promise<never>((_resolve, reject) => {
     leave = () => reject(signal.reason as Error);
     signal.addEventListener("abort", leave, { once: true });
-    timer = setTimeout(() => reject(new ServiceError("VALIDATION_TIMEOUT", `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer records at a time.`)), limits.timeout);
-    worker.on("error", (error: NodeJS.ErrnoException) => reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? new ServiceError("TOO_LARGE", `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`) : error));
-    worker.on("exit", (code) => reject(new Error(`the thread that judges records ended with code ${code}`)));
+    timer = setTimeout(
+      () =>
+        reject(
+          new ServiceError(
+            "VALIDATION_TIMEOUT",
+            `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer ` +
+              "records at a time.",
+          ),
+        ),
+      limits.timeout,
+    );
+    worker.on("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === "ERR_WORKER_OUT_OF_MEMORY"
+          ? new ServiceError(
+              "TOO_LARGE",
+              `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`,
+            )
+          : error,
+      ),
+    );
+    worker.on("exit", (code) =>
+      reject(new Error(`the thread that judges records ended with code ${code}`)),
+    );
   });
   // It may end while nobody waits for it.
   ended.catch(() => {});
-  const ask = (message: ToJudge, transfer: ArrayBuffer[] = []) => new Promise<FromJudge>((resolve) => {
-    worker.once("message", resolve);
-    worker.postMessage(message, transfer);
-  });
+  const ask = (message: ToJudge, transfer: ArrayBuffer[] = []) =>
+    new Promise<FromJudge>((resolve) => {
+      worker.once("message", resolve);
+      worker.postMessage(message, transfer);
+    });
   const answered = async (question: Promise<FromJudge>): Promise<void> => {
     const answer = await Promise.race([question, ended]);
     if ("fault" in answer) throw new Error(answer.fault);
@@ -55,7 +87,9 @@ async function runJudge(judged: AsyncIterable<Judged[]> | SentDocument, limits: 
     if ("document" in judged) {
       // A copy of its own, which is handed over: what was received may be part of a larger buffer.
       const document = new Uint8Array(judged.document);
-      await answered(ask({ sent: { ...judged, document }, most: limits.results }, [document.buffer]));
+      await answered(
+        ask({ sent: { ...judged, document }, most: limits.results }, [document.buffer]),
+      );
     } else {
       for await (const records of judged) {
         await answered(ask({ records, most: limits.results - report.results.length }));
@@ -76,37 +110,71 @@ const BATCH = 100;
 const LONGEST_REQUEST = 4096;
 
 /**
- * Checks a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a document, as it
- * would be sent to create it; crate metadata, entity by entity; or, where only `@id` is given, what is stored under
- * it, of a crate also its members. Documents are parsed and expanded in the thread that judges them.
+ * Checks a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a
+ * document, as it would be sent to create it; crate metadata, entity by entity; or, where only
+ * `@id` is given, what is stored under it, of a crate also its members. Documents are parsed and
+ * expanded in the thread that judges them.
  * @param input JSON text, UTF-8
  * @param kind the kind a document is to be checked as; else its `@type` tells it
  * @param signal ends it, because nobody waits for the answer any more
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `BUSY`, `VALIDATION_TIMEOUT`
  */
-export async function validateShapes(deps: Deps, input: Uint8Array | undefined, kind: string | undefined, signal: AbortSignal): Promise<ShapeReport> {
+export async function validateShapes(
+  deps: Deps,
+  input: Uint8Array | undefined,
+  kind: string | undefined,
+  signal: AbortSignal,
+): Promise<ShapeReport> {
   if (input === undefined) throw invalid(["body"], "Field required", "missing");
-  const { VALIDATE_TIMEOUT: timeout, VALIDATE_MEMORY: memory, VALIDATE_MAX_RESULTS: results, MAX_JSON_DEPTH: maxDepth } = deps.config;
+  const {
+    VALIDATE_TIMEOUT: timeout,
+    VALIDATE_MEMORY: memory,
+    VALIDATE_MAX_RESULTS: results,
+    MAX_JSON_DEPTH: maxDepth,
+  } = deps.config;
   const asked = input.length <= LONGEST_REQUEST ? readSent(input, maxDepth) : undefined;
-  const judged = asked && Object.keys(asked).every((key) => key === "@id") ? await stored(deps, asked["@id"]) : { document: input, kind, maxDepth };
-  return deps.shapeTurns.run(signal, (either) => runJudge(judged, { timeout, memory, results }, either));
+  const judged =
+    asked && Object.keys(asked).every((key) => key === "@id")
+      ? await stored(deps, asked["@id"])
+      : { document: input, kind, maxDepth };
+  return deps.shapeTurns.run(signal, (either) =>
+    runJudge(judged, { timeout, memory, results }, either),
+  );
 }
 
 /** What is stored under an identifier; of a crate also what was minted for it. */
 async function stored(deps: Deps, id: JsonValue | undefined): Promise<AsyncGenerator<Judged[]>> {
-  if (id === undefined) throw invalid(["body", "@id"], "Field required: a record to check, or the @id of a stored one", "missing");
-  if (typeof id !== "string" || lookupArk(id) === undefined) throw invalid(["body", "@id"], "Value error, not an ARK; for example ark:99999/dataset-example");
+  if (id === undefined)
+    throw invalid(
+      ["body", "@id"],
+      "Field required: a record to check, or the @id of a stored one",
+      "missing",
+    );
+  if (typeof id !== "string" || lookupArk(id) === undefined)
+    throw invalid(
+      ["body", "@id"],
+      "Value error, not an ARK; for example ark:99999/dataset-example",
+    );
   return withMembers(deps, await findLive(deps, id));
 }
 
 async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<Judged[]> {
   const judged = async (records: readonly StoredRecord[]): Promise<Judged[]> =>
-    (await Promise.all(records.map(async ({ ark, kind }) => ({ ark, kind, quads: await deps.records.quads(ark) })))).flatMap(({ quads, ...one }) => (quads === undefined ? [] : [{ ...one, quads }]));
+    (
+      await Promise.all(
+        records.map(async ({ ark, kind }) => ({ ark, kind, quads: await deps.records.quads(ark) })),
+      )
+    ).flatMap(({ quads, ...one }) => (quads === undefined ? [] : [{ ...one, quads }]));
   yield judged([record]);
   if (record.kind !== "rocrate") return;
   let after: string | undefined;
   do {
-    const page = await deps.records.list({ crate: record.ark, notEndingWith: DESCRIPTOR_END, limit: BATCH, ...(after === undefined ? {} : { after }) });
+    const page = await deps.records.list({
+      crate: record.ark,
+      notEndingWith: DESCRIPTOR_END,
+      limit: BATCH,
+      ...(after === undefined ? {} : { after }),
+    });
     yield judged(page.items);
     after = page.next;
   } while (after !== undefined);

@@ -3,18 +3,33 @@ import { isOutage, ServiceError } from "../../errors.js";
 import type { SearchPage, SearchQuery } from "../../storage/records/port.js";
 import type { Log } from "../deps.js";
 
-/** After the server failed, searches go by words alone for so long, ms: none of them waits in vain. */
+/**
+ * After the server failed, searches go by words alone for so long, ms: none of them waits in vain.
+ */
 const REST = 5_000;
 
-/** Lets searches go by the nearness of vectors, as long as the embeddings server and the memory for vectors allow it; by words alone otherwise. */
+/**
+ * Lets searches go by the nearness of vectors, as long as the embeddings server and the memory for
+ * vectors allow it; by words alone otherwise.
+ */
 export class Nearness {
   #restsUntil = 0;
   #failing = false;
 
-  constructor(private readonly embedder: Embedder, private readonly log: Log) {}
+  constructor(
+    private readonly embedder: Embedder,
+    private readonly log: Log,
+  ) {}
 
-  /** @param search does it: with what is near, or without @throws what `search` throws; the signal's reason */
-  async search(text: string, search: (near?: SearchQuery["near"]) => Promise<SearchPage>, signal: AbortSignal): Promise<SearchPage> {
+  /**
+   * @param search does it: with what is near, or without
+   * @throws what `search` throws; the signal's reason
+   */
+  async search(
+    text: string,
+    search: (near?: SearchQuery["near"]) => Promise<SearchPage>,
+    signal: AbortSignal,
+  ): Promise<SearchPage> {
     const near = Date.now() < this.#restsUntil ? undefined : await this.#of(text, signal);
     if (!near) return search();
     try {
@@ -33,7 +48,8 @@ export class Nearness {
       return { model: this.embedder.model, vector: await this.embedder.query(text, signal) };
     } catch (error) {
       signal.throwIfAborted();
-      // One query that is refused must not take vectors from all others; a server that refuses everything fails the job that makes them, which tells.
+      // One query that is refused must not take vectors from all others; a server that refuses
+      // everything fails the job that makes them, which tells.
       if (isOutage(error)) this.#fails(error);
       else this.log.debug({ err: error }, "a search goes by words alone");
       return undefined;
@@ -43,7 +59,8 @@ export class Nearness {
   /** Tells once that searches go by words alone, and why. */
   #fails(err: unknown): void {
     this.#restsUntil = Date.now() + REST;
-    if (!this.#failing) this.log.warn({ err }, "searches go by words alone: no nearness of vectors");
+    if (!this.#failing)
+      this.log.warn({ err }, "searches go by words alone: no nearness of vectors");
     this.#failing = true;
   }
 

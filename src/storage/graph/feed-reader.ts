@@ -2,26 +2,44 @@ import type { MessagePort } from "node:worker_threads";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FeedAnswer, FeedRequest } from "../records/port.js";
 
-type Question = { all: { after: number; limit: number } } | { since: { sequence: number; limit: number } };
+type Question =
+  { all: { after: number; limit: number } } | { since: { sequence: number; limit: number } };
 
 /** ms before a feed that answered with an error is asked again; doubled up to the last. */
 const FIRST_RETRY = 100;
 const LAST_RETRY = 10_000;
 
-/** ms after which a feed that says nothing counts as closed: a port that was cut on its way to the thread never tells. */
+/**
+ * ms after which a feed that says nothing counts as closed: a port that was cut on its way to the
+ * thread never tells.
+ */
 const SILENCE = 60_000;
 
-/** The asking side of a feed port ({@link FeedRequest}). A question that the store could not answer is asked again until it can. */
+/**
+ * The asking side of a feed port ({@link FeedRequest}). A question that the store could not answer
+ * is asked again until it can.
+ */
 export class FeedReader {
   #lastId = 0;
   #closed = false;
-  readonly #asked = new Map<number, { resolve: (answer: FeedAnswer) => void; reject: (error: Error) => void; clock: NodeJS.Timeout }>();
+  readonly #asked = new Map<
+    number,
+    { resolve: (answer: FeedAnswer) => void; reject: (error: Error) => void; clock: NodeJS.Timeout }
+  >();
 
-  /** Why the store last answered with an error; it is asked again for as long as that lasts, and says the same each time. */
+  /**
+   * Why the store last answered with an error; it is asked again for as long as that lasts, and
+   * says the same each time.
+   */
   #reason: string | undefined;
 
-  /** @param onError told when the store answers with an error, once for as long as it is the same */
-  constructor(private readonly port: MessagePort, private readonly onError: (message: string) => void = () => {}) {
+  /**
+   * @param onError told when the store answers with an error, once for as long as it is the same
+   */
+  constructor(
+    private readonly port: MessagePort,
+    private readonly onError: (message: string) => void = () => {},
+  ) {
     port.on("message", (answer: FeedAnswer) => {
       const question = this.#asked.get(answer.id);
       if (!question) return;
@@ -65,7 +83,11 @@ export class FeedReader {
     if (this.#closed) return Promise.reject(new Error("the feed of the record store was closed"));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const clock = setTimeout(() => reject(new Error(`the feed of the record store said nothing for ${SILENCE / 1000} s`)), SILENCE);
+      const clock = setTimeout(
+        () =>
+          reject(new Error(`the feed of the record store said nothing for ${SILENCE / 1000} s`)),
+        SILENCE,
+      );
       this.#asked.set(id, { resolve, reject, clock });
       this.port.postMessage({ id, ...question } satisfies FeedRequest);
     });

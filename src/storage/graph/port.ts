@@ -1,7 +1,10 @@
 import type { PoolLoads } from "../pool-load.js";
 
 /** One row of a SELECT: variable → term in SPARQL 1.1 JSON results form. */
-export type Term = { type: "uri"; value: string } | { type: "bnode"; value: string } | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
+export type Term =
+  | { type: "uri"; value: string }
+  | { type: "bnode"; value: string }
+  | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
 export type Row = Record<string, Term>;
 
 export interface IndexState {
@@ -14,23 +17,30 @@ export interface IndexState {
 }
 
 /**
- * The projection: one named graph per record (its IRI is the record's ARK) and its inferred graph. It reads
- * changes itself from the feed it was opened with; everything in it can be rebuilt from the truth.
+ * The projection: one named graph per record (its IRI is the record's ARK) and its inferred graph.
+ * It reads changes itself from the feed it was opened with; everything in it can be rebuilt from
+ * the truth.
  *
- * @throws {import("../../errors.js").ServiceError} `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`,
- * `STORE_UNAVAILABLE`.
+ * @throws {import("../../errors.js").ServiceError} `INDEX_LOADING`, `INDEX_BEHIND`,
+ * `QUERY_TIMEOUT`, `STORE_UNAVAILABLE`.
  */
 export interface QueryEngine {
   /**
-   * SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they are as of.
-   * A statement that two graphs hold may come twice: say DISTINCT where that matters.
+   * SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they
+   * are as of. A statement that two graphs hold may come twice: say DISTINCT where that matters.
    */
   select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
-  /** The same as text in SPARQL 1.1 TSV: for thousands of rows, which {@link import("./terms.js").tsvRows} reads one by one. */
+  /**
+   * The same as text in SPARQL 1.1 TSV: for thousands of rows, which
+   * {@link import("./terms.js").tsvRows} reads one by one.
+   */
   table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
   /** Tells that the truth has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
-  /** Resolves when the index has loaded and reached the sequence. @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms */
+  /**
+   * Resolves when the index has loaded and reached the sequence.
+   * @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms
+   */
   reach(sequence: number, wait: number): Promise<void>;
   state(): IndexState;
   /** Digest of every stored quad, independent of order; compare with that of the truth. */
@@ -53,9 +63,14 @@ export interface GraphDigest {
   sequence: number;
 }
 
-/** Digests the truth as an engine would keep it (engines rewrite some literals), for comparison with {@link QueryEngine.digest}. */
+/**
+ * Digests the truth as an engine would keep it (engines rewrite some literals), for comparison with
+ * {@link QueryEngine.digest}.
+ */
 export interface TruthDigester {
-  /** As of a commit not before `atLeast`. `leftOut`: lines of the truth that the engine cannot hold. */
+  /**
+   * As of a commit not before `atLeast`. `leftOut`: lines of the truth that the engine cannot hold.
+   */
   digest(atLeast: number): Promise<GraphDigest & { leftOut: number }>;
   close(): Promise<void>;
 }
@@ -104,8 +119,9 @@ export interface OpenAnswer {
  */
 export interface OpenQueries {
   /**
-   * @throws {import("../../errors.js").ServiceError} `QUERY_SYNTAX`, `QUERY_REFUSED`, `QUERY_TIMEOUT`, `QUERY_MEMORY`, `QUERY_FAILED`, `SPARQL_BUSY`,
-   * `INDEX_LOADING`, `INDEX_BEHIND`, `SPARQL_NEEDS_ENDPOINT`, `SHUTTING_DOWN`
+   * @throws {import("../../errors.js").ServiceError} `QUERY_SYNTAX`, `QUERY_REFUSED`,
+   * `QUERY_TIMEOUT`, `QUERY_MEMORY`, `QUERY_FAILED`, `SPARQL_BUSY`, `INDEX_LOADING`,
+   * `INDEX_BEHIND`, `SPARQL_NEEDS_ENDPOINT`, `SHUTTING_DOWN`
    */
   ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;
   /** Tells that the truth has reached this sequence; cheap, returns at once. */

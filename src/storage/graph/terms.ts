@@ -1,20 +1,31 @@
 import { ServiceError } from "../../errors.js";
 
-/** IRIREF of SPARQL 1.1 (rule 139): what may not stand between the angle brackets; and no scheme is no IRI here. */
+/**
+ * IRIREF of SPARQL 1.1 (rule 139): what may not stand between the angle brackets; and no scheme is
+ * no IRI here.
+ */
 // eslint-disable-next-line no-control-regex
 const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|^`\\\u007f]*$/;
 
-/** True for what can be written into a query as an IRI and ends where it should. An engine may still refuse it. */
+/**
+ * True for what can be written into a query as an IRI and ends where it should. An engine may still
+ * refuse it.
+ */
 export function isIri(text: string): boolean {
   return ABSOLUTE_IRI.test(text) && text.isWellFormed();
 }
 
 /**
  * `<iri>` for a query or an update: the only way an identifier gets into one.
- * @throws {ServiceError} `BAD_REQUEST` for what an IRI cannot hold; there is nothing to escape it with
+ * @throws {ServiceError} `BAD_REQUEST` for what an IRI cannot hold; there is nothing to escape it
+ * with
  */
 export function iriTerm(iri: string): string {
-  if (!isIri(iri)) throw new ServiceError("BAD_REQUEST", "The identifier holds characters that an IRI cannot; percent-encode them.");
+  if (!isIri(iri))
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The identifier holds characters that an IRI cannot; percent-encode them.",
+    );
   return `<${iri}>`;
 }
 
@@ -39,15 +50,20 @@ export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
 }
 
 /**
- * What the cells hold that are bound, in rows that begin with one key, or two: the place of each after the keys, and
- * what it holds. Nothing is made for the cells that are empty.
+ * What the cells hold that are bound, in rows that begin with one key, or two: the place of each
+ * after the keys, and what it holds. Nothing is made for the cells that are empty.
  */
-export function eachCell(tsv: string, keys: 1 | 2, visit: (key: string, second: string, place: number, cell: string) => void): void {
+export function eachCell(
+  tsv: string,
+  keys: 1 | 2,
+  visit: (key: string, second: string, place: number, cell: string) => void,
+): void {
   let key = "\n";
   for (let start = tsv.indexOf("\n") + 1; start > 0 && start < tsv.length;) {
     let end = tsv.indexOf("\n", start);
     if (end === -1) end = tsv.length;
-    if (tsv.charCodeAt(start + key.length) !== TAB || !tsv.startsWith(key, start)) key = tsv.slice(start, tsv.indexOf("\t", start));
+    if (tsv.charCodeAt(start + key.length) !== TAB || !tsv.startsWith(key, start))
+      key = tsv.slice(start, tsv.indexOf("\t", start));
     const first = start + key.length;
     const before = keys === 1 ? first : tsv.indexOf("\t", first + 1);
     const second = keys === 1 ? "" : tsv.slice(first + 1, before);
@@ -65,7 +81,8 @@ export function eachCell(tsv: string, keys: 1 | 2, visit: (key: string, second: 
 const TAB = 9;
 
 /** The IRI that a cell holds; `undefined` for a literal or nothing. */
-export const iriIn = (cell: string | undefined): string | undefined => (cell?.startsWith("<") ? cell.slice(1, -1) : undefined);
+export const iriIn = (cell: string | undefined): string | undefined =>
+  cell?.startsWith("<") ? cell.slice(1, -1) : undefined;
 
 /** What a cell says without its datatype or language; `undefined` when it is empty. */
 export function textIn(cell: string | undefined): string | undefined {
@@ -74,8 +91,23 @@ export function textIn(cell: string | undefined): string | undefined {
   // Numbers and truth values may stand bare.
   if (!cell.startsWith('"')) return cell;
   const text = cell.slice(1, cell.lastIndexOf('"'));
-  return text.includes("\\") ? text.replaceAll(ESCAPE, (_, named: string, short?: string, long?: string) => ESCAPED[named] ?? String.fromCodePoint(Number.parseInt((short ?? long)!, 16))) : text;
+  return text.includes("\\")
+    ? text.replaceAll(
+        ESCAPE,
+        (_, named: string, short?: string, long?: string) =>
+          ESCAPED[named] ?? String.fromCodePoint(Number.parseInt((short ?? long)!, 16)),
+      )
+    : text;
 }
 
 const ESCAPE = /\\([tbnrf"'\\]|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8}))/g;
-const ESCAPED: Readonly<Record<string, string>> = { t: "\t", b: "\b", n: "\n", r: "\r", f: "\f", '"': '"', "'": "'", "\\": "\\" };
+const ESCAPED: Readonly<Record<string, string>> = {
+  t: "\t",
+  b: "\b",
+  n: "\n",
+  r: "\r",
+  f: "\f",
+  '"': '"',
+  "'": "'",
+  "\\": "\\",
+};

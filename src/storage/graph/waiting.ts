@@ -25,18 +25,27 @@ export interface Turn {
   finish(): void;
 }
 
-interface Waiting extends Pick<Turn, "question" | "asker" | "resolve" | "reject"> { settle(): void }
-interface Running { asker: Asker; since: number; end?: (error: Error) => boolean; clock?: NodeJS.Timeout }
+interface Waiting extends Pick<Turn, "question" | "asker" | "resolve" | "reject"> {
+  settle(): void;
+}
+interface Running {
+  asker: Asker;
+  since: number;
+  end?: (error: Error) => boolean;
+  clock?: NodeJS.Timeout;
+}
 
 const MOST_CALLERS = 10_000;
 const nameOf = ({ caller = "" }: Asker): string => caller;
 /** Whoever has no name of its own may be anybody. */
 const isShared = ({ caller, shared = false }: Asker): boolean => shared || caller === undefined;
-const isOther = (one: Asker, another: Asker): boolean => nameOf(one) !== nameOf(another) || isShared(one);
+const isOther = (one: Asker, another: Asker): boolean =>
+  nameOf(one) !== nameOf(another) || isShared(one);
 
 /**
- * Shares the engine between callers. Whoever was served last is served again after others; no caller has all places
- * where there are several; and a query that has run for a slice is ended when others wait and no place is free.
+ * Shares the engine between callers. Whoever was served last is served again after others; no
+ * caller has all places where there are several; and a query that has run for a slice is ended when
+ * others wait and no place is free.
  */
 export class FairLine {
   readonly #waiting = new Set<Waiting>();
@@ -50,7 +59,12 @@ export class FairLine {
    * @param late what a query is told that waited too long
    * @param due called when a query has run for a slice: {@link relieve} then may end it
    */
-  constructor(private readonly options: FairLineOptions, private readonly what: string, private readonly late: () => ServiceError, private readonly due: () => void) {}
+  constructor(
+    private readonly options: FairLineOptions,
+    private readonly what: string,
+    private readonly late: () => ServiceError,
+    private readonly due: () => void,
+  ) {}
 
   get length(): number {
     return this.#waiting.size;
@@ -78,7 +92,10 @@ export class FairLine {
       const abort = (): void => drop(signal!.reason as Error);
       const clock = setTimeout(() => drop(this.late()), this.options.queueWait);
       const waiting: Waiting = {
-        question, asker, resolve, reject: drop,
+        question,
+        asker,
+        resolve,
+        reject: drop,
         settle: () => {
           clearTimeout(clock);
           signal?.removeEventListener("abort", abort);
@@ -95,13 +112,16 @@ export class FairLine {
     });
   }
 
-  /** Of the caller who was served longest ago, the longest waiting query that may be answered now. */
+  /**
+   * Of the caller who was served longest ago, the longest waiting query that may be answered now.
+   */
   next(): Turn | undefined {
     for (;;) {
       let next: Waiting | undefined;
       const turnOf = ({ asker }: Waiting): number => this.#served.get(nameOf(asker)) ?? 0;
       for (const waiting of this.#waiting) {
-        if (this.#mayRun(waiting.asker) && (!next || turnOf(waiting) < turnOf(next))) next = waiting;
+        if (this.#mayRun(waiting.asker) && (!next || turnOf(waiting) < turnOf(next)))
+          next = waiting;
       }
       if (!next) return undefined;
       try {
@@ -116,17 +136,24 @@ export class FairLine {
     }
   }
 
-  /** Ends the query that has run for longest, if that was a slice and another caller could have its place. */
+  /**
+   * Ends the query that has run for longest, if that was a slice and another caller could have its
+   * place.
+   */
   relieve(): void {
     if (this.#running.size < this.options.slots) return;
     const now = performance.now();
     let longest: Running | undefined;
-    for (const running of this.#running) if (running.end && (!longest || running.since < longest.since)) longest = running;
+    for (const running of this.#running)
+      if (running.end && (!longest || running.since < longest.since)) longest = running;
     if (!longest || now - longest.since < this.options.slice) return;
     const { asker } = longest;
     if (![...this.#waiting].some((waiting) => isOther(waiting.asker, asker))) return;
-    const message = `The query ran longer than ${this.options.slice} ms (SPARQL_SLICE) while others waited, and was ended; ask for less at a time, or again later.`;
-    if (longest.end!(new ServiceError("QUERY_TIMEOUT", message, {}, { "Retry-After": "5" }))) delete longest.end;
+    const message =
+      `The query ran longer than ${this.options.slice} ms (SPARQL_SLICE) while others waited, ` +
+      "and was ended; ask for less at a time, or again later.";
+    if (longest.end!(new ServiceError("QUERY_TIMEOUT", message, {}, { "Retry-After": "5" })))
+      delete longest.end;
     else this.#watch(longest);
   }
 
@@ -139,7 +166,10 @@ export class FairLine {
     const running: Running = { asker, since: performance.now() };
     this.#running.add(running);
     return {
-      question, asker, resolve, reject,
+      question,
+      asker,
+      resolve,
+      reject,
       runs: (end) => {
         running.since = performance.now();
         running.end = end;
@@ -157,7 +187,10 @@ export class FairLine {
     running.clock = setTimeout(this.due, this.options.slice + 1).unref();
   }
 
-  /** Of several places one stays free of each caller, so that a short query of another need not wait for a long one. */
+  /**
+   * Of several places one stays free of each caller, so that a short query of another need not wait
+   * for a long one.
+   */
   #mayRun(asker: Asker): boolean {
     if (isShared(asker)) return true;
     let own = 0;
@@ -175,7 +208,12 @@ export class FairLine {
     }
     const own = byCaller.get(nameOf(asker))?.length ?? 0;
     const busy = (most: number, setting: string): ServiceError =>
-      new ServiceError("SPARQL_BUSY", `More than ${most} queries wait for a ${this.what} (${setting}); try again shortly.`, {}, { "Retry-After": "5" });
+      new ServiceError(
+        "SPARQL_BUSY",
+        `More than ${most} queries wait for a ${this.what} (${setting}); try again shortly.`,
+        {},
+        { "Retry-After": "5" },
+      );
     if (!isShared(asker) && own >= callerQueue) return busy(callerQueue, "SPARQL_CALLER_QUEUE");
     if (this.#waiting.size < queue) return undefined;
     let most: Waiting[] = [];
@@ -192,7 +230,12 @@ export class FairLine {
   }
 }
 
-interface WaitingForSequence { sequence: number; resolve(): void; reject(error: Error): void; clock: NodeJS.Timeout }
+interface WaitingForSequence {
+  sequence: number;
+  resolve(): void;
+  reject(error: Error): void;
+  clock: NodeJS.Timeout;
+}
 
 /** Those who wait for the index to reach a sequence. */
 export class Arrivals {
@@ -210,9 +253,17 @@ export class Arrivals {
       const clock = setTimeout(() => {
         this.#waiting.delete(entry);
         const { state, sequence: reached } = this.state();
-        reject(state !== "ready" ? unavailable() : new ServiceError("INDEX_BEHIND",
-          `The graph index has reached commit ${reached} and not yet ${sequence} (INDEX_WAIT=${wait} ms); try again shortly.`,
-          { sequence: reached }, { "Retry-After": "1" }));
+        reject(
+          state !== "ready"
+            ? unavailable()
+            : new ServiceError(
+                "INDEX_BEHIND",
+                `The graph index has reached commit ${reached} and not yet ${sequence} ` +
+                  `(INDEX_WAIT=${wait} ms); try again shortly.`,
+                { sequence: reached },
+                { "Retry-After": "1" },
+              ),
+        );
       }, wait);
       const entry: WaitingForSequence = { sequence, resolve, reject, clock };
       this.#waiting.add(entry);

@@ -7,13 +7,21 @@ import type { ObjectStore, StagedObject } from "./port.js";
 export type StageOptions = NonNullable<Parameters<ObjectStore["stage"]>[1]>;
 
 /** What was received, in whole. */
-interface Received { size: number; sha256: string; digests: StagedObject["digests"] }
+interface Received {
+  size: number;
+  sha256: string;
+  digests: StagedObject["digests"];
+}
 
 /**
  * Hands a source to `write`, piece by piece, while hashing and counting.
  * @throws ServiceError `TOO_LARGE`; what the source, `write` or the signal fails with
  */
-export async function receive(source: AsyncIterable<Uint8Array | string>, options: StageOptions, write: (bytes: Uint8Array) => Promise<void>): Promise<Received> {
+export async function receive(
+  source: AsyncIterable<Uint8Array | string>,
+  options: StageOptions,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<Received> {
   const { limit = Infinity, limitName = "the limit", signal } = options;
   const hashes: Record<string, Hash> = { sha256: createHash("sha256") };
   for (const name of options.digests ?? []) hashes[name] = createHash(name);
@@ -23,12 +31,19 @@ export async function receive(source: AsyncIterable<Uint8Array | string>, option
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     size += bytes.byteLength;
     if (size > limit)
-      throw new ServiceError("TOO_LARGE", `The content is larger than ${limitName}=${limit} bytes; send less, or ask for the setting to be raised.`, { limit, setting: limitName });
+      throw new ServiceError(
+        "TOO_LARGE",
+        `The content is larger than ${limitName}=${limit} bytes; send less, or ask for the ` +
+          "setting to be raised.",
+        { limit, setting: limitName },
+      );
     for (const hash of Object.values(hashes)) hash.update(bytes);
     await write(bytes);
     spendBuffers(bytes.byteLength);
   }
-  const { sha256, ...digests } = Object.fromEntries(Object.entries(hashes).map(([name, hash]) => [name, hash.digest("hex")])) as { sha256: string } & StagedObject["digests"];
+  const { sha256, ...digests } = Object.fromEntries(
+    Object.entries(hashes).map(([name, hash]) => [name, hash.digest("hex")]),
+  ) as { sha256: string } & StagedObject["digests"];
   return { size, sha256, digests };
 }
 
@@ -38,7 +53,10 @@ export function giveUp(source: object): void {
 }
 
 /** Ends at once when the signal aborts, also while the source is silent. */
-async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncIterable<T> {
+async function* abortable<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<T> {
   if (!signal) return yield* source;
   const items = source[Symbol.asyncIterator]();
   let abort = () => {};
@@ -62,21 +80,38 @@ async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal | und
 }
 
 /** What a stream of stored bytes is held to. */
-interface Promised { /** Bytes that must come. */ length: number; /** Their digest, where the whole object is read and its bytes are to be hashed. */ sha256?: string | undefined }
+interface Promised {
+  /** Bytes that must come. */ length: number;
+  /** Their digest, where the whole object is read and its bytes are to be hashed. */ sha256?:
+    string | undefined;
+}
 
 /** @param what is wrong with it, as a part of a sentence */
 export function contentDamaged(sha256: string, what: string): ServiceError {
-  return new ServiceError("CONTENT_DAMAGED", `The stored object with the SHA-256 ${sha256} is damaged: ${what}. It is not served; uploading the same file again repairs it.`, { sha256 });
-}
-
-/** @throws ServiceError `CONTENT_DAMAGED` when a store holds another number of bytes than it was given */
-export function assertSize(sha256: string, found: number, expected: number | undefined): void {
-  if (expected !== undefined && found !== expected) throw contentDamaged(sha256, `the object store has ${found} bytes of it instead of ${expected}`);
+  return new ServiceError(
+    "CONTENT_DAMAGED",
+    `The stored object with the SHA-256 ${sha256} is damaged: ${what}. It is not served; ` +
+      "uploading the same file again repairs it.",
+    { sha256 },
+  );
 }
 
 /**
- * The same bytes, failing with `CONTENT_DAMAGED` where they are not what was stored. The last chunk is handed on only after all were
- * hashed: whoever reads never has the whole of a damaged object, and a client sees a transfer that was cut, not a file.
+ * @throws ServiceError `CONTENT_DAMAGED` when a store holds another number of bytes than it was
+ * given
+ */
+export function assertSize(sha256: string, found: number, expected: number | undefined): void {
+  if (expected !== undefined && found !== expected)
+    throw contentDamaged(
+      sha256,
+      `the object store has ${found} bytes of it instead of ${expected}`,
+    );
+}
+
+/**
+ * The same bytes, failing with `CONTENT_DAMAGED` where they are not what was stored. The last chunk
+ * is handed on only after all were hashed: whoever reads never has the whole of a damaged object,
+ * and a client sees a transfer that was cut, not a file.
  * @param name SHA-256 of the object, for the error
  */
 export function verified(source: Readable, name: string, { length, sha256 }: Promised): Readable {
@@ -94,8 +129,10 @@ export function verified(source: Readable, name: string, { length, sha256 }: Pro
       done();
     },
     flush(done) {
-      if (seen !== length) return done(contentDamaged(name, `reading it ended after ${seen} of ${length} bytes`));
-      if (hash && hash.digest("hex") !== sha256) return done(contentDamaged(name, "its bytes have another hash"));
+      if (seen !== length)
+        return done(contentDamaged(name, `reading it ended after ${seen} of ${length} bytes`));
+      if (hash && hash.digest("hex") !== sha256)
+        return done(contentDamaged(name, "its bytes have another hash"));
       if (held) this.push(held);
       done();
     },

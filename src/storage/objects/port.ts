@@ -1,6 +1,9 @@
 import type { Readable } from "node:stream";
 
-/** Bytes received and hashed, not yet under their key. Either {@link publish} or {@link discard} ends it. */
+/**
+ * Bytes received and hashed, not yet under their key. Either {@link publish} or {@link discard}
+ * ends it.
+ */
 export interface StagedObject {
   readonly sha256: string;
   readonly size: number;
@@ -8,27 +11,40 @@ export interface StagedObject {
   readonly digests: Readonly<Partial<Record<"md5" | "sha512", string>>>;
   /** Names the bytes while they are staged, for {@link ObjectStore.readStaged} in any thread. */
   readonly place: string;
-  /** Puts the object under its key, durably; putting the same bytes twice is one object. Record an intent before. */
+  /**
+   * Puts the object under its key, durably; putting the same bytes twice is one object. Record an
+   * intent before.
+   */
   publish(): Promise<void>;
   discard(): Promise<void>;
 }
 
 /** Random access to one object, for archives. */
-export interface ObjectReader { readonly size: number; read(buffer: Uint8Array, position: number): Promise<number>; close(): Promise<void> }
+export interface ObjectReader {
+  readonly size: number;
+  read(buffer: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
+}
 
 export interface OpenOptions {
   /** Bytes that the object has, where the caller knows. */
   size?: number;
-  /** False: only lengths are held to; for what the operator wants served without the time of hashing. */
+  /**
+   * False: only lengths are held to; for what the operator wants served without the time of
+   * hashing.
+   */
   hash?: boolean;
 }
 
 /** How an object is offered by whoever sends its bytes. */
-export interface ContentHeaders { type: string; disposition: string }
+export interface ContentHeaders {
+  type: string;
+  disposition: string;
+}
 
 /**
- * Content-addressed bytes: the key of an object is its SHA-256. Callable from any thread; several processes
- * may share one store.
+ * Content-addressed bytes: the key of an object is its SHA-256. Callable from any thread; several
+ * processes may share one store.
  */
 export interface ObjectStore {
   /** How many small objects are best stored at a time; a store that is near does not say. */
@@ -37,29 +53,57 @@ export interface ObjectStore {
    * Streams to a temporary place while hashing. Ends with `TOO_LARGE` past `limit` bytes.
    * When the source fails or ends early nothing stays behind.
    */
-  stage(source: Readable | AsyncIterable<Uint8Array>, options?: { limit?: number; limitName?: string; digests?: ("md5" | "sha512")[]; signal?: AbortSignal }): Promise<StagedObject>;
+  stage(
+    source: Readable | AsyncIterable<Uint8Array>,
+    options?: {
+      limit?: number;
+      limitName?: string;
+      digests?: ("md5" | "sha512")[];
+      signal?: AbortSignal;
+    },
+  ): Promise<StagedObject>;
   /** Size in bytes, or `undefined` when not stored. */
   size(sha256: string): Promise<number | undefined>;
   /**
-   * Streams bytes `start` to `end` (inclusive, as in HTTP). A whole object is hashed on its way: the stream fails with
-   * `CONTENT_DAMAGED` before the last chunk of bytes that are not those of the key, and where fewer come than there should.
-   * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`; `CONTENT_DAMAGED` when its size is not the expected one
+   * Streams bytes `start` to `end` (inclusive, as in HTTP). A whole object is hashed on its way:
+   * the stream fails with `CONTENT_DAMAGED` before the last chunk of bytes that are not those of
+   * the key, and where fewer come than there should.
+   * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`; `CONTENT_DAMAGED` when its size is
+   * not the expected one
    */
-  open(sha256: string, range?: { start: number; end: number }, options?: OpenOptions): Promise<Readable>;
-  /** Changes whenever the bytes under a key are written again; `undefined` when not stored. Says nothing about what they are. */
+  open(
+    sha256: string,
+    range?: { start: number; end: number },
+    options?: OpenOptions,
+  ): Promise<Readable>;
+  /**
+   * Changes whenever the bytes under a key are written again; `undefined` when not stored. Says
+   * nothing about what they are.
+   */
   version(sha256: string): Promise<string | undefined>;
-  /** Where a client may read the object without the service, for a while; absent or `undefined` where it may not. */
+  /**
+   * Where a client may read the object without the service, for a while; absent or `undefined`
+   * where it may not.
+   */
   address?(sha256: string, headers: ContentHeaders): Promise<string | undefined>;
   reader(sha256: string): Promise<ObjectReader>;
-  /** The same for bytes that are staged and neither published nor discarded yet. @throws ServiceError `NOT_FOUND` */
+  /**
+   * The same for bytes that are staged and neither published nor discarded yet.
+   * @throws ServiceError `NOT_FOUND`
+   */
   readStaged(place: string): Promise<ObjectReader>;
   remove(sha256: string): Promise<void>;
   /** Every key, in any order. */
   list(): AsyncIterable<string>;
-  /** Removes temporary places older than `age` ms, left by a process that died. Answers how many. */
+  /**
+   * Removes temporary places older than `age` ms, left by a process that died. Answers how many.
+   */
   removeStale(age: number): Promise<number>;
   /** Rejects when the store cannot be written. */
   health(): Promise<void>;
-  /** Resolves when nothing is being staged any more: also what was given up has been removed. Absent where that takes no time. */
+  /**
+   * Resolves when nothing is being staged any more: also what was given up has been removed. Absent
+   * where that takes no time.
+   */
   idle?(): Promise<void>;
 }

@@ -13,7 +13,9 @@ export interface StoredRecord {
   key: string;
   kind: KindName;
   name: string | null;
-  /** Stored form of the owner's ARK; null for users (each owns itself) and for records without one. */
+  /**
+   * Stored form of the owner's ARK; null for users (each owns itself) and for records without one.
+   */
   owner: string | null;
   revision: number;
   createdAt: number;
@@ -23,17 +25,35 @@ export interface StoredRecord {
   /** The crate this record was minted for, or null. */
   crate: string | null;
   tombstone: Tombstone | null;
-  /** Change-log sequence of the newest link of another record that points here; 0 when there is none. Part of the ETag. */
+  /**
+   * Change-log sequence of the newest link of another record that points here; 0 when there is
+   * none. Part of the ETag.
+   */
   newestBacklink: number;
   /** The document, UTF-8 JSON, as answered to clients (derived entries not included). */
   document: Uint8Array;
 }
 
-export interface Tombstone { at: number; by: string | null; reason: string | null; successor: string | null }
+export interface Tombstone {
+  at: number;
+  by: string | null;
+  reason: string | null;
+  successor: string | null;
+}
 
-export interface FoundLink extends Link { source: string; sourceKind: KindName; position: string }
+export interface FoundLink extends Link {
+  source: string;
+  sourceKind: KindName;
+  position: string;
+}
 
-export interface Revision { revision: number; at: number; by: string | null; action: "create" | "update" | "delete" | "publish"; changed: string[] }
+export interface Revision {
+  revision: number;
+  at: number;
+  by: string | null;
+  action: "create" | "update" | "delete" | "publish";
+  changed: string[];
+}
 
 export interface ListQuery {
   kind?: KindName;
@@ -44,20 +64,31 @@ export interface ListQuery {
   /** A keyword, compared without case. */
   keyword?: string;
   crate?: string;
-  /** Leaves out identifiers that end with this; only with `crate`, whose records are read one by one. */
+  /**
+   * Leaves out identifiers that end with this; only with `crate`, whose records are read one by
+   * one.
+   */
   notEndingWith?: string;
   order?: "created" | "-created" | "name";
   /** Opaque position after which to go on, from {@link Page.next}. */
   after?: string;
   limit: number;
-  /** The page ends with the record whose document brings it to more bytes, however many it still could have. */
+  /**
+   * The page ends with the record whose document brings it to more bytes, however many it still
+   * could have.
+   */
   bytes?: number;
 }
 /** A page by key; `next` is absent on the last one. */
-export interface Page<T> { items: T[]; next?: string }
+export interface Page<T> {
+  items: T[];
+  next?: string;
+}
 
 /** `positions[i]` is where to go on after `items[i]`. */
-export interface ListedPage extends Page<StoredRecord> { positions: string[] }
+export interface ListedPage extends Page<StoredRecord> {
+  positions: string[];
+}
 
 export type Found = { record: StoredRecord } | { ambiguous: string[] };
 
@@ -67,7 +98,10 @@ export interface RecordState {
   name: string | null;
   owner: string | null;
   document: Uint8Array;
-  /** Canonical N-Quads of the public view: the record's graph and its inferred graph. As text, or as `packQuads` makes them of it. */
+  /**
+   * Canonical N-Quads of the public view: the record's graph and its inferred graph. As text, or as
+   * `packQuads` makes them of it.
+   */
   quads: string | Uint8Array;
   /** As a list, or as `packLinks` makes of it. */
   links: readonly Link[] | Uint8Array;
@@ -75,32 +109,74 @@ export interface RecordState {
   text: SearchText;
   keywords: string[];
 }
-export interface SearchText { name: string; description: string; keywords: string; other: string }
+export interface SearchText {
+  name: string;
+  description: string;
+  keywords: string;
+  other: string;
+}
 
 /** Who has an identifier: what decides over those below it. */
-export interface Holder { ark: string; key: string; kind: KindName; owner: string | null; deleted: boolean }
+export interface Holder {
+  ark: string;
+  key: string;
+  kind: KindName;
+  owner: string | null;
+  deleted: boolean;
+}
 
 export type RecordWrite =
-  | ({ op: "create"; ark: string; key: string; crate?: string; publicationStatus?: PublicationStatus; objects?: ObjectReference[];
+  | ({
+      op: "create";
+      ark: string;
+      key: string;
+      crate?: string;
+      publicationStatus?: PublicationStatus;
+      objects?: ObjectReference[];
       /** Crate members may share a key (`a-b.csv` and `ab.csv`); others may not. */
-      mayShareKey?: boolean } & RecordState)
-  | ({ op: "replace"; ark: string; /** 412 when the stored revision differs. */ ifRevision: number;
+      mayShareKey?: boolean;
+    } & RecordState)
+  | ({
+      op: "replace";
+      ark: string;
+      /** 412 when the stored revision differs. */ ifRevision: number;
       /** JSON pointers of what differs, for the history; empty makes no revision. */
       changed: string[];
-      /** What the record refers to from this revision on; earlier revisions keep theirs. Absent: unchanged. */
+      /**
+       * What the record refers to from this revision on; earlier revisions keep theirs. Absent:
+       * unchanged.
+       */
       objects?: ObjectReference[];
       /**
-       * Takes the objects so far from earlier revisions too, so that their bytes may go; `objects` are those that are new. The archives
-       * of the crates that the record came with, or that use it, hold the same bytes and are dropped with them; not one that the commit brings.
+       * Takes the objects so far from earlier revisions too, so that their bytes may go; `objects`
+       * are those that are new. The archives of the crates that the record came with, or that use
+       * it, hold the same bytes and are dropped with them; not one that the commit brings.
        */
       dropObjects?: boolean;
       /** Brings a deleted record back as its next revision; without it a deleted one is `GONE`. */
       revive?: boolean;
       /** The crate that it counts as minted for from now on; absent: as before. */
-      crate?: string } & RecordState)
-  | { op: "delete"; ark: string; ifRevision: number; reason?: string; successor?: string; /** As for the one above. */ dropObjects?: boolean }
-  /** Makes a revision with the document unchanged, so that the ETag changes and the history shows it; none when nothing differs. */
-  | { op: "publish"; ark: string; /** As for the others, where it is given. */ ifRevision?: number; status: PublicationStatus; embargoedUntil: string | null };
+      crate?: string;
+    } & RecordState)
+  | {
+      op: "delete";
+      ark: string;
+      ifRevision: number;
+      reason?: string;
+      successor?: string;
+      /** As for the one above. */ dropObjects?: boolean;
+    }
+  /**
+   * Makes a revision with the document unchanged, so that the ETag changes and the history shows
+   * it; none when nothing differs.
+   */
+  | {
+      op: "publish";
+      ark: string;
+      /** As for the others, where it is given. */ ifRevision?: number;
+      status: PublicationStatus;
+      embargoedUntil: string | null;
+    };
 
 /** One atomic step: all of it becomes visible, durably, or nothing. */
 export interface Commit {
@@ -109,61 +185,108 @@ export interface Commit {
   at: number;
   records: RecordWrite[];
   account?: AccountChange;
-  /** Keys that nobody held when the commit was decided on: it is refused with `CHANGED_MEANWHILE` (extra: ark) when a record of another commit holds one by now. */
+  /**
+   * Keys that nobody held when the commit was decided on: it is refused with `CHANGED_MEANWHILE`
+   * (extra: ark) when a record of another commit holds one by now.
+   */
   unheld?: readonly string[];
   /** What a crate uses after this commit. */
   uses?: CrateUses;
-  /** Guards the commit by `running AND attempt = mine`, and ends the submission in the same step. */
+  /**
+   * Guards the commit by `running AND attempt = mine`, and ends the submission in the same step.
+   */
   submission?: SubmissionClose;
-  /** Most ms that others may be kept waiting for it; past that it is undone and refused with `TOO_LARGE`. Default: no limit. */
+  /**
+   * Most ms that others may be kept waiting for it; past that it is undone and refused with
+   * `TOO_LARGE`. Default: no limit.
+   */
   within?: number;
 }
-export interface Committed { sequence: number; records: CommittedRecord[] }
+export interface Committed {
+  sequence: number;
+  records: CommittedRecord[];
+}
 export interface CommittedRecord {
   ark: string;
   revision: number;
-  /** Of a record that is new: sequence of the newest link to it that an earlier commit stated, where there is one. */
+  /**
+   * Of a record that is new: sequence of the newest link to it that an earlier commit stated, where
+   * there is one.
+   */
   newestBacklink?: number;
 }
 
 /**
  * The truth. Reads are always current; a write is one {@link Commit}.
  *
- * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark, kind of the
- * holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH`
- * (extra: revision), `FORBIDDEN` when what the account change spends was spent already, from lists `BAD_REQUEST` for a position they did not give, and from any call
- * `STORE_UNAVAILABLE`. A commit with a `submission` also throws
- * {@link import("./refusals.js").FenceLost}. A commit that throws changed nothing, and leaves commits of others alone.
+ * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark,
+ * kind of the holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past
+ * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `FORBIDDEN`
+ * when what the account change spends was spent already, from lists `BAD_REQUEST` for a position
+ * they did not give, and from any call `STORE_UNAVAILABLE`. A commit with a `submission` also
+ * throws {@link import("./refusals.js").FenceLost}. A commit that throws changed nothing, and
+ * leaves commits of others alone.
  */
-export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookkeeping, CrateBookkeeping, SearchStore, LeaseStore, ScoreStore, VectorStore {
+export interface RecordStore
+  extends
+    AccountStore,
+    SubmissionStore,
+    ObjectBookkeeping,
+    CrateBookkeeping,
+    SearchStore,
+    LeaseStore,
+    ScoreStore,
+    VectorStore {
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
-  /** By stored form or key, in the order asked for; `undefined` where nothing is stored or the key is ambiguous. */
+  /**
+   * By stored form or key, in the order asked for; `undefined` where nothing is stored or the key
+   * is ambiguous.
+   */
   findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
   /** All that hold one of these keys, tombstones included, in no order. */
   holders(keys: readonly string[]): Promise<Holder[]>;
   list(query: ListQuery): Promise<ListedPage>;
   count(query: Omit<ListQuery, "after" | "limit" | "order" | "bytes">): Promise<number>;
-  atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
+  atRevision(
+    ark: string,
+    revision: number,
+  ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
   history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;
   /** Links stated by each source, in the order stated; sources of tombstones have none. */
-  linksFrom(arks: readonly string[], options: { predicates?: readonly string[]; /** Of several links to one target only the first counts. */ distinct?: boolean; after?: string; limit: number }): Promise<Page<FoundLink>[]>;
+  linksFrom(
+    arks: readonly string[],
+    options: {
+      predicates?: readonly string[];
+      /** Of several links to one target only the first counts. */ distinct?: boolean;
+      after?: string;
+      limit: number;
+    },
+  ): Promise<Page<FoundLink>[]>;
   /** Links that point to each target key, oldest first. */
-  linksTo(keys: readonly string[], options: {
-    predicates?: readonly string[]; kinds?: readonly KindName[];
-    /** Of several links from one source only the oldest counts. */
-    distinct?: boolean;
-    /** Leaves sources out that the target itself links to by one of these predicates. */
-    unlessBack?: readonly string[];
-    after?: string; limit: number;
-  }): Promise<Page<FoundLink>[]>;
+  linksTo(
+    keys: readonly string[],
+    options: {
+      predicates?: readonly string[];
+      kinds?: readonly KindName[];
+      /** Of several links from one source only the oldest counts. */
+      distinct?: boolean;
+      /** Leaves sources out that the target itself links to by one of these predicates. */
+      unlessBack?: readonly string[];
+      after?: string;
+      limit: number;
+    },
+  ): Promise<Page<FoundLink>[]>;
   /** Current canonical N-Quads of a record. */
   quads(ark: string): Promise<string | undefined>;
   commit(commit: Commit): Promise<Committed>;
   /** Number of the last commit that changed records. */
   sequence(): Promise<number>;
-  /** Opens a {@link GraphFeed} that a query engine in another thread reads from without touching this one. */
+  /**
+   * Opens a {@link GraphFeed} that a query engine in another thread reads from without touching
+   * this one.
+   */
   openFeed(): MessagePort;
   /** Called after each durable commit that changed records. */
   onCommit(listener: (sequence: number) => void): void;
@@ -174,19 +297,25 @@ export interface RecordStore extends AccountStore, SubmissionStore, ObjectBookke
 }
 
 /**
- * Protocol of {@link RecordStore.openFeed}: post a {@link FeedRequest}, receive one {@link FeedAnswer}.
- * `all` pages through every live graph (start with `after: 0`, go on with `next`); `since` gives the current
- * graph of every record changed after a sequence, oldest change first. A commit is never cut: `limit` ends an
- * answer after the commit that reaches it, so one answer holds at least one whole commit.
+ * Protocol of {@link RecordStore.openFeed}: post a {@link FeedRequest}, receive one
+ * {@link FeedAnswer}. `all` pages through every live graph (start with `after: 0`, go on with
+ * `next`); `since` gives the current graph of every record changed after a sequence, oldest change
+ * first. A commit is never cut: `limit` ends an answer after the commit that reaches it, so one
+ * answer holds at least one whole commit.
  */
-export type FeedRequest = { id: number; all: { after: number; limit: number } } | { id: number; since: { sequence: number; limit: number } };
+export type FeedRequest =
+  | { id: number; all: { after: number; limit: number } }
+  | { id: number; since: { sequence: number; limit: number } };
 export interface FeedAnswer {
   id: number;
   error?: string;
   graphs: FeedGraph[];
   /** For `all`: position to go on after, absent at the end. */
   next?: number;
-  /** For `all`: the last sequence before reading began. For `since`: the sequence these graphs bring the reader to. */
+  /**
+   * For `all`: the last sequence before reading began. For `since`: the sequence these graphs bring
+   * the reader to.
+   */
   sequence: number;
   /** For `since`: more is waiting. */
   more?: boolean;
@@ -194,7 +323,10 @@ export interface FeedAnswer {
   total?: number;
 }
 /** `nquads` is canonical N-Quads text; null when the record was deleted. */
-export interface FeedGraph { ark: string; nquads: string | null }
+export interface FeedGraph {
+  ark: string;
+  nquads: string | null;
+}
 
 /** Private account data; never part of a document or a graph. */
 export interface Account {
@@ -210,12 +342,33 @@ export interface Account {
   deleted: boolean;
 }
 
-/** A setting that the commit uses up: it must still have this value, and is empty afterwards. Of two such commits one wins. */
-export interface SpentSetting { name: string; value: string }
+/**
+ * A setting that the commit uses up: it must still have this value, and is empty afterwards. Of two
+ * such commits one wins.
+ */
+export interface SpentSetting {
+  name: string;
+  value: string;
+}
 
 export type AccountChange =
-  | { op: "create"; user: string; email: string; passwordHash: string; admin: boolean; spends?: SpentSetting }
-  | { op: "update"; user: string; email?: string; passwordHash?: string; admin?: boolean; tokensValidFrom?: number; spends?: SpentSetting }
+  | {
+      op: "create";
+      user: string;
+      email: string;
+      passwordHash: string;
+      admin: boolean;
+      spends?: SpentSetting;
+    }
+  | {
+      op: "update";
+      user: string;
+      email?: string;
+      passwordHash?: string;
+      admin?: boolean;
+      tokensValidFrom?: number;
+      spends?: SpentSetting;
+    }
   | { op: "delete"; user: string };
 
 interface AccountStore {
@@ -224,8 +377,15 @@ interface AccountStore {
   countAccounts(): Promise<number>;
   /** Named values of the installation (e.g. the hash of the one-time admin token). */
   setting(name: string): Promise<string | undefined>;
-  /** Sets, or removes with null; `ifAbsent` keeps a value that is there. Answers the value now stored. */
-  setSetting(name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined>;
+  /**
+   * Sets, or removes with null; `ifAbsent` keeps a value that is there. Answers the value now
+   * stored.
+   */
+  setSetting(
+    name: string,
+    value: string | null,
+    options?: { ifAbsent?: boolean },
+  ): Promise<string | undefined>;
 }
 
 /** What a crate describes and was not minted for it. */
@@ -234,12 +394,21 @@ export interface CrateUses {
   crate: string;
   /** Stored forms of the records; they replace those of before. */
   arks: string[];
-  /** Records minted for the crate that it has no more: each counts from now on as minted for another crate that uses it. */
+  /**
+   * Records minted for the crate that it has no more: each counts from now on as minted for another
+   * crate that uses it.
+   */
   released?: string[];
 }
 
-/** What decides who may read the content of some members of a crate, with the first of those as an example. */
-export type ClosedMember = Pick<StoredRecord, "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate">;
+/**
+ * What decides who may read the content of some members of a crate, with the first of those as an
+ * example.
+ */
+export type ClosedMember = Pick<
+  StoredRecord,
+  "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
+>;
 
 /** Which records a crate has beside those minted for it, which `crate` of a record names. */
 export interface CrateBookkeeping {
@@ -247,15 +416,27 @@ export interface CrateBookkeeping {
   usesOf(crate: string): Promise<string[]>;
   /** Those of `arks` that a crate other than this one uses. */
   usedElsewhere(arks: readonly string[], crate: string): Promise<string[]>;
-  /** Of `limit` of its live records after a position those that have content and are not PUBLISHED: one for all that agree in kind, owner, status, embargo and crate, in no order. */
-  closedMembers(crate: string, options: { after?: string; limit: number }): Promise<Page<ClosedMember>>;
-  /** Text that differs after every change of the crate, of a record minted for it, or of one that it uses. */
+  /**
+   * Of `limit` of its live records after a position those that have content and are not PUBLISHED:
+   * one for all that agree in kind, owner, status, embargo and crate, in no order.
+   */
+  closedMembers(
+    crate: string,
+    options: { after?: string; limit: number },
+  ): Promise<Page<ClosedMember>>;
+  /**
+   * Text that differs after every change of the crate, of a record minted for it, or of one that it
+   * uses.
+   */
   stateOfCrate(crate: string): Promise<string>;
 }
 
 /** A lease in the truth: at most one holder at a time by the store's own clock. */
 export interface LeaseStore {
-  /** Takes the lease, or keeps it when `holder` has it, for `ttl` ms by the store's own clock. `fence` rises by one with each new holder. `undefined` when another holds it. */
+  /**
+   * Takes the lease, or keeps it when `holder` has it, for `ttl` ms by the store's own clock.
+   * `fence` rises by one with each new holder. `undefined` when another holds it.
+   */
   lease(name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined>;
   /** Gives it back, where `holder` has it. */
   releaseLease(name: string, holder: string): Promise<void>;
@@ -269,46 +450,79 @@ export interface ObjectReference {
   mediaType: string;
   /** Name offered for download, or the member's path. */
   name: string;
-  /** What the bytes are to the record: its content, a crate's archive, its original metadata, an undescribed member. */
+  /**
+   * What the bytes are to the record: its content, a crate's archive, its original metadata, an
+   * undescribed member.
+   */
   role: "content" | "archive" | "metadata" | "member";
 }
 
 /** Which objects are needed; the object store itself does not know. */
 export interface ObjectBookkeeping {
   /**
-   * Records that these objects are about to be put, before any put. Answers the hashes that a sweep is
-   * removing right now: wait and ask again for those.
+   * Records that these objects are about to be put, before any put. Answers the hashes that a sweep
+   * is removing right now: wait and ask again for those.
    */
-  intend(holder: { kind: "submission" | "upload"; id: string; attempt: number }, sha256s: readonly string[], at: number): Promise<{ removing: string[] }>;
+  intend(
+    holder: { kind: "submission" | "upload"; id: string; attempt: number },
+    sha256s: readonly string[],
+    at: number,
+  ): Promise<{ removing: string[] }>;
   /** Ends the intents of a holder (its commit ended them already when it succeeded). */
   release(holder: { kind: "submission" | "upload"; id: string }): Promise<void>;
   /** Objects of a record; `revision` absent means now. */
-  objectsOf(ark: string, options?: { role?: ObjectReference["role"]; /** Only those of this name. */ name?: string; revision?: number }): Promise<ObjectReference[]>;
-  /** True when the record once had an object of this role (content unless said otherwise), and has none now. */
+  objectsOf(
+    ark: string,
+    options?: {
+      role?: ObjectReference["role"];
+      /** Only those of this name. */ name?: string;
+      revision?: number;
+    },
+  ): Promise<ObjectReference[]>;
+  /**
+   * True when the record once had an object of this role (content unless said otherwise), and has
+   * none now.
+   */
   contentWasDeleted(ark: string, role?: ObjectReference["role"]): Promise<boolean>;
-  /** In one transaction: those that neither a record nor a live intent nor an unfinished submission names are marked as being removed, and answered. */
-  claimUnreferenced(sha256s: readonly string[], options: { now: number; intentLifetime: number }): Promise<string[]>;
+  /**
+   * In one transaction: those that neither a record nor a live intent nor an unfinished submission
+   * names are marked as being removed, and answered.
+   */
+  claimUnreferenced(
+    sha256s: readonly string[],
+    options: { now: number; intentLifetime: number },
+  ): Promise<string[]>;
   /** Ends the marks of {@link claimUnreferenced} after the bytes are gone. */
   removed(sha256s: readonly string[]): Promise<void>;
   /** Every hash a record or unfinished submission refers to, in pages by hash. */
-  referenced(options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }>;
+  referenced(options: {
+    after?: string;
+    limit: number;
+  }): Promise<{ items: string[]; next?: string }>;
 }
 
 /** A score of a crate, as it was worked out once. */
 export interface KeptScore {
   /** ARK of the crate. */
   crate: string;
-  /** Text that differs after every change of what the score rests on; see `services/scoring/freshness.ts`. */
+  /**
+   * Text that differs after every change of what the score rests on; see
+   * `services/scoring/freshness.ts`.
+   */
   state: string;
-  /** Whether also what takes long was looked at: such a score is not replaced by a lesser one of the same state. */
+  /**
+   * Whether also what takes long was looked at: such a score is not replaced by a lesser one of the
+   * same state.
+   */
   whole: boolean;
   /** What is needed to tell whether it still holds, and the score itself. */
   body: Uint8Array;
 }
 
 /**
- * Scores that all nodes share. Nothing here is part of the truth: whatever is missing is worked out again, so it is not
- * migrated, and nobody waits for the disk to have it. That of a crate that is deleted goes with it.
+ * Scores that all nodes share. Nothing here is part of the truth: whatever is missing is worked out
+ * again, so it is not migrated, and nobody waits for the disk to have it. That of a crate that is
+ * deleted goes with it.
  */
 export interface ScoreStore {
   keptScore(crate: string): Promise<KeptScore | undefined>;
@@ -316,7 +530,10 @@ export interface ScoreStore {
   keepScore(score: KeptScore): Promise<void>;
 }
 
-/** Fields whose words are found, the weightier first. What is found by other text of a record has no fragment. */
+/**
+ * Fields whose words are found, the weightier first. What is found by other text of a record has no
+ * fragment.
+ */
 const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
 export type SearchedField = (typeof SEARCHED_FIELDS)[number];
 
@@ -324,17 +541,19 @@ export interface SearchQuery {
   /** Words as someone typed them; nothing in it is an operator. */
   text: string;
   /**
-   * `identifier`: records whose key ({@link import("../../identifiers/ark.js").arkKey}) is the text or begins with it, by key.
-   * `all`: records that hold every word, by its stem, stop words left out unless there are no others; when there are none, those that hold words spelt nearly so.
-   * `related`: records that hold any of the words, or words that stand in the best of those: what is about the
-   * same may be named otherwise.
+   * `identifier`: records whose key ({@link import("../../identifiers/ark.js").arkKey}) is the text
+   * or begins with it, by key. `all`: records that hold every word, by its stem, stop words left
+   * out unless there are no others; when there are none, those that hold words spelt nearly so.
+   * `related`: records that hold any of the words, or words that stand in the best of those: what
+   * is about the same may be named otherwise.
    */
   match: "all" | "related" | "identifier";
   kind?: KindName;
   /**
-   * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand out, at most
-   * {@link import("./vectors/matrix.js").NEAREST}. Any length will do. A record's score is then its score by words as a part of
-   * the best one, plus how much its vector stands out, 0.5 to 1; without vectors of that model and dimension all is as without it.
+   * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand
+   * out, at most {@link import("./vectors/matrix.js").NEAREST}. Any length will do. A record's
+   * score is then its score by words as a part of the best one, plus how much its vector stands
+   * out, 0.5 to 1; without vectors of that model and dimension all is as without it.
    */
   near?: { model: string; vector: Float32Array };
   offset: number;
@@ -342,30 +561,47 @@ export interface SearchQuery {
 }
 
 /** A piece of a text: what was found, or what stands around it. */
-export interface FragmentPart { text: string; found: boolean }
+export interface FragmentPart {
+  text: string;
+  found: boolean;
+}
 
 export interface SearchHit {
   /** Stored form. */
   ark: string;
-  /** How well it fits beside the best hit of the search, which has 1 (by BM25 over the weighted fields, or what orders as it does); above 0, comparable within one search only. */
+  /**
+   * How well it fits beside the best hit of the search, which has 1 (by BM25 over the weighted
+   * fields, or what orders as it does); above 0, comparable within one search only.
+   */
   score: number;
-  /** Where words were found: name and keywords, whole unless they are long, a stretch of the description. */
+  /**
+   * Where words were found: name and keywords, whole unless they are long, a stretch of the
+   * description.
+   */
   fragments: Partial<Record<SearchedField, FragmentPart[]>>;
 }
 
 /** Hits by falling score, then by creation; `total` counts all there are. */
-export interface SearchPage { total: number; hits: SearchHit[] }
+export interface SearchPage {
+  total: number;
+  hits: SearchHit[];
+}
 
 /** Search in what anyone may see of live records. */
 interface SearchStore {
   /**
-   * @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown
-   * @throws {import("../../errors.js").ServiceError} `QUERY_MEMORY`: {@link SearchQuery.near} needs more memory than VECTORS_MEMORY; without it the same search is answered
+   * @param signal one that is aborted before the search has begun keeps it from being run; its
+   * reason is thrown
+   * @throws {import("../../errors.js").ServiceError} `QUERY_MEMORY`: {@link SearchQuery.near} needs
+   * more memory than VECTORS_MEMORY; without it the same search is answered
    */
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>;
 }
 
-/** Most characters of each text that {@link VectorStore.changedTexts} answers; no embedding model reads more of one. */
+/**
+ * Most characters of each text that {@link VectorStore.changedTexts} answers; no embedding model
+ * reads more of one.
+ */
 export const MOST_CHARACTERS = 32_768;
 /** Most numbers of one kept vector. */
 export const MOST_DIMENSIONS = 16_384;
@@ -376,7 +612,10 @@ export interface ChangedText {
   ark: string;
   /** As it is now, each text cut to {@link MOST_CHARACTERS}; null when the record is deleted. */
   text: { name: string; keywords: string; description: string } | null;
-  /** Digest of the text that its kept vector of the model is of; null without a vector, or where the record was of another kind when it was kept. */
+  /**
+   * Digest of the text that its kept vector of the model is of; null without a vector, or where the
+   * record was of another kind when it was kept.
+   */
   digest: Uint8Array | null;
 }
 
@@ -389,8 +628,9 @@ export interface KeptVector {
 }
 
 /**
- * A part of the change log, and the vectors of those of its records whose text is not that of their kept vector. Both ends
- * are places in the log: opaque text, "" is its beginning, and they only rise.
+ * A part of the change log, and the vectors of those of its records whose text is not that of their
+ * kept vector. Both ends are places in the log: opaque text, "" is its beginning, and they only
+ * rise.
  */
 export interface VectorStep {
   after: string;
@@ -400,25 +640,36 @@ export interface VectorStep {
 }
 
 /**
- * Vectors of what search sees of live records, which all nodes share. Nothing here is part of the truth: whatever is missing is
- * made again, so it is not migrated. Vectors are of a model, by its name; those of different models are never compared.
+ * Vectors of what search sees of live records, which all nodes share. Nothing here is part of the
+ * truth: whatever is missing is made again, so it is not migrated. Vectors are of a model, by its
+ * name; those of different models are never compared.
  *
- * @throws {import("../../errors.js").ServiceError} `BAD_REQUEST` for a place that was not given here; `STORE_UNAVAILABLE`
+ * @throws {import("../../errors.js").ServiceError} `BAD_REQUEST` for a place that was not given
+ * here; `STORE_UNAVAILABLE`
  */
 export interface VectorStore {
   /** How far vectors of a model reach in the change log: "" when there are none. */
   vectorsReach(model: string): Promise<string>;
   /**
-   * Records in the order of the change log behind a place, with what they say now; at most `limit`, and a commit may be cut. A
-   * record comes again for each of its changes. `to` is the place of the last one, `undefined` when nothing is behind `after`.
+   * Records in the order of the change log behind a place, with what they say now; at most `limit`,
+   * and a commit may be cut. A record comes again for each of its changes. `to` is the place of the
+   * last one, `undefined` when nothing is behind `after`.
    */
-  changedTexts(model: string, after: string, limit: number): Promise<{ texts: ChangedText[]; to: string | undefined }>;
+  changedTexts(
+    model: string,
+    after: string,
+    limit: number,
+  ): Promise<{ texts: ChangedText[]; to: string | undefined }>;
   /**
-   * Keeps vectors and how far they reach now, in one transaction, if they reached to `after` before; otherwise nothing is kept
-   * and the answer is false: another node was quicker.
-   * @throws Error for a vector that is not of length 1, or of more than {@link MOST_DIMENSIONS} numbers
+   * Keeps vectors and how far they reach now, in one transaction, if they reached to `after`
+   * before; otherwise nothing is kept and the answer is false: another node was quicker.
+   * @throws Error for a vector that is not of length 1, or of more than {@link MOST_DIMENSIONS}
+   * numbers
    */
   keepVectors(model: string, step: VectorStep): Promise<boolean>;
-  /** Removes up to `limit` vectors and reaches of other models; answers how many they were, 0 once none is left. */
+  /**
+   * Removes up to `limit` vectors and reaches of other models; answers how many they were, 0 once
+   * none is left.
+   */
   forgetVectors(exceptModel: string, limit: number): Promise<number>;
 }

@@ -6,47 +6,130 @@ import { storedJson } from "./refusals.js";
 import type { Submission, SubmissionType } from "./submissions-port.js";
 
 /** Columns of a stored record, for `record AS r JOIN state AS s ON s.id = r.state`. */
-export const RECORD_COLUMNS = `r.ark, r.key, r.kind, r.name, r.owner, r.revision, r.created_at, r.modified_at, r.status, r.embargoed_until,
-  r.crate, r.newest_backlink, s.document, r.deleted_at, r.deleted_by, r.delete_reason, r.successor`;
+export const RECORD_COLUMNS =
+  `r.ark, r.key, r.kind, r.name, r.owner, r.revision, r.created_at, r.modified_at, r.status, ` +
+  `r.embargoed_until,
+  r.crate, r.newest_backlink, s.document, r.deleted_at, r.deleted_by, r.delete_reason, ` +
+  `r.successor`;
 export type RecordRow = [
-  ark: string, key: string, kind: string, name: string | null, owner: string | null, revision: number, createdAt: number, modifiedAt: number, status: string, embargoedUntil: string | null,
-  crate: string | null, newestBacklink: number, document: Uint8Array, deletedAt: number | null, deletedBy: string | null, reason: string | null, successor: string | null,
+  ark: string,
+  key: string,
+  kind: string,
+  name: string | null,
+  owner: string | null,
+  revision: number,
+  createdAt: number,
+  modifiedAt: number,
+  status: string,
+  embargoedUntil: string | null,
+  crate: string | null,
+  newestBacklink: number,
+  document: Uint8Array,
+  deletedAt: number | null,
+  deletedBy: string | null,
+  reason: string | null,
+  successor: string | null,
 ];
 
 /** A row of {@link RECORD_COLUMNS} as the port gives it. */
 export function recordOf(row: RecordRow): StoredRecord {
   const at = row[13];
   return {
-    ark: row[0], key: row[1], kind: row[2] as KindName, name: row[3], owner: row[4], revision: row[5], createdAt: row[6], modifiedAt: row[7],
-    publicationStatus: row[8] as PublicationStatus, embargoedUntil: row[9], crate: row[10], newestBacklink: row[11], document: row[12],
+    ark: row[0],
+    key: row[1],
+    kind: row[2] as KindName,
+    name: row[3],
+    owner: row[4],
+    revision: row[5],
+    createdAt: row[6],
+    modifiedAt: row[7],
+    publicationStatus: row[8] as PublicationStatus,
+    embargoedUntil: row[9],
+    crate: row[10],
+    newestBacklink: row[11],
+    document: row[12],
     tombstone: at === null ? null : { at, by: row[14], reason: row[15], successor: row[16] },
   };
 }
 
 export const SUBMISSION_COLUMNS =
-  "number, id, type, user, status, stage, attempt, interrupted, time_created, time_started, time_finished, error, warnings, minted, rocrate, sha256, input, cancelled";
+  "number, id, type, user, status, stage, attempt, interrupted, time_created, time_started, " +
+  "time_finished, error, warnings, minted, rocrate, sha256, input, cancelled";
 export type SubmissionRow = [
-  number, string, string, string, string, string | null, number, number, number, number | null, number | null,
-  string | null, string, number, string | null, string | null, string, number,
+  number,
+  string,
+  string,
+  string,
+  string,
+  string | null,
+  number,
+  number,
+  number,
+  number | null,
+  number | null,
+  string | null,
+  string,
+  number,
+  string | null,
+  string | null,
+  string,
+  number,
 ];
 
 /** A row of {@link SUBMISSION_COLUMNS} as the port gives it. */
 export function submissionOf(row: SubmissionRow): Submission {
-  const [, id, type, user, status, stage, attempt, interrupted, timeCreated, timeStarted, timeFinished, error, warnings, minted, rocrate, sha256, input, cancelled] = row;
+  const [
+    ,
+    id,
+    type,
+    user,
+    status,
+    stage,
+    attempt,
+    interrupted,
+    timeCreated,
+    timeStarted,
+    timeFinished,
+    error,
+    warnings,
+    minted,
+    rocrate,
+    sha256,
+    input,
+    cancelled,
+  ] = row;
   return {
-    id, type: type as SubmissionType, user, status: status as Submission["status"], stage, attempt, interrupted, timeCreated, timeStarted, timeFinished,
+    id,
+    type: type as SubmissionType,
+    user,
+    status: status as Submission["status"],
+    stage,
+    attempt,
+    interrupted,
+    timeCreated,
+    timeStarted,
+    timeFinished,
     error: error === null ? null : storedJson<Finding[]>(error, "the errors of a submission"),
     warnings: storedJson<Finding[]>(warnings, "the warnings of a submission"),
-    identifiersMinted: minted, rocrateIdentifier: rocrate, sha256,
+    identifiersMinted: minted,
+    rocrateIdentifier: rocrate,
+    sha256,
     input: storedJson<Record<string, unknown>>(input, "the input of a submission"),
     cancelled: cancelled === 1,
   };
 }
 
-const refused = (): ServiceError => new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
+const refused = (): ServiceError =>
+  new ServiceError(
+    "BAD_REQUEST",
+    "The cursor is not one that this list gave; begin again without it.",
+  );
 const NUMBER = /^\d{1,15}$/;
 
-/** A position made of whole numbers, e.g. `17` or `17.4.0`. @throws ServiceError `BAD_REQUEST` when `text` is not one of `count` numbers */
+/**
+ * A position made of whole numbers, e.g. `17` or `17.4.0`.
+ * @throws ServiceError `BAD_REQUEST` when `text` is not one of `count` numbers
+ */
 export function readNumbers(text: string, count: number): number[] {
   const parts = text.split(".");
   if (parts.length !== count || !parts.every((part) => NUMBER.test(part))) throw refused();
@@ -54,7 +137,8 @@ export function readNumbers(text: string, count: number): number[] {
 }
 
 /** A position in the order by name: the name without case, then the record's number. */
-export const writeNamePosition = (folded: string, id: number): string => `${id}.${Buffer.from(folded, "utf8").toString("base64url")}`;
+export const writeNamePosition = (folded: string, id: number): string =>
+  `${id}.${Buffer.from(folded, "utf8").toString("base64url")}`;
 export function readNamePosition(text: string): [folded: string, id: number] {
   const [id = "", name = "", ...more] = text.split(".");
   const folded = Buffer.from(name, "base64url").toString("utf8");
@@ -62,18 +146,32 @@ export function readNamePosition(text: string): [folded: string, id: number] {
   return [folded, Number(id)];
 }
 
-/** A link of a record as it is stored, at its position; `via` stands for predicate and kind of the source. */
-export interface StatedLink { via: number; target: string; targetKey: string; /** Of the commit that first stated it. */ sequence: number }
+/**
+ * A link of a record as it is stored, at its position; `via` stands for predicate and kind of the
+ * source.
+ */
+export interface StatedLink {
+  via: number;
+  target: string;
+  targetKey: string;
+  /** Of the commit that first stated it. */ sequence: number;
+}
 
 /**
- * The links that a record states from now on, each with its age: one that was stated before keeps its, a new one is of
- * commit `sequence`. A link may be stated twice.
+ * The links that a record states from now on, each with its age: one that was stated before keeps
+ * its, a new one is of commit `sequence`. A link may be stated twice.
  *
  * @param touch told the target's key of every link that is new, and of every one that is no more
  */
-export function restate(before: readonly StatedLink[], now: readonly Omit<StatedLink, "sequence">[], sequence: number, touch: (targetKey: string) => void): StatedLink[] {
+export function restate(
+  before: readonly StatedLink[],
+  now: readonly Omit<StatedLink, "sequence">[],
+  sequence: number,
+  touch: (targetKey: string) => void,
+): StatedLink[] {
   const ages = new Map<string, { targetKey: string; sequences: number[] }>();
-  const sayingOf = ({ via, target, targetKey }: Omit<StatedLink, "sequence">): string => `${via} ${target} ${targetKey}`;
+  const sayingOf = ({ via, target, targetKey }: Omit<StatedLink, "sequence">): string =>
+    `${via} ${target} ${targetKey}`;
   for (const link of before) {
     const same = ages.get(sayingOf(link));
     if (same) same.sequences.push(link.sequence);

@@ -10,7 +10,10 @@ export interface Submission {
   stage: string | null;
   /** Raised durably before work begins. */
   attempt: number;
-  /** How many of the attempts do not count against MAX_ATTEMPTS: a stop or an end of the service, or an outage cut them short. */
+  /**
+   * How many of the attempts do not count against MAX_ATTEMPTS: a stop or an end of the service, or
+   * an outage cut them short.
+   */
   interrupted: number;
   timeCreated: number;
   timeStarted: number | null;
@@ -18,19 +21,32 @@ export interface Submission {
   error: Finding[] | null;
   warnings: Finding[];
   identifiersMinted: number;
-  /** The record that the work made: a crate, for `evidence` an evidence graph, for `computation` the dataset of its results; for `score` the crate that was scored. */
+  /**
+   * The record that the work made: a crate, for `evidence` an evidence graph, for `computation` the
+   * dataset of its results; for `score` the crate that was scored.
+   */
   rocrateIdentifier: string | null;
-  /** SHA-256 of the archive, lower-case hex; of other work that of what makes two requests for it the same, where something does. */
+  /**
+   * SHA-256 of the archive, lower-case hex; of other work that of what makes two requests for it
+   * the same, where something does.
+   */
   sha256: string | null;
   /** Input of the work, by type. */
   input: Record<string, unknown>;
   /** True once somebody asked to cancel. */
   cancelled: boolean;
 }
-/** `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness of a crate to work out; `computation`: a container to run; `vectors`: records to embed for search. */
+/**
+ * `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness
+ * of a crate to work out; `computation`: a container to run; `vectors`: records to embed for
+ * search.
+ */
 export type SubmissionType = "crate" | "evidence" | "score" | "computation" | "vectors";
 
-/** Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored unless running with this attempt. */
+/**
+ * Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored
+ * unless running with this attempt.
+ */
 export interface SubmissionClose {
   id: string;
   attempt: number;
@@ -42,34 +58,58 @@ export interface SubmissionClose {
 }
 
 /** A page by key; `next` is absent on the last one. */
-export interface SubmissionPage { items: Submission[]; positions: string[]; next?: string }
+export interface SubmissionPage {
+  items: Submission[];
+  positions: string[];
+  next?: string;
+}
 
 export interface SubmissionStore {
   /**
-   * Stores a new queued submission; when the same user has one for the same `sha256` and `type` that is
-   * queued, running, or finished with its crate not deleted, answers that one instead and stores nothing.
-   * With `update` only an unfinished one counts, and only one with `update`: what the work does depends on what is stored now (a crate
-   * that is brought up to date, a run, vectors).
+   * Stores a new queued submission; when the same user has one for the same `sha256` and `type`
+   * that is queued, running, or finished with its crate not deleted, answers that one instead and
+   * stores nothing. With `update` only an unfinished one counts, and only one with `update`: what
+   * the work does depends on what is stored now (a crate that is brought up to date, a run,
+   * vectors).
    *
-   * `inPlaceOfEnded` removes those of this user and type that have ended, for work that comes again and again by itself.
+   * `inPlaceOfEnded` removes those of this user and type that have ended, for work that comes again
+   * and again by itself.
    */
-  submit(submission: { id: string; type: SubmissionType; user: string; sha256: string | null; input: Record<string, unknown>; update?: boolean; inPlaceOfEnded?: boolean; at: number }): Promise<{ submission: Submission; existing: boolean }>;
+  submit(submission: {
+    id: string;
+    type: SubmissionType;
+    user: string;
+    sha256: string | null;
+    input: Record<string, unknown>;
+    update?: boolean;
+    inPlaceOfEnded?: boolean;
+    at: number;
+  }): Promise<{ submission: Submission; existing: boolean }>;
   submission(id: string): Promise<Submission | undefined>;
   /** Newest first; everybody's for null. `positions[i]` is where to go on after `items[i]`. */
-  submissionsOf(user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage>;
+  submissionsOf(
+    user: string | null,
+    options: { after?: string; limit: number },
+  ): Promise<SubmissionPage>;
   /** Queued and running ones, oldest first: what a start must resume or fail. */
   unfinished(): Promise<Submission[]>;
-  /** Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled meanwhile. */
+  /**
+   * Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled
+   * meanwhile.
+   */
   beginAttempt(id: string, at: number): Promise<Submission | undefined>;
   /**
-   * Queues a submission again whose attempt is over: one that a stop of the service or an outage cut short does not count, one that
-   * failed does (`counts`). What is still running when it is begun again was left by a process that is gone. False when the attempt is no
-   * longer the one, or was cancelled: nobody would end it then.
+   * Queues a submission again whose attempt is over: one that a stop of the service or an outage
+   * cut short does not count, one that failed does (`counts`). What is still running when it is
+   * begun again was left by a process that is gone. False when the attempt is no longer the one, or
+   * was cancelled: nobody would end it then.
    */
   yieldAttempt(id: string, attempt: number, counts?: boolean): Promise<boolean>;
   /** Stores a change of stage; false when this attempt is no longer the one. */
   setStage(id: string, attempt: number, stage: string): Promise<boolean>;
-  /** Ends a submission without a commit of records; false when this attempt is no longer the one. */
+  /**
+   * Ends a submission without a commit of records; false when this attempt is no longer the one.
+   */
   closeSubmission(close: SubmissionClose, at: number): Promise<boolean>;
   /** Sets the cancelled mark; ends a queued one at once. */
   cancelSubmission(id: string, at: number): Promise<Submission | undefined>;

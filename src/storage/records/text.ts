@@ -1,35 +1,51 @@
 import type { RecordState, SearchText } from "./port.js";
 
 /** True for text that every store keeps as it is: well-formed, without NUL. */
-export const isStorableText = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
+export const isStorableText = (text: string): boolean =>
+  !text.includes("\0") && text.isWellFormed();
 
 // eslint-disable-next-line no-control-regex
 const ASCII = /^[\u0000-\u007f]*$/;
 
-/** Text as names and keywords are compared by: compatibility form (NFKC), without case. ASCII has that form, and most text is. */
-export const fold = (text: string): string => (ASCII.test(text) ? text : text.normalize("NFKC")).toLowerCase();
+/**
+ * Text as names and keywords are compared by: compatibility form (NFKC), without case. ASCII has
+ * that form, and most text is.
+ */
+export const fold = (text: string): string =>
+  (ASCII.test(text) ? text : text.normalize("NFKC")).toLowerCase();
 
 /** Text for the search index, which is ours: what SQLite cannot hold is replaced, not refused. */
-export const indexable = (text: string): string => (isStorableText(text) ? text : text.toWellFormed().replaceAll("\0", " "));
+export const indexable = (text: string): string =>
+  isStorableText(text) ? text : text.toWellFormed().replaceAll("\0", " ");
 
 /** A keyword as it is compared: without case, blanks in a row as one. */
-export const wordOf = (keyword: string): string => indexable(fold(keyword)).replace(/\s+/g, " ").trim();
+export const wordOf = (keyword: string): string =>
+  indexable(fold(keyword)).replace(/\s+/g, " ").trim();
 
 /** The text that search sees of a record, as a store keeps it. */
-export const searchedTextOf = ({ text }: RecordState): SearchText =>
-  ({ name: indexable(text.name), description: indexable(text.description), keywords: indexable(text.keywords), other: indexable(text.other) });
+export const searchedTextOf = ({ text }: RecordState): SearchText => ({
+  name: indexable(text.name),
+  description: indexable(text.description),
+  keywords: indexable(text.keywords),
+  other: indexable(text.other),
+});
 
 /** Distinct keywords as they are compared. */
-export const keywordsOf = ({ keywords }: RecordState): string[] => [...new Set(keywords.map(wordOf))].filter((word) => word !== "");
+export const keywordsOf = ({ keywords }: RecordState): string[] =>
+  [...new Set(keywords.map(wordOf))].filter((word) => word !== "");
 
 /** Longest keyword that an index holds; of longer ones the beginning counts. */
 const LONGEST_KEYWORD = 500;
 
 /** A keyword as the index holds it. */
-export const shortWord = (word: string): string => (word.length > LONGEST_KEYWORD ? word.slice(0, LONGEST_KEYWORD).toWellFormed() : word);
+export const shortWord = (word: string): string =>
+  word.length > LONGEST_KEYWORD ? word.slice(0, LONGEST_KEYWORD).toWellFormed() : word;
 
 /** Characters of a name by which lists are ordered; an index holds no more of it. */
 const LONGEST_SORTED_NAME = 200;
 
 /** The beginning of a name without case. */
-export const sortedName = (folded: string): string => (folded.length > LONGEST_SORTED_NAME ? folded.slice(0, LONGEST_SORTED_NAME).toWellFormed() : folded);
+export const sortedName = (folded: string): string =>
+  folded.length > LONGEST_SORTED_NAME
+    ? folded.slice(0, LONGEST_SORTED_NAME).toWellFormed()
+    : folded;

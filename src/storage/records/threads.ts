@@ -11,9 +11,16 @@ export class Feed {
   #ended: Promise<void> = Promise.resolve();
 
   /** @param module of the thread, for {@link threadModule} */
-  constructor(private readonly module: string, private readonly workerData: unknown, private readonly log: (message: string) => void) {}
+  constructor(
+    private readonly module: string,
+    private readonly workerData: unknown,
+    private readonly log: (message: string) => void,
+  ) {}
 
-  /** A port for the reader; it may be transferred to another thread. It closes when the feed thread ends. */
+  /**
+   * A port for the reader; it may be transferred to another thread. It closes when the feed thread
+   * ends.
+   */
   open(): MessagePort {
     const worker = this.#worker ?? this.#start();
     const { port1, port2 } = new MessageChannel();
@@ -27,13 +34,18 @@ export class Feed {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadModule(this.module), { workerData: this.workerData, name: "records-feed" });
+    const worker = new Worker(threadModule(this.module), {
+      workerData: this.workerData,
+      name: "records-feed",
+    });
     worker.on("error", (error) => this.log(`The feed thread failed: ${error.message}`));
-    this.#ended = new Promise((resolve) => worker.once("exit", () => {
-      // The next feed gets a new thread; readers of this one see their ports close.
-      if (this.#worker === worker) this.#worker = undefined;
-      resolve();
-    }));
+    this.#ended = new Promise((resolve) =>
+      worker.once("exit", () => {
+        // The next feed gets a new thread; readers of this one see their ports close.
+        if (this.#worker === worker) this.#worker = undefined;
+        resolve();
+      }),
+    );
     this.#worker = worker;
     return worker;
   }
@@ -43,11 +55,17 @@ export class Feed {
 export type AskedThreadMessage<Question> = { ask: Question } | { close: true };
 export type AskedThreadAnswer<Answer> = { answer: Answer } | { error: SentError };
 
-interface Asked<Question, Answer> { question: Question; signal: AbortSignal | undefined; resolve(answer: Answer): void; reject(error: unknown): void }
+interface Asked<Question, Answer> {
+  question: Question;
+  signal: AbortSignal | undefined;
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
 
 /**
- * The serving side of a thread that answers questions: it starts with the first one, and anew after a failure. It is given one
- * at a time; those that nobody waits for any more are dropped, so that the thread never works for no one.
+ * The serving side of a thread that answers questions: it starts with the first one, and anew after
+ * a failure. It is given one at a time; those that nobody waits for any more are dropped, so that
+ * the thread never works for no one.
  */
 export class AskedThread<Question, Answer> {
   #worker: Worker | undefined;
@@ -56,10 +74,21 @@ export class AskedThread<Question, Answer> {
   #current: Asked<Question, Answer> | undefined;
   readonly #waiting: Asked<Question, Answer>[] = [];
 
-  /** @param what it is called, e.g. "search"; @param module of the thread, for {@link threadModule} */
-  constructor(private readonly what: string, private readonly module: string, private readonly workerData: unknown, private readonly log: (message: string) => void) {}
+  /**
+   * @param what it is called, e.g. "search";
+   * @param module of the thread, for {@link threadModule}
+   */
+  constructor(
+    private readonly what: string,
+    private readonly module: string,
+    private readonly workerData: unknown,
+    private readonly log: (message: string) => void,
+  ) {}
 
-  /** @param signal one that is aborted before its turn keeps it from being asked; its reason is thrown */
+  /**
+   * @param signal one that is aborted before its turn keeps it from being asked; its reason is
+   * thrown
+   */
   ask(question: Question, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });
@@ -81,7 +110,9 @@ export class AskedThread<Question, Answer> {
       if (asked.signal?.aborted === true) asked.reject(asked.signal.reason);
       else {
         this.#current = asked;
-        (this.#worker ??= this.#start()).postMessage({ ask: asked.question } satisfies AskedThreadMessage<Question>);
+        (this.#worker ??= this.#start()).postMessage({
+          ask: asked.question,
+        } satisfies AskedThreadMessage<Question>);
       }
     }
   }
@@ -91,7 +122,10 @@ export class AskedThread<Question, Answer> {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadModule(this.module), { workerData: this.workerData, name: `records-${this.what}` });
+    const worker = new Worker(threadModule(this.module), {
+      workerData: this.workerData,
+      name: `records-${this.what}`,
+    });
     worker.on("message", (answer: AskedThreadAnswer<Answer>) => {
       const asked = this.#current;
       this.#current = undefined;
@@ -100,13 +134,15 @@ export class AskedThread<Question, Answer> {
       this.#next();
     });
     worker.on("error", (error) => this.log(`The ${this.what} thread failed: ${error.message}`));
-    this.#ended = new Promise((resolve) => worker.once("exit", () => {
-      if (this.#worker === worker) this.#worker = undefined;
-      this.#current?.reject(unavailable(`the ${this.what} thread ended`));
-      this.#current = undefined;
-      resolve();
-      this.#next();
-    }));
+    this.#ended = new Promise((resolve) =>
+      worker.once("exit", () => {
+        if (this.#worker === worker) this.#worker = undefined;
+        this.#current?.reject(unavailable(`the ${this.what} thread ended`));
+        this.#current = undefined;
+        resolve();
+        this.#next();
+      }),
+    );
     return worker;
   }
 }

@@ -4,47 +4,147 @@ import type { MessagePort } from "node:worker_threads";
 export type TransferType = "integer" | "text" | "boolean" | "bytes";
 
 /**
- * The whole truth as tables that belong to no adapter, in the order in which they are sent, each by its `key`.
- * Times are ms since 1970 UTC; numbers of rows stay what they are, since lists and positions go by them.
+ * The whole truth as tables that belong to no adapter, in the order in which they are sent, each by
+ * its `key`. Times are ms since 1970 UTC; numbers of rows stay what they are, since lists and
+ * positions go by them.
  *
- * Not here is what a store makes itself: the index of search and what it is looked up by, names without case, tallies,
- * marks of a sweep that is under way, kept scores, and vectors. Of leases only how far their fences have come.
+ * Not here is what a store makes itself: the index of search and what it is looked up by, names
+ * without case, tallies, marks of a sweep that is under way, kept scores, and vectors. Of leases
+ * only how far their fences have come.
  */
 export const TRANSFER = {
   setting: { key: ["name"], columns: { name: "text", value: "text" } },
-  account: { key: ["user"], columns: { user: "text", email: "text", password_hash: "text", admin: "boolean", tokens_valid_from: "integer", deleted: "boolean" } },
+  account: {
+    key: ["user"],
+    columns: {
+      user: "text",
+      email: "text",
+      password_hash: "text",
+      admin: "boolean",
+      tokens_valid_from: "integer",
+      deleted: "boolean",
+    },
+  },
   submission: {
     key: ["number"],
     columns: {
-      number: "integer", id: "text", type: "text", user: "text", status: "text", stage: "text", attempt: "integer", interrupted: "integer",
-      time_created: "integer", time_started: "integer", time_finished: "integer", error: "text", warnings: "text", minted: "integer",
-      rocrate: "text", sha256: "text", input: "text", cancelled: "boolean", updates: "boolean",
+      number: "integer",
+      id: "text",
+      type: "text",
+      user: "text",
+      status: "text",
+      stage: "text",
+      attempt: "integer",
+      interrupted: "integer",
+      time_created: "integer",
+      time_started: "integer",
+      time_finished: "integer",
+      error: "text",
+      warnings: "text",
+      minted: "integer",
+      rocrate: "text",
+      sha256: "text",
+      input: "text",
+      cancelled: "boolean",
+      updates: "boolean",
     },
   },
   record: {
     key: ["id"],
     columns: {
-      id: "integer", ark: "text", key: "text", kind: "text", name: "text", owner: "text", created_at: "integer", modified_at: "integer", revision: "integer",
-      status: "text", embargoed_until: "text", crate: "text", newest_backlink: "integer", state: "integer",
-      deleted_at: "integer", deleted_by: "text", delete_reason: "text", successor: "text",
+      id: "integer",
+      ark: "text",
+      key: "text",
+      kind: "text",
+      name: "text",
+      owner: "text",
+      created_at: "integer",
+      modified_at: "integer",
+      revision: "integer",
+      status: "text",
+      embargoed_until: "text",
+      crate: "text",
+      newest_backlink: "integer",
+      state: "integer",
+      deleted_at: "integer",
+      deleted_by: "text",
+      delete_reason: "text",
+      successor: "text",
     },
   },
   /** `quads` and `projected` as {@link import("./codecs.js").packQuads} packs them. */
-  state: { key: ["id"], columns: { id: "integer", document: "bytes", quads: "bytes", projected: "bytes" } },
-  revision: { key: ["record", "revision"], columns: { record: "integer", revision: "integer", at: "integer", by: "text", action: "text", changed: "text", state: "integer" } },
+  state: {
+    key: ["id"],
+    columns: { id: "integer", document: "bytes", quads: "bytes", projected: "bytes" },
+  },
+  revision: {
+    key: ["record", "revision"],
+    columns: {
+      record: "integer",
+      revision: "integer",
+      at: "integer",
+      by: "text",
+      action: "text",
+      changed: "text",
+      state: "integer",
+    },
+  },
   via: { key: ["id"], columns: { id: "integer", predicate: "text", kind: "text" } },
-  link: { key: ["source", "position"], columns: { source: "integer", position: "integer", via: "integer", target: "text", target_key: "text", sequence: "integer" } },
+  link: {
+    key: ["source", "position"],
+    columns: {
+      source: "integer",
+      position: "integer",
+      via: "integer",
+      target: "text",
+      target_key: "text",
+      sequence: "integer",
+    },
+  },
   /** What search sees of live records; `words`: their keywords as they are compared, one a line. */
-  text: { key: ["record"], columns: { record: "integer", name: "text", description: "text", keywords: "text", other: "text", words: "text" } },
+  text: {
+    key: ["record"],
+    columns: {
+      record: "integer",
+      name: "text",
+      description: "text",
+      keywords: "text",
+      other: "text",
+      words: "text",
+    },
+  },
   change_log: { key: ["sequence", "record"], columns: { sequence: "integer", record: "integer" } },
   object_ref: {
     key: ["id"],
-    columns: { id: "integer", record: "integer", sha256: "text", size: "integer", media_type: "text", name: "text", role: "text", since: "integer", until: "integer", dropped: "boolean" },
+    columns: {
+      id: "integer",
+      record: "integer",
+      sha256: "text",
+      size: "integer",
+      media_type: "text",
+      name: "text",
+      role: "text",
+      since: "integer",
+      until: "integer",
+      dropped: "boolean",
+    },
   },
-  intent: { key: ["sha256", "holder_kind", "holder"], columns: { sha256: "text", holder_kind: "text", holder: "text", attempt: "integer", at: "integer" } },
+  intent: {
+    key: ["sha256", "holder_kind", "holder"],
+    columns: {
+      sha256: "text",
+      holder_kind: "text",
+      holder: "text",
+      attempt: "integer",
+      at: "integer",
+    },
+  },
   crate_use: { key: ["crate", "record"], columns: { crate: "text", record: "integer" } },
   lease: { key: ["name"], columns: { name: "text", fence: "integer" } },
-} as const satisfies Record<string, { key: readonly string[]; columns: Readonly<Record<string, TransferType>> }>;
+} as const satisfies Record<
+  string,
+  { key: readonly string[]; columns: Readonly<Record<string, TransferType>> }
+>;
 
 export type TransferTable = keyof typeof TRANSFER;
 export const TRANSFER_TABLES = Object.keys(TRANSFER) as TransferTable[];
@@ -54,8 +154,9 @@ export type TransferValue = null | number | string | boolean | Uint8Array;
 export type TransferRow = readonly TransferValue[];
 
 /**
- * One piece of an export: its beginning, rows of one table, or its end. The same truth makes the same chunks in every
- * store. `sequence` is the number of the last commit; `rows` counts what was sent, so that a cut is seen.
+ * One piece of an export: its beginning, rows of one table, or its end. The same truth makes the
+ * same chunks in every store. `sequence` is the number of the last commit; `rows` counts what was
+ * sent, so that a cut is seen.
  */
 export type TransferChunk =
   | { begin: { format: 1; sequence: number } }
@@ -63,10 +164,18 @@ export type TransferChunk =
   | { end: { rows: number } };
 
 /** An object that the truth needs; `size` is null where it does not say. */
-export interface NeededObject { sha256: string; size: number | null }
+export interface NeededObject {
+  sha256: string;
+  size: number | null;
+}
 
-/** Something stored that is not what was written; `where` names the record where it can be known. */
-export interface FoundDamage { where: string; what: string }
+/**
+ * Something stored that is not what was written; `where` names the record where it can be known.
+ */
+export interface FoundDamage {
+  where: string;
+  what: string;
+}
 
 /** The truth of a store as one piece, to be moved into another store. */
 export interface TruthTransfer {
@@ -79,14 +188,21 @@ export interface TruthTransfer {
   /** Everything as of one moment, in bounded memory. Nothing is changed by it. */
   export(): AsyncIterable<TransferChunk>;
   /**
-   * Takes a whole export in, all or nothing: after a failure, or the loss of the process, the store is as empty as before.
+   * Takes a whole export in, all or nothing: after a failure, or the loss of the process, the store
+   * is as empty as before.
    * @throws TransferRefused when the store is not empty, or the chunks are no whole export
    */
   import(chunks: AsyncIterable<TransferChunk>): Promise<void>;
-  /** Reads and decodes everything, in bounded memory, and names what is damaged. Nothing is changed by it. */
+  /**
+   * Reads and decodes everything, in bounded memory, and names what is damaged. Nothing is changed
+   * by it.
+   */
   damage(): AsyncIterable<FoundDamage>;
   /** Objects that records or unfinished submissions need, in pages by hash. */
-  neededObjects(options: { after?: string; limit: number }): Promise<{ items: NeededObject[]; next?: string }>;
+  neededObjects(options: {
+    after?: string;
+    limit: number;
+  }): Promise<{ items: NeededObject[]; next?: string }>;
   /** Who needs an object: records, and submissions that have not ended; at most `limit`. */
   needing(sha256: string, limit: number): Promise<string[]>;
   /** As {@link import("./port.js").RecordStore.openFeed}. */

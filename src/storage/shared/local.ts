@@ -12,7 +12,8 @@ export class LocalMemory implements SharedMemory {
     const now = this.now();
     let window = this.windows.get(key);
     if (!window || now >= window.until) {
-      // The oldest window goes, not all of them: a flood of names must not open the door to one that is locked.
+      // The oldest window goes, not all of them: a flood of names must not open the door to one
+      // that is locked.
       this.windows.delete(key);
       if (this.windows.size >= MOST_KEYS) this.windows.delete(this.windows.keys().next().value!);
       this.windows.set(key, (window = { until: now + length, count: 0 }));

@@ -1,9 +1,13 @@
 /** How often something was counted, the last time included, and the ms until its window ends. */
-export interface Count { count: number; left: number }
+export interface Count {
+  count: number;
+  left: number;
+}
 
 /**
- * Small things that the nodes of an installation know together: counts for limits, and who must wait. All of it
- * may be forgotten at any time, and no method fails: a node that cannot ask the others goes by what it knows itself.
+ * Small things that the nodes of an installation know together: counts for limits, and who must
+ * wait. All of it may be forgotten at any time, and no method fails: a node that cannot ask the
+ * others goes by what it knows itself.
  */
 export interface SharedMemory {
   /** Counts one under a key, in a window of so many ms that begins with the first. */

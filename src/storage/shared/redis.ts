@@ -13,7 +13,8 @@ export class RedisMemory implements SharedMemory {
   constructor(private readonly link: RedisLink) {}
 
   async count(key: string, window: number): Promise<Count> {
-    // Counted here as well, so that a limit that was reached holds on this node when Redis goes away.
+    // Counted here as well, so that a limit that was reached holds on this node when Redis goes
+    // away.
     const alone = await this.#alone.count(key, window);
     if (!this.link.ready) return alone;
     try {
@@ -37,14 +38,23 @@ export class RedisMemory implements SharedMemory {
 
   async remember(key: string, value: string, lifetime: number): Promise<void> {
     if (!this.link.ready) return;
-    await this.link.commands.set(this.#noteKey(key), value, "PX", Math.ceil(lifetime)).catch((error: unknown) => this.link.failed(error));
+    await this.link.commands
+      .set(this.#noteKey(key), value, "PX", Math.ceil(lifetime))
+      .catch((error: unknown) => this.link.failed(error));
   }
 
   #counter(window: number): Promise<RedisStore> {
     let counter = this.#counters.get(window);
     if (!counter) {
-      const [command, prefix] = [(name: string, ...input: string[]) => this.link.commands.call(name, ...input) as Promise<RedisReply>, this.link.key("count", "")];
-      const store = new RedisStore({ prefix, sendCommand: (...all: string[]) => command(...(all as [string, ...string[]])) });
+      const [command, prefix] = [
+        (name: string, ...input: string[]) =>
+          this.link.commands.call(name, ...input) as Promise<RedisReply>,
+        this.link.key("count", ""),
+      ];
+      const store = new RedisStore({
+        prefix,
+        sendCommand: (...all: string[]) => command(...(all as [string, ...string[]])),
+      });
       counter = store.init({ windowMs: window } as Options).then(() => store);
       this.#counters.set(window, counter);
     }

@@ -1,12 +1,37 @@
 import { TabularError } from "../limits.js";
 import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
-import { anchoredPattern, defined, type ExchangedColumn, fromColumns, type ImportedTable, isJsonObject, type Note, numberOf, objectAt, tellOthers, textOf, toColumns, wholePattern } from "./exchange.js";
+import {
+  anchoredPattern,
+  defined,
+  type ExchangedColumn,
+  fromColumns,
+  type ImportedTable,
+  isJsonObject,
+  type Note,
+  numberOf,
+  objectAt,
+  tellOthers,
+  textOf,
+  toColumns,
+  wholePattern,
+} from "./exchange.js";
 
-/** Marks the columns that are elements of one array: a common property, which CSVW lets metadata carry. */
+/**
+ * Marks the columns that are elements of one array: a common property, which CSVW lets metadata
+ * carry.
+ */
 const ARRAY = "https://w3id.org/EVI#array";
 
-/** The schema as CSVW metadata of one table (https://www.w3.org/TR/tabular-metadata/). @param url of the data */
-export function toCsvw(schema: TableSchema, columns: number | undefined, url: string, note: (sentence: string) => void): object {
+/**
+ * The schema as CSVW metadata of one table (https://www.w3.org/TR/tabular-metadata/).
+ * @param url of the data
+ */
+export function toCsvw(
+  schema: TableSchema,
+  columns: number | undefined,
+  url: string,
+  note: (sentence: string) => void,
+): object {
   const { name, description } = schema.document as { name?: string; description?: string };
   const described = toColumns(schema, columns, note);
   return defined({
@@ -15,27 +40,62 @@ export function toCsvw(schema: TableSchema, columns: number | undefined, url: st
     url,
     "dc:title": name,
     "dc:description": description,
-    dialect: { delimiter: unescapeSeparator(schema.separator), header: schema.header, encoding: "utf-8", quoteChar: '"', doubleQuote: true },
+    dialect: {
+      delimiter: unescapeSeparator(schema.separator),
+      header: schema.header,
+      encoding: "utf-8",
+      quoteChar: '"',
+      doubleQuote: true,
+    },
     tableSchema: { columns: described.map((column) => columnObject(column, note)) },
   });
 }
 
 /** Names of columns are used in URI templates: what those do not take is percent-encoded. */
-const variable = (name: string): string => encodeURIComponent(name).replace(/[^A-Za-z0-9_%.]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`).replace(/^_/, "%5F");
+const variable = (name: string): string =>
+  encodeURIComponent(name)
+    .replace(
+      /[^A-Za-z0-9_%.]/g,
+      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    )
+    .replace(/^_/, "%5F");
 
-function columnObject({ name, type, description, valueURL, keywords, array }: ExchangedColumn, note: (sentence: string) => void): object {
-  for (const keyword of ["multipleOf", "enum", "const", "format"] as const) if (keywords[keyword] !== undefined && keywords[keyword] !== null) note(`${keyword} of property ${name} has no counterpart and is left out`);
-  const { pattern, minLength, maxLength, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = keywords;
+function columnObject(
+  { name, type, description, valueURL, keywords, array }: ExchangedColumn,
+  note: (sentence: string) => void,
+): object {
+  for (const keyword of ["multipleOf", "enum", "const", "format"] as const)
+    if (keywords[keyword] !== undefined && keywords[keyword] !== null)
+      note(`${keyword} of property ${name} has no counterpart and is left out`);
+  const { pattern, minLength, maxLength, minimum, maximum, exclusiveMinimum, exclusiveMaximum } =
+    keywords;
   const isNumber = type === "number" || type === "integer";
   const datatype = defined({
     base: type === "any" ? "string" : type,
-    ...(type === "string" ? { format: pattern === undefined || pattern === null ? undefined : wholePattern(pattern), minLength: minLength ?? undefined, maxLength: maxLength ?? undefined } : {}),
-    ...(isNumber ? { minimum: minimum ?? undefined, maximum: maximum ?? undefined, minExclusive: exclusiveMinimum ?? undefined, maxExclusive: exclusiveMaximum ?? undefined } : {}),
+    ...(type === "string"
+      ? {
+          format: pattern === undefined || pattern === null ? undefined : wholePattern(pattern),
+          minLength: minLength ?? undefined,
+          maxLength: maxLength ?? undefined,
+        }
+      : {}),
+    ...(isNumber
+      ? {
+          minimum: minimum ?? undefined,
+          maximum: maximum ?? undefined,
+          minExclusive: exclusiveMinimum ?? undefined,
+          maxExclusive: exclusiveMaximum ?? undefined,
+        }
+      : {}),
     ...(type === "boolean" ? { format: "true|false" } : {}),
   });
   return defined({
-    name: variable(name), titles: name, "dc:description": description || undefined, propertyUrl: valueURL ?? undefined,
-    datatype, required: type !== "string" && type !== "any" ? true : undefined,
+    name: variable(name),
+    titles: name,
+    "dc:description": description || undefined,
+    propertyUrl: valueURL ?? undefined,
+    datatype,
+    required: type !== "string" && type !== "any" ? true : undefined,
     // An empty cell is text here, not a missing value.
     null: type === "string" ? [] : undefined,
     suppressOutput: type === "any" ? true : undefined,
@@ -44,10 +104,38 @@ function columnObject({ name, type, description, valueURL, keywords, array }: Ex
 }
 
 const BASES: Record<string, ExchangedColumn["type"]> = {
-  number: "number", decimal: "number", double: "number", float: "number", boolean: "boolean",
-  ...Object.fromEntries(["integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte", "gYear"].map((base) => [base, "integer" as const])),
+  number: "number",
+  decimal: "number",
+  double: "number",
+  float: "number",
+  boolean: "boolean",
+  ...Object.fromEntries(
+    [
+      "integer",
+      "long",
+      "int",
+      "short",
+      "byte",
+      "nonNegativeInteger",
+      "positiveInteger",
+      "nonPositiveInteger",
+      "negativeInteger",
+      "unsignedLong",
+      "unsignedInt",
+      "unsignedShort",
+      "unsignedByte",
+      "gYear",
+    ].map((base) => [base, "integer" as const]),
+  ),
 };
-const LEAST: Record<string, number> = { nonNegativeInteger: 0, positiveInteger: 1, unsignedLong: 0, unsignedInt: 0, unsignedShort: 0, unsignedByte: 0 };
+const LEAST: Record<string, number> = {
+  nonNegativeInteger: 0,
+  positiveInteger: 1,
+  unsignedLong: 0,
+  unsignedInt: 0,
+  unsignedShort: 0,
+  unsignedByte: 0,
+};
 const MOST: Record<string, number> = { nonPositiveInteger: 0, negativeInteger: -1 };
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -56,16 +144,32 @@ const CARRIED = {
   table: names("@context @id @type url dc:title dc:description tableSchema dialect"),
   group: names("@context @id @type dc:title dc:description tables dialect"),
   tableSchema: names("@id @type columns"),
-  column: names(`@id @type name titles dc:description propertyUrl datatype required null suppressOutput virtual ${ARRAY}`),
-  datatype: names("@id @type base format length minLength maxLength minimum maximum minInclusive maxInclusive minExclusive maxExclusive"),
+  column: names(
+    "@id @type name titles dc:description propertyUrl datatype required null suppressOutput " +
+      `virtual ${ARRAY}`,
+  ),
+  datatype: names(
+    "@id @type base format length minLength maxLength minimum maximum minInclusive " +
+      "maxInclusive minExclusive maxExclusive",
+  ),
 };
 /** Members of a dialect that are as the reader here has them. */
 const READER: Readonly<Record<string, (value: unknown) => boolean>> = {
-  "@id": () => true, "@type": () => true, delimiter: (value) => typeof value === "string", header: (value) => typeof value === "boolean",
-  encoding: (value) => typeof value === "string" && /^utf-?8$/i.test(value), quoteChar: (value) => value === '"', doubleQuote: (value) => value === true,
-  commentPrefix: (value) => value === null, headerRowCount: (value) => value === 0 || value === 1, lineTerminators: () => true,
-  skipRows: (value) => value === 0, skipColumns: (value) => value === 0, skipBlankRows: (value) => value === false,
-  skipInitialSpace: (value) => value === false, trim: (value) => value === false || value === "false",
+  "@id": () => true,
+  "@type": () => true,
+  delimiter: (value) => typeof value === "string",
+  header: (value) => typeof value === "boolean",
+  encoding: (value) => typeof value === "string" && /^utf-?8$/i.test(value),
+  quoteChar: (value) => value === '"',
+  doubleQuote: (value) => value === true,
+  commentPrefix: (value) => value === null,
+  headerRowCount: (value) => value === 0 || value === 1,
+  lineTerminators: () => true,
+  skipRows: (value) => value === 0,
+  skipColumns: (value) => value === 0,
+  skipBlankRows: (value) => value === false,
+  skipInitialSpace: (value) => value === false,
+  trim: (value) => value === false || value === "false",
 };
 
 /**
@@ -79,17 +183,25 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
   const table = Array.isArray(tables) && isJsonObject(tables[0]) ? tables[0] : document;
   const tableSchema = objectAt(table, "tableSchema");
   const { columns } = tableSchema;
-  if (!Array.isArray(columns)) throw new TabularError("SCHEMA", "it is no CSVW metadata: it has no tableSchema with columns");
+  if (!Array.isArray(columns))
+    throw new TabularError("SCHEMA", "it is no CSVW metadata: it has no tableSchema with columns");
   const dialect = { ...objectAt(document, "dialect"), ...objectAt(table, "dialect") };
   if (table !== document) {
     const others = (tables as unknown[]).length - 1;
-    if (others > 0) note(`${others} more ${others === 1 ? "table" : "tables"} of the group: a schema describes one`);
+    if (others > 0)
+      note(
+        `${others} more ${others === 1 ? "table" : "tables"} of the group: a schema describes one`,
+      );
     tellOthers(document, CARRIED.group, "", note);
   }
   tellOthers(table, CARRIED.table, "", note);
   tellOthers(tableSchema, CARRIED.tableSchema, "", note);
   for (const [name, value] of Object.entries(dialect)) {
-    if (READER[name]?.(value) !== true) note(`dialect.${name} has no counterpart and is left out: tables are read as RFC 4180 says, in UTF-8`);
+    if (READER[name]?.(value) !== true)
+      note(
+        `dialect.${name} has no counterpart and is left out: tables are read as RFC 4180 ` +
+          "says, in UTF-8",
+      );
   }
   return {
     id: textOf(table["@id"]),
@@ -97,31 +209,64 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
     description: textOf(table["dc:description"]) ?? textOf(document["dc:description"]),
     separator: textOf(dialect["delimiter"]),
     header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
-    properties: fromColumns(columns.filter((column) => !isVirtual(column, note)).map((column, at) => readColumn(column, at, note))),
+    properties: fromColumns(
+      columns
+        .filter((column) => !isVirtual(column, note))
+        .map((column, at) => readColumn(column, at, note)),
+    ),
   };
 }
 
 function isVirtual(column: unknown, note: Note): boolean {
   if (!isJsonObject(column) || column["virtual"] !== true) return false;
-  note(`${textOf(column["titles"]) ?? textOf(column["name"]) ?? "a column"}: a virtual column has no cells and is left out`);
+  note(
+    `${textOf(column["titles"]) ?? textOf(column["name"]) ?? "a column"}: a virtual column ` +
+      "has no cells and is left out",
+  );
   return true;
 }
 
 /** What of a column no property says. */
-function tellLost(column: Record<string, unknown>, name: string, { type, base, datatype }: { type: ExchangedColumn["type"]; base: string; datatype: Record<string, unknown> }, note: Note): void {
-  const { titles, format, null: missing } = { titles: column["titles"], format: datatype["format"], null: column["null"] };
+function tellLost(
+  column: Record<string, unknown>,
+  name: string,
+  {
+    type,
+    base,
+    datatype,
+  }: { type: ExchangedColumn["type"]; base: string; datatype: Record<string, unknown> },
+  note: Note,
+): void {
+  const {
+    titles,
+    format,
+    null: missing,
+  } = { titles: column["titles"], format: datatype["format"], null: column["null"] };
   if (Array.isArray(titles) && titles.length > 1) note(`${name}: its other titles are left out`);
-  else if (isJsonObject(titles) && Object.values(titles).flat().length > 1) note(`${name}: its other titles are left out`);
-  if (type === "string" && base !== "string") note(`${name}: the datatype ${base} has no counterpart: its cells are text`);
-  const isCarried = type === "string" ? base === "string" : type === "boolean" && format === "true|false";
-  if (format !== undefined && !isCarried && type !== "any") note(`${name}: datatype.format has no counterpart and is left out`);
+  else if (isJsonObject(titles) && Object.values(titles).flat().length > 1)
+    note(`${name}: its other titles are left out`);
+  if (type === "string" && base !== "string")
+    note(`${name}: the datatype ${base} has no counterpart: its cells are text`);
+  const isCarried =
+    type === "string" ? base === "string" : type === "boolean" && format === "true|false";
+  if (format !== undefined && !isCarried && type !== "any")
+    note(`${name}: datatype.format has no counterpart and is left out`);
   tellOthers(datatype, CARRIED.datatype, `${name}: datatype.`, note);
   tellOthers(column, CARRIED.column, `${name}: `, note);
-  const isEmptyOnly = missing === undefined || missing === "" || (Array.isArray(missing) && missing.every((text) => text === ""));
-  if (!isEmptyOnly) note(`${name}: null has no counterpart: cells that say ${JSON.stringify(missing).slice(0, 100)} are values here`);
+  const isEmptyOnly =
+    missing === undefined ||
+    missing === "" ||
+    (Array.isArray(missing) && missing.every((text) => text === ""));
+  if (!isEmptyOnly)
+    note(
+      `${name}: null has no counterpart: cells that say ` +
+        `${JSON.stringify(missing).slice(0, 100)} are values here`,
+    );
   const isNumberLike = type !== "string" && type !== "any";
-  if (isNumberLike && column["required"] !== true) note(`${name}: its cells may be empty there, and here an empty cell is an error`);
-  if (type === "string" && column["required"] === true) note(`${name}: required has no counterpart in a column of text: an empty cell is a value here`);
+  if (isNumberLike && column["required"] !== true)
+    note(`${name}: its cells may be empty there, and here an empty cell is an error`);
+  if (type === "string" && column["required"] === true)
+    note(`${name}: required has no counterpart in a column of text: an empty cell is a value here`);
 }
 
 function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
@@ -132,18 +277,26 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   const type = column["suppressOutput"] === true ? "any" : (BASES[base] ?? "string");
   const format = type === "string" ? textOf(datatype["format"]) : undefined;
   const name = textOf(column["titles"]) ?? textOf(column["name"]);
-  tellLost(column, name ?? `column_${at}`, { type, base, datatype: isJsonObject(given) ? given : {} }, note);
+  tellLost(
+    column,
+    name ?? `column_${at}`,
+    { type, base, datatype: isJsonObject(given) ? given : {} },
+    note,
+  );
   return defined({
-    name: name ?? `column_${at}`, type,
+    name: name ?? `column_${at}`,
+    type,
     description: textOf(column["dc:description"]) ?? "",
     valueURL: textOf(column["propertyUrl"]) ?? null,
     keywords: defined({
       // The format of a date or a duration is no regular expression.
       pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
-      minLength: numberOf(datatype["minLength"]) ?? numberOf(datatype["length"]), maxLength: numberOf(datatype["maxLength"]) ?? numberOf(datatype["length"]),
+      minLength: numberOf(datatype["minLength"]) ?? numberOf(datatype["length"]),
+      maxLength: numberOf(datatype["maxLength"]) ?? numberOf(datatype["length"]),
       minimum: numberOf(datatype["minimum"]) ?? numberOf(datatype["minInclusive"]) ?? LEAST[base],
       maximum: numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? MOST[base],
-      exclusiveMinimum: numberOf(datatype["minExclusive"]), exclusiveMaximum: numberOf(datatype["maxExclusive"]),
+      exclusiveMinimum: numberOf(datatype["minExclusive"]),
+      exclusiveMaximum: numberOf(datatype["maxExclusive"]),
     }),
     array: textOf(column[ARRAY]),
   }) as ExchangedColumn;

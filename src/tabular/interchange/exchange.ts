@@ -1,5 +1,10 @@
 import { TabularError } from "../limits.js";
-import type { ItemsObject, PropertyObject, TableSchema, ValueKeywords } from "../schema/table-schema.js";
+import type {
+  ItemsObject,
+  PropertyObject,
+  TableSchema,
+  ValueKeywords,
+} from "../schema/table-schema.js";
 
 /** What another format says about a table, for a schema to be made of it. */
 export interface ImportedTable {
@@ -20,11 +25,18 @@ export type Note = (sentence: string) => void;
  * Tells every member that is not known to be carried over.
  * @param place put before the name of the member, with what separates the two
  */
-export function tellOthers(object: Json, carried: ReadonlySet<string>, place: string, note: Note): void {
-  for (const name of Object.keys(object)) if (!carried.has(name)) note(`${place}${name} has no counterpart and is left out`);
+export function tellOthers(
+  object: Json,
+  carried: ReadonlySet<string>,
+  place: string,
+  note: Note,
+): void {
+  for (const name of Object.keys(object))
+    if (!carried.has(name)) note(`${place}${name} has no counterpart and is left out`);
 }
 
-export const isJsonObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isJsonObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A member that must be an object, if it is there. */
 export function objectAt(parent: Json, key: string): Json {
@@ -49,7 +61,8 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** The object without members that are undefined. */
-export const defined = <T extends object>(object: T): T => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+export const defined = <T extends object>(object: T): T =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 
 /** One column of a table, the way other formats describe tables. */
 export interface ExchangedColumn {
@@ -64,54 +77,139 @@ export interface ExchangedColumn {
 }
 
 /**
- * The columns from the first to the last that the schema describes; those between that it does not are of any type.
+ * The columns from the first to the last that the schema describes; those between that it does not
+ * are of any type.
  * @param count columns of the table, which an array that runs to the end of the row needs
  * @param note told of what has no counterpart
  */
-export function toColumns(schema: TableSchema, count: number | undefined, note: (sentence: string) => void): ExchangedColumn[] {
+export function toColumns(
+  schema: TableSchema,
+  count: number | undefined,
+  note: (sentence: string) => void,
+): ExchangedColumn[] {
   const columns: ExchangedColumn[] = [];
   for (const { name, type, index, keywords, items } of schema.properties) {
     if (index.kind === "column") {
-      put(columns, index.at, { name, type: type === "null" ? "any" : (type as "string"), description: keywords.description ?? "", valueURL: keywords.valueURL ?? null, keywords }, name);
+      put(
+        columns,
+        index.at,
+        {
+          name,
+          type: type === "null" ? "any" : (type as "string"),
+          description: keywords.description ?? "",
+          valueURL: keywords.valueURL ?? null,
+          keywords,
+        },
+        name,
+      );
       continue;
     }
     const end = index.to ?? count;
-    if (end === undefined) throw new TabularError("SCHEMA", `property ${name} runs to the end of the row, which has no counterpart: say with --columns how many columns the data have`);
-    for (const keyword of ["minItems", "maxItems", "uniqueItems", "enum", "const"] as const) if (keywords[keyword] !== undefined && keywords[keyword] !== null) note(`${keyword} of property ${name} has no counterpart and is left out`);
+    if (end === undefined)
+      throw new TabularError(
+        "SCHEMA",
+        `property ${name} runs to the end of the row, which has no counterpart: say with ` +
+          "--columns how many columns the data have",
+      );
+    for (const keyword of ["minItems", "maxItems", "uniqueItems", "enum", "const"] as const)
+      if (keywords[keyword] !== undefined && keywords[keyword] !== null)
+        note(`${keyword} of property ${name} has no counterpart and is left out`);
     for (let column = index.from; column < end; column++) {
-      put(columns, column, { name: `${name}_${column - index.from}`, type: items!.type, description: keywords.description ?? "", valueURL: keywords.valueURL ?? null, keywords: items!, array: name }, name);
+      put(
+        columns,
+        column,
+        {
+          name: `${name}_${column - index.from}`,
+          type: items!.type,
+          description: keywords.description ?? "",
+          valueURL: keywords.valueURL ?? null,
+          keywords: items!,
+          array: name,
+        },
+        name,
+      );
     }
   }
-  return Array.from({ length: Math.max(columns.length, count ?? 0) }, (_, column) => columns[column] ?? { name: `column_${column}`, type: "any", description: "", valueURL: null, keywords: {} });
+  return Array.from(
+    { length: Math.max(columns.length, count ?? 0) },
+    (_, column) =>
+      columns[column] ?? {
+        name: `column_${column}`,
+        type: "any",
+        description: "",
+        valueURL: null,
+        keywords: {},
+      },
+  );
 }
 
-function put(columns: ExchangedColumn[], at: number, column: ExchangedColumn, property: string): void {
-  if (columns[at]) throw new TabularError("SCHEMA", `properties ${columns[at].array ?? columns[at].name} and ${property} both describe column ${at}: other formats describe each column once`);
+function put(
+  columns: ExchangedColumn[],
+  at: number,
+  column: ExchangedColumn,
+  property: string,
+): void {
+  if (columns[at])
+    throw new TabularError(
+      "SCHEMA",
+      `properties ${columns[at].array ?? columns[at].name} and ${property} both describe ` +
+        `column ${at}: other formats describe each column once`,
+    );
   columns[at] = column;
 }
 
-const COLUMN_KEYWORDS = ["pattern", "minLength", "maxLength", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "enum", "const"] as const;
+const COLUMN_KEYWORDS = [
+  "pattern",
+  "minLength",
+  "maxLength",
+  "format",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "enum",
+  "const",
+] as const;
 
-/** Properties of a schema from the columns of another format; neighbours that say they are elements of one array become it. */
+/**
+ * Properties of a schema from the columns of another format; neighbours that say they are elements
+ * of one array become it.
+ */
 export function fromColumns(columns: readonly ExchangedColumn[]): Record<string, PropertyObject> {
   const properties = new Map<string, PropertyObject>();
   for (let at = 0; at < columns.length; at++) {
     const { name, type, description, valueURL, array } = columns[at]!;
     if (type === "any") continue;
-    const judged = Object.fromEntries(COLUMN_KEYWORDS.filter((keyword) => columns[at]!.keywords[keyword] !== undefined).map((keyword) => [keyword, columns[at]!.keywords[keyword]])) as ValueKeywords;
+    const judged = Object.fromEntries(
+      COLUMN_KEYWORDS.filter((keyword) => columns[at]!.keywords[keyword] !== undefined).map(
+        (keyword) => [keyword, columns[at]!.keywords[keyword]],
+      ),
+    ) as ValueKeywords;
     let end = at + 1;
     while (array !== undefined && columns[end]?.array === array) end++;
     const key = array ?? name;
-    if (properties.has(key)) throw new TabularError("SCHEMA", `two columns are named ${key}: names are unique`);
-    if (array === undefined) properties.set(key, { description, index: at, valueURL, type, ...judged });
-    else properties.set(key, { description, index: `${at}:${end}`, valueURL, type: "array", minItems: end - at, items: { type, ...judged } as ItemsObject });
+    if (properties.has(key))
+      throw new TabularError("SCHEMA", `two columns are named ${key}: names are unique`);
+    if (array === undefined)
+      properties.set(key, { description, index: at, valueURL, type, ...judged });
+    else
+      properties.set(key, {
+        description,
+        index: `${at}:${end}`,
+        valueURL,
+        type: "array",
+        minItems: end - at,
+        items: { type, ...judged } as ItemsObject,
+      });
     at = end - 1;
   }
   return Object.fromEntries(properties);
 }
 
 /** A pattern that must match the whole value where ours is found anywhere in it. */
-export const wholePattern = (pattern: string): string => (/^\^[^|]*\$$/.test(pattern) ? pattern.slice(1, -1) : `.*(?:${pattern}).*`);
+export const wholePattern = (pattern: string): string =>
+  /^\^[^|]*\$$/.test(pattern) ? pattern.slice(1, -1) : `.*(?:${pattern}).*`;
 
 /** Our pattern for one that must match the whole value. */
 export const anchoredPattern = (pattern: string): string => `^(?:${pattern})$`;

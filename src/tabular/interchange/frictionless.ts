@@ -1,62 +1,134 @@
 import { TabularError } from "../limits.js";
 import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
-import { anchoredPattern, defined, type ExchangedColumn, fromColumns, type ImportedTable, isJsonObject, type Note, numberOf, objectAt, tellOthers, textOf, toColumns, wholePattern } from "./exchange.js";
+import {
+  anchoredPattern,
+  defined,
+  type ExchangedColumn,
+  fromColumns,
+  type ImportedTable,
+  isJsonObject,
+  type Note,
+  numberOf,
+  objectAt,
+  tellOthers,
+  textOf,
+  toColumns,
+  wholePattern,
+} from "./exchange.js";
 
-/** Marks the fields that are elements of one array; Table Schema lets descriptors carry members of others. */
+/**
+ * Marks the fields that are elements of one array; Table Schema lets descriptors carry members of
+ * others.
+ */
 const ARRAY = "evi:array";
 const FORMATS = new Set(["email", "uri", "uuid"]);
 
-/** The schema as a Frictionless Table Schema (https://specs.frictionlessdata.io/table-schema/), with its dialect. */
-export function toFrictionless(schema: TableSchema, columns: number | undefined, note: (sentence: string) => void): object {
+/**
+ * The schema as a Frictionless Table Schema (https://specs.frictionlessdata.io/table-schema/), with
+ * its dialect.
+ */
+export function toFrictionless(
+  schema: TableSchema,
+  columns: number | undefined,
+  note: (sentence: string) => void,
+): object {
   const { name, description } = schema.document as { name?: string; description?: string };
   const required = new Set(schema.required);
   return defined({
-    title: name, description,
+    title: name,
+    description,
     dialect: { delimiter: unescapeSeparator(schema.separator), header: schema.header },
-    fields: toColumns(schema, columns, note).map((column) => field(column, required.has(column.array ?? column.name), note)),
+    fields: toColumns(schema, columns, note).map((column) =>
+      field(column, required.has(column.array ?? column.name), note),
+    ),
     // An empty cell is text here, not a missing value.
     missingValues: [],
   });
 }
 
-function field({ name, type, description, valueURL, keywords, array }: ExchangedColumn, required: boolean, note: (sentence: string) => void): object {
-  const { pattern, minLength, maxLength, minimum, maximum, enum: choices, const: only, format } = keywords;
-  for (const keyword of ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const) if (keywords[keyword] !== undefined && keywords[keyword] !== null) note(`${keyword} of property ${name} has no counterpart and is left out`);
+function field(
+  { name, type, description, valueURL, keywords, array }: ExchangedColumn,
+  required: boolean,
+  note: (sentence: string) => void,
+): object {
+  const {
+    pattern,
+    minLength,
+    maxLength,
+    minimum,
+    maximum,
+    enum: choices,
+    const: only,
+    format,
+  } = keywords;
+  for (const keyword of ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const)
+    if (keywords[keyword] !== undefined && keywords[keyword] !== null)
+      note(`${keyword} of property ${name} has no counterpart and is left out`);
   const isText = type === "string";
   const isNumber = type === "number" || type === "integer";
   const constraints = defined({
     required: required && !isText && type !== "any" ? true : undefined,
-    ...(isText ? { pattern: pattern === undefined || pattern === null ? undefined : wholePattern(pattern), minLength: minLength ?? undefined, maxLength: maxLength ?? undefined } : {}),
+    ...(isText
+      ? {
+          pattern: pattern === undefined || pattern === null ? undefined : wholePattern(pattern),
+          minLength: minLength ?? undefined,
+          maxLength: maxLength ?? undefined,
+        }
+      : {}),
     ...(isNumber ? { minimum: minimum ?? undefined, maximum: maximum ?? undefined } : {}),
     enum: choices ?? (only === undefined || only === null ? undefined : [only]),
   });
   return defined({
-    name, type, description: description || undefined, rdfType: valueURL ?? undefined,
+    name,
+    type,
+    description: description || undefined,
+    rdfType: valueURL ?? undefined,
     format: isText && typeof format === "string" && FORMATS.has(format) ? format : undefined,
-    ...(type === "boolean" ? { trueValues: ["true", "True", "TRUE"], falseValues: ["false", "False", "FALSE"] } : {}),
+    ...(type === "boolean"
+      ? { trueValues: ["true", "True", "TRUE"], falseValues: ["false", "False", "FALSE"] }
+      : {}),
     constraints: Object.keys(constraints).length > 0 ? constraints : undefined,
     [ARRAY]: array,
   });
 }
 
-const TYPES: Record<string, ExchangedColumn["type"]> = { string: "string", number: "number", integer: "integer", boolean: "boolean", any: "any", year: "integer" };
+const TYPES: Record<string, ExchangedColumn["type"]> = {
+  string: "string",
+  number: "number",
+  integer: "integer",
+  boolean: "boolean",
+  any: "any",
+  year: "integer",
+};
 
-/** What a Table Schema, a Data Resource or the first resource of a Data Package says. @throws TabularError `SCHEMA` */
+/**
+ * What a Table Schema, a Data Resource or the first resource of a Data Package says.
+ * @throws TabularError `SCHEMA`
+ */
 export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   if (!isJsonObject(document)) throw new TabularError("SCHEMA", "it is not a JSON object");
   const resources = document["resources"];
   const resource = Array.isArray(resources) && isJsonObject(resources[0]) ? resources[0] : document;
   const schema = "fields" in resource ? resource : objectAt(resource, "schema");
   const fields = schema["fields"];
-  if (!Array.isArray(fields)) throw new TabularError("SCHEMA", "it is no Frictionless Table Schema: it has no fields");
+  if (!Array.isArray(fields))
+    throw new TabularError("SCHEMA", "it is no Frictionless Table Schema: it has no fields");
   const dialect = objectAt(resource, "dialect");
   const others = Array.isArray(resources) ? resources.length - 1 : 0;
-  if (others > 0) note(`${others} more ${others === 1 ? "resource" : "resources"} of the package: a schema describes one`);
+  if (others > 0)
+    note(
+      `${others} more ${others === 1 ? "resource" : "resources"} of the package: a schema ` +
+        "describes one",
+    );
   if (schema !== resource) tellOthers(resource, CARRIED.resource, "", note);
   tellOthers(schema, CARRIED.schema, "", note);
   tellOthers(dialect, CARRIED.dialect, "dialect.", note);
   const missing = schema["missingValues"];
-  if (Array.isArray(missing) && missing.some((text) => text !== "")) note(`missingValues has no counterpart: cells that say ${JSON.stringify(missing).slice(0, 100)} are values here`);
+  if (Array.isArray(missing) && missing.some((text) => text !== ""))
+    note(
+      "missingValues has no counterpart: cells that say " +
+        `${JSON.stringify(missing).slice(0, 100)} are values here`,
+    );
   const noneMissing = Array.isArray(missing) && missing.length === 0;
   return {
     id: undefined,
@@ -71,24 +143,41 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
 const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const CARRIED = {
   // Where the data are, and what profile the file follows, are no part of a schema.
-  resource: names("$schema profile name title description path schema dialect format mediatype type scheme"),
+  resource: names(
+    "$schema profile name title description path schema dialect format mediatype type scheme",
+  ),
   schema: names("$schema profile name title description dialect fields missingValues"),
   dialect: names("$schema delimiter header"),
-  field: names(`name title description type format rdfType constraints trueValues falseValues ${ARRAY}`),
+  field: names(
+    `name title description type format rdfType constraints trueValues falseValues ${ARRAY}`,
+  ),
   constraints: names("required pattern minLength maxLength minimum maximum enum"),
 };
 
 /** What of a field no property says. @param noneMissing no cell of the table counts as missing */
-function tellLost(field: Record<string, unknown>, name: string, type: ExchangedColumn["type"], noneMissing: boolean, note: Note): void {
+function tellLost(
+  field: Record<string, unknown>,
+  name: string,
+  type: ExchangedColumn["type"],
+  noneMissing: boolean,
+  note: Note,
+): void {
   const { format, type: given = "string" } = field;
   const constraints = objectAt(field, "constraints");
-  if (typeof given === "string" && TYPES[given] === undefined) note(`${name}: the datatype ${given} has no counterpart: its cells are text`);
-  if (typeof format === "string" && format !== "default" && !FORMATS.has(format)) note(`${name}: format has no counterpart and is left out`);
+  if (typeof given === "string" && TYPES[given] === undefined)
+    note(`${name}: the datatype ${given} has no counterpart: its cells are text`);
+  if (typeof format === "string" && format !== "default" && !FORMATS.has(format))
+    note(`${name}: format has no counterpart and is left out`);
   tellOthers(field, CARRIED.field, `${name}: `, note);
   tellOthers(constraints, CARRIED.constraints, `${name}: constraints.`, note);
   const isNumberLike = type !== "string" && type !== "any";
-  if (isNumberLike && !noneMissing && constraints["required"] !== true) note(`${name}: its cells may be empty there, and here an empty cell is an error`);
-  if (type === "string" && constraints["required"] === true) note(`${name}: constraints.required has no counterpart in a column of text: an empty cell is a value here`);
+  if (isNumberLike && !noneMissing && constraints["required"] !== true)
+    note(`${name}: its cells may be empty there, and here an empty cell is an error`);
+  if (type === "string" && constraints["required"] === true)
+    note(
+      `${name}: constraints.required has no counterpart in a column of text: an empty cell ` +
+        "is a value here",
+    );
 }
 
 function column(field: unknown, at: number, noneMissing: boolean, note: Note): ExchangedColumn {
@@ -107,8 +196,10 @@ function column(field: unknown, at: number, noneMissing: boolean, note: Note): E
     valueURL: textOf(field["rdfType"]) ?? null,
     keywords: defined({
       pattern: pattern === undefined ? undefined : anchoredPattern(pattern),
-      minLength: numberOf(constraints["minLength"]), maxLength: numberOf(constraints["maxLength"]),
-      minimum: numberOf(constraints["minimum"]), maximum: numberOf(constraints["maximum"]),
+      minLength: numberOf(constraints["minLength"]),
+      maxLength: numberOf(constraints["maxLength"]),
+      minimum: numberOf(constraints["minimum"]),
+      maximum: numberOf(constraints["maximum"]),
       enum: Array.isArray(choices) ? choices : undefined,
       format: format !== undefined && FORMATS.has(format) ? format : undefined,
     }),

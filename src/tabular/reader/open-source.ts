@@ -10,8 +10,14 @@ interface ForeignBytes {
   word?: string;
 }
 
-/** Text in another encoding, as UTF-8. @param encoding a label of the Encoding standard, `latin1` for example */
-async function* decoded(text: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+/**
+ * Text in another encoding, as UTF-8.
+ * @param encoding a label of the Encoding standard, `latin1` for example
+ */
+async function* decoded(
+  text: AsyncIterable<Uint8Array>,
+  encoding: string,
+): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding);
   for await (const part of text) {
     const characters = decoder.decode(part, { stream: true });
@@ -21,15 +27,25 @@ async function* decoded(text: AsyncIterable<Uint8Array>, encoding: string): Asyn
   if (last !== "") yield Buffer.from(last);
 }
 
-/** Passes the text on, and reports the first bytes in it that are not UTF-8. @param offset of the text in its source */
-async function* watched(text: AsyncIterable<Uint8Array>, offset: number, report: (found: ForeignBytes) => void): AsyncGenerator<Uint8Array> {
+/**
+ * Passes the text on, and reports the first bytes in it that are not UTF-8.
+ * @param offset of the text in its source
+ */
+async function* watched(
+  text: AsyncIterable<Uint8Array>,
+  offset: number,
+  report: (found: ForeignBytes) => void,
+): AsyncGenerator<Uint8Array> {
   let start = offset;
   // The beginning of a character that goes on in the next part.
   let carried = Buffer.alloc(0);
   let found: ForeignBytes | undefined;
   for await (const part of text) {
     if (!found) {
-      const bytes = carried.length === 0 ? Buffer.from(part.buffer, part.byteOffset, part.byteLength) : Buffer.concat([carried, part]);
+      const bytes =
+        carried.length === 0
+          ? Buffer.from(part.buffer, part.byteOffset, part.byteLength)
+          : Buffer.concat([carried, part]);
       const end = completeEnd(bytes, bytes.length);
       if (isUtf8(bytes.subarray(0, end))) {
         carried = Buffer.from(bytes.subarray(end));
@@ -69,7 +85,9 @@ function foreignIn(bytes: Buffer, start: number): ForeignBytes {
 const AROUND = 20;
 
 function wordAround(bytes: Buffer, at: number): string | undefined {
-  const isLetter = (byte: number | undefined) => byte !== undefined && (byte >= 0xa0 || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a));
+  const isLetter = (byte: number | undefined) =>
+    byte !== undefined &&
+    (byte >= 0xa0 || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a));
   if (!isLetter(bytes[at])) return undefined;
   let [from, to] = [at, at + 1];
   while (from > 0 && at - from < AROUND && isLetter(bytes[from - 1])) from--;
@@ -86,7 +104,8 @@ const SNIFFED = 4096;
 /** Control characters among the first bytes, from which on a file without NUL is no text either. */
 const CONTROL_SHARE = 0.1;
 
-const starts = (bytes: Uint8Array, ...magic: number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
+const starts = (bytes: Uint8Array, ...magic: number[]): boolean =>
+  magic.every((byte, index) => bytes[index] === byte);
 
 /** What the beginning of a source says of text in any encoding. */
 function natureOf(head: Uint8Array): Nature {
@@ -94,16 +113,29 @@ function natureOf(head: Uint8Array): Nature {
   return starts(head, 0x50, 0x41, 0x52, 0x31) ? "parquet" : "text";
 }
 
-/** Looks at the beginning of a source. @throws TabularError `DATA` for UTF-16 and for what is no text */
+/**
+ * Looks at the beginning of a source.
+ * @throws TabularError `DATA` for UTF-16 and for what is no text
+ */
 function sniff(head: Uint8Array): Nature {
   const nature = natureOf(head);
   if (nature !== "text") return nature;
-  if (starts(head, 0xff, 0xfe) || starts(head, 0xfe, 0xff) || isBareUtf16(head)) throw new TabularError("DATA", "it is UTF-16 text: convert it to UTF-8 first, e.g. iconv -f UTF-16 -t UTF-8");
-  if (starts(head, 0x50, 0x4b, 3, 4)) throw new TabularError("DATA", "it is a zip archive or a workbook, not a text table: export the sheet as CSV");
+  if (starts(head, 0xff, 0xfe) || starts(head, 0xfe, 0xff) || isBareUtf16(head))
+    throw new TabularError(
+      "DATA",
+      "it is UTF-16 text: convert it to UTF-8 first, e.g. iconv -f UTF-16 -t UTF-8",
+    );
+  if (starts(head, 0x50, 0x4b, 3, 4))
+    throw new TabularError(
+      "DATA",
+      "it is a zip archive or a workbook, not a text table: export the sheet as CSV",
+    );
   if (head.includes(0)) throw new TabularError("DATA", "it is binary, not a text table");
   let controls = 0;
-  for (const byte of head) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls++;
-  if (controls > head.length * CONTROL_SHARE) throw new TabularError("DATA", "it is binary, not a text table");
+  for (const byte of head)
+    if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls++;
+  if (controls > head.length * CONTROL_SHARE)
+    throw new TabularError("DATA", "it is binary, not a text table");
   return "text";
 }
 
@@ -113,13 +145,17 @@ function isBareUtf16(head: Uint8Array): boolean {
   const nuls = [0, 0];
   for (let index = 0; index < head.length; index++) if (head[index] === 0) nuls[index % 2]!++;
   const half = head.length / 2;
-  return (nuls[0]! > half * 0.7 && nuls[1]! < half * 0.1) || (nuls[1]! > half * 0.7 && nuls[0]! < half * 0.1);
+  return (
+    (nuls[0]! > half * 0.7 && nuls[1]! < half * 0.1) ||
+    (nuls[1]! > half * 0.7 && nuls[0]! < half * 0.1)
+  );
 }
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
 
 /** The bytes without a byte order mark of UTF-8. */
-const withoutMark = (head: Uint8Array): Uint8Array => (starts(head, ...BOM) ? head.subarray(BOM.length) : head);
+const withoutMark = (head: Uint8Array): Uint8Array =>
+  starts(head, ...BOM) ? head.subarray(BOM.length) : head;
 
 /** How the bytes of a text are read. */
 export interface TextOptions {
@@ -130,12 +166,16 @@ export interface TextOptions {
 }
 
 /**
- * The text of a source: gzip is unpacked, a byte order mark dropped, UTF-16 and binary refused, another encoding that
- * is named made UTF-8.
+ * The text of a source: gzip is unpacked, a byte order mark dropped, UTF-16 and binary refused,
+ * another encoding that is named made UTF-8.
  * @throws TabularError `DATA`, when the first part is asked for
  */
-export async function* openSource(source: AsyncIterable<Uint8Array>, { encoding, onForeign }: TextOptions = {}): AsyncGenerator<Uint8Array> {
-  if (encoding !== undefined && encoding !== "utf-8") return yield* decoded(unpackedText(source, natureOf), encoding);
+export async function* openSource(
+  source: AsyncIterable<Uint8Array>,
+  { encoding, onForeign }: TextOptions = {},
+): AsyncGenerator<Uint8Array> {
+  if (encoding !== undefined && encoding !== "utf-8")
+    return yield* decoded(unpackedText(source, natureOf), encoding);
   const text = unpackedText(source, sniff);
   if (!onForeign) return yield* withoutMarkOf(text);
   yield* watched(withoutMarkOf(text), 0, onForeign);
@@ -149,23 +189,34 @@ async function* withoutMarkOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<U
   }
 }
 
-async function* unpackedText(source: AsyncIterable<Uint8Array>, judge: typeof sniff): AsyncGenerator<Uint8Array> {
+async function* unpackedText(
+  source: AsyncIterable<Uint8Array>,
+  judge: typeof sniff,
+): AsyncGenerator<Uint8Array> {
   const { head, rest } = await peek(source);
   const nature = judge(head.subarray(0, SNIFFED));
-  if (nature === "parquet") throw new TabularError("DATA", "it is Parquet, which cannot be read as a stream: arkgraph schema validate reads it from a file whose name ends in .parquet");
+  if (nature === "parquet")
+    throw new TabularError(
+      "DATA",
+      "it is Parquet, which cannot be read as a stream: arkgraph schema validate reads it " +
+        "from a file whose name ends in .parquet",
+    );
   if (nature === "text") {
     yield head;
     yield* rest;
     return;
   }
   const unpacked = await peek(gunzip(head, rest));
-  if (judge(unpacked.head.subarray(0, SNIFFED)) !== "text") throw new TabularError("DATA", "what is compressed in it is not a text table");
+  if (judge(unpacked.head.subarray(0, SNIFFED)) !== "text")
+    throw new TabularError("DATA", "what is compressed in it is not a text table");
   yield unpacked.head;
   yield* unpacked.rest;
 }
 
 /** Reads until there is enough to judge; what was read stays part of `head`. */
-async function peek(source: AsyncIterable<Uint8Array>): Promise<{ head: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
+async function peek(
+  source: AsyncIterable<Uint8Array>,
+): Promise<{ head: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
   const iterator = source[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
   while (head.length < SNIFFED) {
@@ -177,8 +228,14 @@ async function peek(source: AsyncIterable<Uint8Array>): Promise<{ head: Uint8Arr
   return { head, rest: { [Symbol.asyncIterator]: () => iterator } };
 }
 
-async function* gunzip(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const [{ createGunzip }, { Readable }] = await Promise.all([import("node:zlib"), import("node:stream")]);
+async function* gunzip(
+  head: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const [{ createGunzip }, { Readable }] = await Promise.all([
+    import("node:zlib"),
+    import("node:stream"),
+  ]);
   const input = Readable.from(chained(head, rest));
   const unpacked = createGunzip({ chunkSize: 256 << 10 });
   input.on("error", (error) => unpacked.destroy(error));
@@ -187,13 +244,20 @@ async function* gunzip(head: Uint8Array, rest: AsyncIterable<Uint8Array>): Async
     yield* unpacked;
   } catch (cause) {
     if (!String((cause as NodeJS.ErrnoException).code).startsWith("Z_")) throw cause;
-    throw new TabularError("DATA", `its gzip data is damaged or cut short (${(cause as Error).message})`, { cause });
+    throw new TabularError(
+      "DATA",
+      `its gzip data is damaged or cut short (${(cause as Error).message})`,
+      { cause },
+    );
   } finally {
     input.destroy();
   }
 }
 
-async function* chained(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* chained(
+  head: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   yield head;
   // Copies, because the stream reads ahead and a source may reuse its buffer.
   for await (const part of rest) yield Buffer.from(part);

@@ -9,22 +9,31 @@ interface Read {
 }
 
 /**
- * Rows of separated text as csv-parse reads them. It is the reference for the scanner, and reads what the scanner
- * does not: separators of several characters, and such as are not ASCII.
+ * Rows of separated text as csv-parse reads them. It is the reference for the scanner, and reads
+ * what the scanner does not: separators of several characters, and such as are not ASCII.
  */
-export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: string, limits: TableLimits): RowFeed {
+export function referenceFeed(
+  source: AsyncIterable<Uint8Array>,
+  separator: string,
+  limits: TableLimits,
+): RowFeed {
   return async function* (row, each, guard) {
     const { parse } = await import("csv-parse");
     let quotes = false;
     let batch: Read[] = [];
     const parser = parse({
-      delimiter: separator, record_delimiter: ["\r\n", "\n", "\r"], relax_column_count: true, relax_quotes: true, max_record_size: limits.maxRow,
+      delimiter: separator,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      relax_column_count: true,
+      relax_quotes: true,
+      max_record_size: limits.maxRow,
       // The only way to learn whether a single empty cell had quotes around it.
       cast: (value: string, context) => {
         quotes ||= context.quoting;
         return value;
       },
-      // Taken here and not from the stream, which would drop rows it still holds when a later one fails.
+      // Taken here and not from the stream, which would drop rows it still holds when a later one
+      // fails.
       on_record: (cells: string[]) => {
         batch.push({ cells, quotes });
         quotes = false;
@@ -37,7 +46,8 @@ export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: stri
       for (const { cells, quotes } of batch) {
         setCells(row, cells, quotes, limits);
         each();
-        row.line += 1 + cells.reduce((lines, cell) => lines + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+        row.line +=
+          1 + cells.reduce((lines, cell) => lines + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
       }
       batch = [];
     };
@@ -48,7 +58,11 @@ export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: stri
     };
     try {
       for await (const chunk of source) {
-        if (chunk.indexOf(0) >= 0) throw new TabularError("DATA", `it holds a NUL byte after row ${row.number}: it is not a text table`);
+        if (chunk.indexOf(0) >= 0)
+          throw new TabularError(
+            "DATA",
+            `it holds a NUL byte after row ${row.number}: it is not a text table`,
+          );
         // A copy: the parser keeps what it has not finished, and a source may reuse its buffer.
         await feed((done) => parser.write(Buffer.from(chunk), done));
         yield;
@@ -62,7 +76,12 @@ export function referenceFeed(source: AsyncIterable<Uint8Array>, separator: stri
 }
 
 /** Puts cells that are text already into the row. */
-export function setCells(row: Row, cells: readonly string[], quotes: boolean, limits: TableLimits): void {
+export function setCells(
+  row: Row,
+  cells: readonly string[],
+  quotes: boolean,
+  limits: TableLimits,
+): void {
   if (cells.length > limits.maxColumns) throw tooManyColumns(row, limits);
   while (row.starts.length < cells.length) row.grow();
   const bytes = Buffer.from(cells.join(""));
@@ -81,7 +100,11 @@ export function setCells(row: Row, cells: readonly string[], quotes: boolean, li
 
 function translated(error: unknown, row: Row, limits: TableLimits): unknown {
   const { code } = error as { code?: string };
-  if (code === "CSV_QUOTE_NOT_CLOSED") return new TabularError("DATA", `a quoted cell in row ${row.number} (line ${row.line}) is never closed`);
+  if (code === "CSV_QUOTE_NOT_CLOSED")
+    return new TabularError(
+      "DATA",
+      `a quoted cell in row ${row.number} (line ${row.line}) is never closed`,
+    );
   if (code === "CSV_MAX_RECORD_SIZE") return rowTooLong(row, false, limits);
   return error;
 }

@@ -9,8 +9,8 @@ export const RELAXED = 8;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * The row under the reader, reused for every row: cells are places in a block of bytes and become text only when
- * a rule asks. It is only valid until the next row is read.
+ * The row under the reader, reused for every row: cells are places in a block of bytes and become
+ * text only when a rule asks. It is only valid until the next row is read.
  */
 export class Row {
   bytes: Buffer = EMPTY;
@@ -37,7 +37,11 @@ export class Row {
   /** Room for twice as many cells. */
   grow(): void {
     const size = this.starts.length * 2;
-    const [starts, ends, flags] = [new Int32Array(size), new Int32Array(size), new Uint8Array(size)];
+    const [starts, ends, flags] = [
+      new Int32Array(size),
+      new Int32Array(size),
+      new Uint8Array(size),
+    ];
     starts.set(this.starts);
     ends.set(this.ends);
     flags.set(this.flags);
@@ -90,8 +94,9 @@ function relaxedText(raw: string): string {
 export type Guard = (work: () => void) => void;
 
 /**
- * A source of rows. It calls back for each row, many in one step of the generator: a promise for every row would
- * cost more than reading it. After each step the caller may look at what has come together, or stop.
+ * A source of rows. It calls back for each row, many in one step of the generator: a promise for
+ * every row would cost more than reading it. After each step the caller may look at what has come
+ * together, or stop.
  */
 export type RowFeed = (row: Row, each: () => void, guard: Guard) => AsyncGenerator<void, void>;
 
@@ -99,8 +104,8 @@ export type RowFeed = (row: Row, each: () => void, guard: Guard) => AsyncGenerat
 export const unguarded: Guard = (work) => work();
 
 /**
- * Between a reader and the rules: drops the header, numbers the data rows, and lets blank lines pass only when
- * a row follows them (trailing blank lines are no rows).
+ * Between a reader and the rules: drops the header, numbers the data rows, and lets blank lines
+ * pass only when a row follows them (trailing blank lines are no rows).
  */
 export class RowGate {
   private headerPending: boolean;
@@ -109,7 +114,12 @@ export class RowGate {
   /** Columns of the file's first row, header or not. */
   firstCount = -1;
 
-  constructor(header: boolean, private readonly row: Row, private readonly onRow: (row: Row) => void, private readonly onHeader?: (row: Row) => void) {
+  constructor(
+    header: boolean,
+    private readonly row: Row,
+    private readonly onRow: (row: Row) => void,
+    private readonly onHeader?: (row: Row) => void,
+  ) {
     this.headerPending = header;
   }
 

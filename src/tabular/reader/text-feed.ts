@@ -8,15 +8,18 @@ const CR = 0x0d;
 /** What {@link RowScanner.scan} gives when the bytes end before the row does. */
 export const INCOMPLETE = -1;
 
-/** True for separators that {@link RowScanner} reads: one ASCII character that is not part of the syntax. */
+/**
+ * True for separators that {@link RowScanner} reads: one ASCII character that is not part of the
+ * syntax.
+ */
 export function isScannable(separator: string): boolean {
   const code = separator.charCodeAt(0);
   return separator.length === 1 && code < 0x80 && code !== QUOTE && code !== LF && code !== CR;
 }
 
 /**
- * Finds the cells of one row after another (RFC 4180; LF, CRLF and CR end a line). One loop over the bytes, and
- * long for that reason: half the time of a check is spent here.
+ * Finds the cells of one row after another (RFC 4180; LF, CRLF and CR end a line). One loop over
+ * the bytes, and long for that reason: half the time of a check is spent here.
  */
 export class RowScanner {
   /** 1 for the bytes that end a cell without quotes. */
@@ -27,14 +30,18 @@ export class RowScanner {
   /** True when the row was incomplete because a quoted cell is open. */
   quoteOpen = false;
 
-  constructor(private readonly separator: number, private readonly limits: TableLimits) {
+  constructor(
+    private readonly separator: number,
+    private readonly limits: TableLimits,
+  ) {
     for (const byte of [separator, LF, CR]) this.stops[byte] = 1;
     this.highest = Math.max(separator, LF, CR);
   }
 
   /**
    * Scans the row that begins at `from`, at most to `end`; `final` when nothing follows `end`.
-   * @returns where the next row begins, or {@link INCOMPLETE}: then the row is scanned anew with more bytes
+   * @returns where the next row begins, or {@link INCOMPLETE}: then the row is scanned anew with
+   * more bytes
    * @throws TabularError `DATA` for a quoted cell that never ends, `LIMIT`
    */
   scan(row: Row, from: number, end: number, final: boolean): number {
@@ -64,7 +71,11 @@ export class RowScanner {
             at++;
           }
           if (at >= end) {
-            if (final) throw new TabularError("DATA", `a quoted cell in row ${row.number} (line ${row.line}) is never closed`);
+            if (final)
+              throw new TabularError(
+                "DATA",
+                `a quoted cell in row ${row.number} (line ${row.line}) is never closed`,
+              );
             this.quoteOpen = true;
             return INCOMPLETE;
           }
@@ -125,7 +136,8 @@ export class RowScanner {
 
   private checkCells(row: Row): void {
     for (let column = 0; column < row.count; column++) {
-      if (row.ends[column]! - row.starts[column]! > this.limits.maxCell) throw cellTooLong(row, column, this.limits);
+      if (row.ends[column]! - row.starts[column]! > this.limits.maxCell)
+        throw cellTooLong(row, column, this.limits);
     }
   }
 }
@@ -133,31 +145,53 @@ export class RowScanner {
 const place = (row: Row): string => `row ${row.number}${row.line > 0 ? ` (line ${row.line})` : ""}`;
 
 export function tooManyColumns(row: Row, { maxColumns, names }: TableLimits): TabularError {
-  return new TabularError("LIMIT", `${place(row)} has more than ${maxColumns} columns: raise ${names.maxColumns} if it should`);
+  return new TabularError(
+    "LIMIT",
+    `${place(row)} has more than ${maxColumns} columns: raise ${names.maxColumns} if it should`,
+  );
 }
 
-export function cellTooLong(row: Row, column: number, { maxCell, names }: TableLimits): TabularError {
-  return new TabularError("LIMIT", `column ${column} of ${place(row)} is longer than ${sizeText(maxCell)}: raise ${names.maxCell} if it should be`);
+export function cellTooLong(
+  row: Row,
+  column: number,
+  { maxCell, names }: TableLimits,
+): TabularError {
+  return new TabularError(
+    "LIMIT",
+    `column ${column} of ${place(row)} is longer than ${sizeText(maxCell)}: raise ` +
+      `${names.maxCell} if it should be`,
+  );
 }
 
 /** @param open true when it is a quoted cell that makes the row so long */
 export function rowTooLong(row: Row, open: boolean, { maxRow, names }: TableLimits): TabularError {
   const size = sizeText(maxRow);
-  return new TabularError("LIMIT", open
-    ? `a quoted cell in ${place(row)} is not closed within ${size}: close it, or raise ${names.maxRow} if the row is that long`
-    : `${place(row)} is longer than ${size}: raise ${names.maxRow} if it should be`);
+  return new TabularError(
+    "LIMIT",
+    open
+      ? `a quoted cell in ${place(row)} is not closed within ${size}: close it, or raise ` +
+          `${names.maxRow} if the row is that long`
+      : `${place(row)} is longer than ${size}: raise ${names.maxRow} if it should be`,
+  );
 }
 
 /** Bytes looked at in one step. */
 const BLOCK = 64 << 10;
 
-/** Rows of separated text, found by our own scanner: several times faster than the reference reader. */
-export function scannedFeed(source: AsyncIterable<Uint8Array>, separator: string, limits: TableLimits): RowFeed {
+/**
+ * Rows of separated text, found by our own scanner: several times faster than the reference reader.
+ */
+export function scannedFeed(
+  source: AsyncIterable<Uint8Array>,
+  separator: string,
+  limits: TableLimits,
+): RowFeed {
   return async function* (row, each, guard) {
     const scanner = new RowScanner(separator.charCodeAt(0), limits);
     let buffer = Buffer.allocUnsafe(BLOCK * 2);
     let used = 0;
-    // A row longer than the buffer is scanned anew only when twice as much has come: otherwise it would be quadratic.
+    // A row longer than the buffer is scanned anew only when twice as much has come: otherwise it
+    // would be quadratic.
     let enough = 0;
     const step = (final: boolean): void => {
       row.setBlock(buffer, used);
@@ -177,7 +211,11 @@ export function scannedFeed(source: AsyncIterable<Uint8Array>, separator: string
     for await (const chunk of source) {
       for (let offset = 0; offset < chunk.length; offset += BLOCK) {
         const part = chunk.subarray(offset, offset + BLOCK);
-        if (part.indexOf(0) >= 0) throw new TabularError("DATA", `it holds a NUL byte after row ${row.number}: it is not a text table`);
+        if (part.indexOf(0) >= 0)
+          throw new TabularError(
+            "DATA",
+            `it holds a NUL byte after row ${row.number}: it is not a text table`,
+          );
         if (used + part.length > buffer.length) buffer = larger(buffer, used, used + part.length);
         buffer.set(part, used);
         used += part.length;
@@ -197,7 +235,16 @@ function larger(buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffe
   return grown;
 }
 
-/** Rows of text: from our own scanner where it can read the separator, else from the reference reader. */
-export async function textFeed(text: AsyncIterable<Uint8Array>, separator: string, limits: TableLimits): Promise<RowFeed> {
-  return isScannable(separator) ? scannedFeed(text, separator, limits) : (await import("./reference-feed.js")).referenceFeed(text, separator, limits);
+/**
+ * Rows of text: from our own scanner where it can read the separator, else from the reference
+ * reader.
+ */
+export async function textFeed(
+  text: AsyncIterable<Uint8Array>,
+  separator: string,
+  limits: TableLimits,
+): Promise<RowFeed> {
+  return isScannable(separator)
+    ? scannedFeed(text, separator, limits)
+    : (await import("./reference-feed.js")).referenceFeed(text, separator, limits);
 }

@@ -11,7 +11,10 @@ export type Conversion = typeof CONVERTED | typeof VALUE_ERROR | typeof INDEX_ER
 
 /** Takes what a rule found. */
 export interface Report {
-  /** @param detail what is special to the row @param column where the value is; -1 where there is none */
+  /**
+   * @param detail what is special to the row
+   * @param column where the value is; -1 where there is none
+   */
   violation(kind: ErrorKind, detail: string, column: number): void;
 }
 
@@ -33,7 +36,12 @@ export interface JudgedRule<T> extends Rule<T> {
 }
 
 /** Reports every rule that a value breaks. */
-export function applyRules<T>(rules: readonly JudgedRule<T>[], value: T, report: Report, column: number): void {
+export function applyRules<T>(
+  rules: readonly JudgedRule<T>[],
+  value: T,
+  report: Report,
+  column: number,
+): void {
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
     if (!rule.keeps(value)) report.violation(rule.kind, rule.text(value), column);
@@ -56,7 +64,10 @@ export type Scalar = string | number | bigint | boolean;
 
 /** What rules need beyond the schema, loaded once before the first row. */
 export interface RuleEnvironment {
-  /** Compiles a pattern for the chosen engine. @throws TabularError `SCHEMA` when the engine does not know it */
+  /**
+   * Compiles a pattern for the chosen engine.
+   * @throws TabularError `SCHEMA` when the engine does not know it
+   */
   pattern(pattern: string, property: string): (text: string) => boolean;
   /** Makes the kind of error that breaking a rule is. */
   kind(keyword: string | null, property: string | null, before: string, after: string): ErrorKind;

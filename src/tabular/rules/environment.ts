@@ -3,12 +3,16 @@ import type { TableSchema } from "../schema/table-schema.js";
 import type { RuleEnvironment } from "./check.js";
 import type { GuardedWork } from "./time-guard.js";
 
-/** Compiles a pattern for V8: by code points where it can be, else as older patterns with idle escapes need it. */
+/**
+ * Compiles a pattern for V8: by code points where it can be, else as older patterns with idle
+ * escapes need it.
+ */
 function nativePattern(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "u");
   } catch {
-    // `\-` and `\_` outside a class are errors under `u`, and common in patterns written for other languages.
+    // `\-` and `\_` outside a class are errors under `u`, and common in patterns written for other
+    // languages.
     return new RegExp(pattern);
   }
 }
@@ -25,22 +29,39 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Who runs patterns. `native`: V8, fast, may backtrack for ever, so it runs under a budget of time. `linear`: RE2,
- * slower, in time proportional to the text whatever the pattern; it knows no look-around and no back-references.
+ * Who runs patterns. `native`: V8, fast, may backtrack for ever, so it runs under a budget of time.
+ * `linear`: RE2, slower, in time proportional to the text whatever the pattern; it knows no
+ * look-around and no back-references.
  */
 export type PatternEngine = "native" | "linear";
 
-/** Loads what the schema's rules need. @throws TabularError `SCHEMA` for a pattern that the engine does not know */
-export async function loadEnvironment(schema: TableSchema, engine: PatternEngine, state: GuardedWork): Promise<Omit<RuleEnvironment, "kind">> {
-  const objects = schema.properties.flatMap(({ keywords, items }) => (items === undefined ? [keywords] : [keywords, items]));
-  const formats = objects.some(({ format }) => typeof format === "string") ? await loadFormats() : undefined;
+/**
+ * Loads what the schema's rules need.
+ * @throws TabularError `SCHEMA` for a pattern that the engine does not know
+ */
+export async function loadEnvironment(
+  schema: TableSchema,
+  engine: PatternEngine,
+  state: GuardedWork,
+): Promise<Omit<RuleEnvironment, "kind">> {
+  const objects = schema.properties.flatMap(({ keywords, items }) =>
+    items === undefined ? [keywords] : [keywords, items],
+  );
+  const formats = objects.some(({ format }) => typeof format === "string")
+    ? await loadFormats()
+    : undefined;
   const hasPatterns = objects.some(({ pattern }) => typeof pattern === "string");
-  const pattern = engine === "linear" && hasPatterns ? await linearPatterns() : nativePatterns(state);
+  const pattern =
+    engine === "linear" && hasPatterns ? await linearPatterns() : nativePatterns(state);
   return { pattern, format: (name) => formats?.get(name) };
 }
 
 /** True when V8 will run patterns. */
-export const runsPatterns = (schema: TableSchema): boolean => schema.properties.some(({ keywords, items }) => typeof keywords.pattern === "string" || typeof items?.pattern === "string");
+export const runsPatterns = (schema: TableSchema): boolean =>
+  schema.properties.some(
+    ({ keywords, items }) =>
+      typeof keywords.pattern === "string" || typeof items?.pattern === "string",
+  );
 
 function nativePatterns(state: GuardedWork): RuleEnvironment["pattern"] {
   return (pattern, property) => {
@@ -53,13 +74,22 @@ function nativePatterns(state: GuardedWork): RuleEnvironment["pattern"] {
 }
 
 async function linearPatterns(): Promise<RuleEnvironment["pattern"]> {
-  const [{ RE2JS }, { linearSyntax }] = await Promise.all([import("re2js"), import("./linear-syntax.js")]);
+  const [{ RE2JS }, { linearSyntax }] = await Promise.all([
+    import("re2js"),
+    import("./linear-syntax.js"),
+  ]);
   return (pattern, property) => {
     try {
       const expression = RE2JS.compile(linearSyntax(pattern));
       return (text) => expression.matcher(text).find();
     } catch (cause) {
-      throw new TabularError("SCHEMA", `property ${property}: its pattern ${pattern} needs more than the linear-time engine knows (${(cause as Error).message}): look-around and back-references are not available here`, { cause });
+      throw new TabularError(
+        "SCHEMA",
+        `property ${property}: its pattern ${pattern} needs more than the linear-time ` +
+          `engine knows (${(cause as Error).message}): look-around and back-references are ` +
+          "not available here",
+        { cause },
+      );
     }
   };
 }
@@ -68,9 +98,13 @@ async function loadFormats(): Promise<Map<string, (text: string) => boolean>> {
   const { fullFormats } = await import("ajv-formats/dist/formats.js");
   const tests = new Map<string, (text: string) => boolean>();
   for (const [name, format] of Object.entries(fullFormats)) {
-    const validate = typeof format === "object" && format !== null && "validate" in format ? format.validate : format;
+    const validate =
+      typeof format === "object" && format !== null && "validate" in format
+        ? format.validate
+        : format;
     if (validate instanceof RegExp) tests.set(name, (text) => validate.test(text));
-    else if (typeof validate === "function") tests.set(name, (text) => (validate as (text: string) => boolean)(text));
+    else if (typeof validate === "function")
+      tests.set(name, (text) => (validate as (text: string) => boolean)(text));
   }
   return tests;
 }

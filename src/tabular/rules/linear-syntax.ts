@@ -1,21 +1,27 @@
-// JavaScript's and RE2's patterns look alike but differ in what a few signs stand for. This writes a JavaScript
-// pattern so that RE2 means the same by it; what RE2 cannot do (look around, back-references) it refuses itself.
+// JavaScript's and RE2's patterns look alike but differ in what a few signs stand for. This writes
+// a JavaScript pattern so that RE2 means the same by it; what RE2 cannot do (look around,
+// back-references) it refuses itself.
 
-const SPACES = "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
-const NOT_SPACES = "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}";
+const SPACES =
+  "\\t\\n\\x{b}\\f\\r " +
+  "\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
+const NOT_SPACES =
+  "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}";
 const ANY = "[^\\n\\r\\x{2028}\\x{2029}]";
 const NOTHING = "[^\\x{0}-\\x{10ffff}]";
 const ANYTHING = "[\\x{0}-\\x{10ffff}]";
 
-const code = (hex: string | number): string => `\\x{${typeof hex === "number" ? hex.toString(16) : hex}}`;
+const code = (hex: string | number): string =>
+  `\\x{${typeof hex === "number" ? hex.toString(16) : hex}}`;
 /** An escape of a character code: `\x41`, `\u0041`, a pair of surrogates, `\u{1f600}`. */
-const CODE = /^\\(?:x([0-9a-f]{2})|u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]+)\})/i;
+const CODE =
+  /^\\(?:x([0-9a-f]{2})|u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]+)\})/i;
 
 /** The same pattern in the syntax of RE2. */
 export function linearSyntax(pattern: string): string {
   let out = "";
   let inClass = false;
-  for (let at = 0; at < pattern.length; ) {
+  for (let at = 0; at < pattern.length;) {
     const rest = pattern.slice(at);
     const character = rest[0]!;
     if (character === "\\") {
@@ -38,7 +44,12 @@ export function linearSyntax(pattern: string): string {
         at += rest.startsWith("[^") ? 2 : 1;
       }
     } else {
-      out += character === "." ? ANY : character === "{" && !/^\{\d+(,\d*)?\}/.test(rest) ? "\\{" : character;
+      out +=
+        character === "."
+          ? ANY
+          : character === "{" && !/^\{\d+(,\d*)?\}/.test(rest)
+            ? "\\{"
+            : character;
       at++;
     }
   }
@@ -50,19 +61,32 @@ function escape(rest: string, inClass: boolean): [text: string, length: number] 
   const match = CODE.exec(rest);
   if (match) {
     const [whole, byte, high, low, unit, point] = match;
-    if (high !== undefined && low !== undefined) return [code(0x10000 + ((parseInt(high, 16) - 0xd800) << 10) + (parseInt(low, 16) - 0xdc00)), whole.length];
+    if (high !== undefined && low !== undefined)
+      return [
+        code(0x10000 + ((parseInt(high, 16) - 0xd800) << 10) + (parseInt(low, 16) - 0xdc00)),
+        whole.length,
+      ];
     return [code((byte ?? unit ?? point)!), whole.length];
   }
   const next = rest[1];
   switch (next) {
-    case "s": return [inClass ? SPACES : `[${SPACES}]`, 2];
-    case "S": return [inClass ? NOT_SPACES : `[^${SPACES}]`, 2];
-    case "b": return [inClass ? "\\x{8}" : "\\b", 2];
-    case "0": return ["\\x{0}", 2];
-    case "v": return ["\\x{b}", 2];
-    case "c": return /^\\c[A-Za-z]/.test(rest) ? [code(rest.charCodeAt(2) % 32), 3] : ["\\\\", 1];
-    case undefined: return ["\\", 1];
-    // Letters and digits that are not escapes of JavaScript stand for themselves there, but may mean something to RE2 (`\A`, `\z`, `\Q`).
-    default: return [/[a-zA-Z]/.test(next) && !/[dDwWBnrtfpPk]/.test(next) ? next : `\\${next}`, 2];
+    case "s":
+      return [inClass ? SPACES : `[${SPACES}]`, 2];
+    case "S":
+      return [inClass ? NOT_SPACES : `[^${SPACES}]`, 2];
+    case "b":
+      return [inClass ? "\\x{8}" : "\\b", 2];
+    case "0":
+      return ["\\x{0}", 2];
+    case "v":
+      return ["\\x{b}", 2];
+    case "c":
+      return /^\\c[A-Za-z]/.test(rest) ? [code(rest.charCodeAt(2) % 32), 3] : ["\\\\", 1];
+    case undefined:
+      return ["\\", 1];
+    // Letters and digits that are not escapes of JavaScript stand for themselves there, but may
+    // mean something to RE2 (`\A`, `\z`, `\Q`).
+    default:
+      return [/[a-zA-Z]/.test(next) && !/[dDwWBnrtfpPk]/.test(next) ? next : `\\${next}`, 2];
   }
 }

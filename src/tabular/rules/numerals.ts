@@ -12,8 +12,15 @@ const POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}
 /** Longer numerals may be beyond a double's range without an exponent. */
 const SAFE_LENGTH = 300;
 
-/** A whole number: a sign or none, digits; blanks around do not count. `undefined` when the cell is none. */
-export function readInteger(bytes: Buffer, start: number, end: number): number | bigint | undefined {
+/**
+ * A whole number: a sign or none, digits; blanks around do not count. `undefined` when the cell is
+ * none.
+ */
+export function readInteger(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): number | bigint | undefined {
   while (start < end && isBlank(bytes[start]!)) start++;
   while (end > start && isBlank(bytes[end - 1]!)) end--;
   const first = bytes[start];
@@ -25,7 +32,8 @@ export function readInteger(bytes: Buffer, start: number, end: number): number |
     if (!isDigit(byte)) return undefined;
     value = value * 10 + (byte - 0x30);
   }
-  if (end - at > EXACT_DIGITS) return BigInt(bytes.toString("latin1", first === PLUS ? at : start, end));
+  if (end - at > EXACT_DIGITS)
+    return BigInt(bytes.toString("latin1", first === PLUS ? at : start, end));
   return first === MINUS ? 0 - value : value;
 }
 
@@ -39,7 +47,10 @@ export function isInteger(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** A decimal number with or without exponent; blanks around do not count. NaN when the cell is none, or is beyond a double. */
+/**
+ * A decimal number with or without exponent; blanks around do not count. NaN when the cell is none,
+ * or is beyond a double.
+ */
 export function readNumber(bytes: Buffer, start: number, end: number): number {
   while (start < end && isBlank(bytes[start]!)) start++;
   while (end > start && isBlank(bytes[end - 1]!)) end--;
@@ -59,7 +70,8 @@ export function readNumber(bytes: Buffer, start: number, end: number): number {
   }
   if (digits === 0) return Number.NaN;
   // Both operands exact, so the quotient is the nearest double (Clinger 1990).
-  if (at === end && digits <= EXACT_DIGITS) return first === MINUS ? -(mantissa / POWERS[decimals]!) : mantissa / POWERS[decimals]!;
+  if (at === end && digits <= EXACT_DIGITS)
+    return first === MINUS ? -(mantissa / POWERS[decimals]!) : mantissa / POWERS[decimals]!;
   if (at < end && !isExponent(bytes, at, end)) return Number.NaN;
   const value = Number(bytes.toString("latin1", start, end));
   return Number.isFinite(value) ? value : Number.NaN;
@@ -81,7 +93,10 @@ export function isNumber(bytes: Buffer, start: number, end: number): boolean {
   }
   if (digits === 0) return false;
   if (at === end && digits < SAFE_LENGTH) return true;
-  return (at === end || isExponent(bytes, at, end)) && Number.isFinite(Number(bytes.toString("latin1", start, end)));
+  return (
+    (at === end || isExponent(bytes, at, end)) &&
+    Number.isFinite(Number(bytes.toString("latin1", start, end)))
+  );
 }
 
 function isExponent(bytes: Buffer, at: number, end: number): boolean {
@@ -101,6 +116,7 @@ export function readBoolean(bytes: Buffer, start: number, end: number): boolean 
   const word = end - start === 4 ? TRUE : FALSE;
   if (end - start !== word.length) return undefined;
   // Bit 0x20 makes ASCII letters lower case; no other byte becomes one of these letters by it.
-  for (let index = 0; index < word.length; index++) if ((bytes[start + index]! | 0x20) !== word[index]) return undefined;
+  for (let index = 0; index < word.length; index++)
+    if ((bytes[start + index]! | 0x20) !== word[index]) return undefined;
   return word === TRUE;
 }

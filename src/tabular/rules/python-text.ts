@@ -17,7 +17,11 @@ export function quoted(text: string): string {
   let shown = 0;
   for (const character of text) {
     if (shown++ === SHOWN_CHARACTERS) return `${out}${quote}… (${text.length} characters)`;
-    out += character === quote ? `\\${quote}` : (SHORT[character] ?? (character !== " " && UNPRINTABLE.test(character) ? escaped(character) : character));
+    out +=
+      character === quote
+        ? `\\${quote}`
+        : (SHORT[character] ??
+          (character !== " " && UNPRINTABLE.test(character) ? escaped(character) : character));
   }
   return out + quote;
 }
@@ -25,7 +29,9 @@ export function quoted(text: string): string {
 function escaped(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
-  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
+  return code < 0x10000
+    ? `\\u${code.toString(16).padStart(4, "0")}`
+    : `\\U${code.toString(16).padStart(8, "0")}`;
 }
 
 /** Python's `repr` of a float: at least one decimal, exponents of two digits. */
@@ -41,19 +47,30 @@ export function floatText(value: number): string {
 }
 
 /** Digits of a whole number. */
-export const integerText = (value: number | bigint): string => (typeof value === "number" && Math.abs(value) >= 1e21 ? BigInt(value).toString() : String(value === 0 ? 0 : value));
+export const integerText = (value: number | bigint): string =>
+  typeof value === "number" && Math.abs(value) >= 1e21
+    ? BigInt(value).toString()
+    : String(value === 0 ? 0 : value);
 
-/** Python's `repr` of a value from JSON; whole numbers as digits unless their column holds floats. */
+/**
+ * Python's `repr` of a value from JSON; whole numbers as digits unless their column holds floats.
+ */
 export function valueText(value: unknown, floats = false): string {
   switch (typeof value) {
-    case "string": return quoted(value);
-    case "bigint": return integerText(value);
-    case "number": return floats || !Number.isInteger(value) ? floatText(value) : integerText(value);
-    case "boolean": return value ? "True" : "False";
+    case "string":
+      return quoted(value);
+    case "bigint":
+      return integerText(value);
+    case "number":
+      return floats || !Number.isInteger(value) ? floatText(value) : integerText(value);
+    case "boolean":
+      return value ? "True" : "False";
     default:
       if (Array.isArray(value)) return listText(value, (element) => valueText(element, floats));
       if (value === null || value === undefined) return "None";
-      return `{${Object.entries(value).map(([key, member]) => `${quoted(key)}: ${valueText(member, floats)}`).join(", ")}}`;
+      return `{${Object.entries(value)
+        .map(([key, member]) => `${quoted(key)}: ${valueText(member, floats)}`)
+        .join(", ")}}`;
   }
 }
 

@@ -14,8 +14,9 @@ const entry = globalThis as { [ENTRY]?: () => void };
 const script = new Script(`globalThis[Symbol.for("arkgraph.guarded")]()`);
 
 /**
- * Ends work that takes longer than the file's budget. V8 leaves a pattern that backtracks for ever only when its
- * execution is terminated, which is what the time-out of a script does; everything the script calls counts.
+ * Ends work that takes longer than the file's budget. V8 leaves a pattern that backtracks for ever
+ * only when its execution is terminated, which is what the time-out of a script does; everything
+ * the script calls counts.
  */
 export function timeGuard(state: GuardedWork, limits: TableLimits): Guard {
   let spent = 0;
@@ -28,7 +29,11 @@ export function timeGuard(state: GuardedWork, limits: TableLimits): Guard {
       script.runInThisContext({ timeout: Math.max(1, Math.ceil(budget - spent)) });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-      throw new TabularError("LIMIT", `the pattern of property ${state.property} takes too long: make it simpler, or raise ${limits.names.patternSeconds} (now ${limits.patternSeconds})`);
+      throw new TabularError(
+        "LIMIT",
+        `the pattern of property ${state.property} takes too long: make it simpler, or ` +
+          `raise ${limits.names.patternSeconds} (now ${limits.patternSeconds})`,
+      );
     } finally {
       entry[ENTRY] = outer;
       spent += performance.now() - began;

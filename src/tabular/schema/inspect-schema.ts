@@ -2,21 +2,35 @@ import { TabularError } from "../limits.js";
 import { type ColumnIndex, KEYWORDS } from "./keywords.js";
 import { readProperty, readSchema, type TableProperty, unescapeSeparator } from "./table-schema.js";
 
-/** Something to know about a schema. An error keeps it from being applied, or makes it say what cannot be meant. */
+/**
+ * Something to know about a schema. An error keeps it from being applied, or makes it say what
+ * cannot be meant.
+ */
 export interface SchemaRemark {
   level: "error" | "warning";
   message: string;
 }
 
-const KNOWN_KEYS = new Set(["description", "index", "valueURL", "type", "items", ...Object.keys(KEYWORDS)]);
+const KNOWN_KEYS = new Set([
+  "description",
+  "index",
+  "valueURL",
+  "type",
+  "items",
+  ...Object.keys(KEYWORDS),
+]);
 
 /**
- * Looks at a schema as a whole: is each property sound, do two describe the same column, is there a keyword that
- * judges nothing?
+ * Looks at a schema as a whole: is each property sound, do two describe the same column, is there a
+ * keyword that judges nothing?
  * @param columns of the table it is for, where known
  * @param formats names of formats that are checked
  */
-export function inspectSchema(document: unknown, columns: number | undefined, formats: ReadonlySet<string>): SchemaRemark[] {
+export function inspectSchema(
+  document: unknown,
+  columns: number | undefined,
+  formats: ReadonlySet<string>,
+): SchemaRemark[] {
   const remarks: SchemaRemark[] = [];
   const error = (message: string): unknown => remarks.push({ level: "error", message });
   const warn = (message: string): unknown => remarks.push({ level: "warning", message });
@@ -24,8 +38,14 @@ export function inspectSchema(document: unknown, columns: number | undefined, fo
   const sound: TableProperty[] = [];
   const given = shell?.["properties"];
   // Each property by itself, so that one that is not sound does not hide the others.
-  const properties = typeof given === "object" && given !== null && !Array.isArray(given) ? Object.entries(given) : undefined;
-  const schema = attempt(() => readSchema(properties ? { ...shell, properties: {} } : document), error);
+  const properties =
+    typeof given === "object" && given !== null && !Array.isArray(given)
+      ? Object.entries(given)
+      : undefined;
+  const schema = attempt(
+    () => readSchema(properties ? { ...shell, properties: {} } : document),
+    error,
+  );
   for (const [name, property] of properties ?? []) {
     const read = attempt(() => readProperty(name, property), error);
     if (!read) continue;
@@ -33,13 +53,17 @@ export function inspectSchema(document: unknown, columns: number | undefined, fo
     keywordRemarks(name, property as Record<string, unknown>, read, formats, warn);
   }
   if (schema) {
-    if (unescapeSeparator(schema.separator) === "") error("the schema gives no separator, so no table can be checked against it");
+    if (unescapeSeparator(schema.separator) === "")
+      error("the schema gives no separator, so no table can be checked against it");
     const names = new Set((properties ?? []).map(([name]) => name));
-    for (const name of schema.required) if (!names.has(name)) error(`required names ${name}, which is no property: no row can conform`);
+    for (const name of schema.required)
+      if (!names.has(name))
+        error(`required names ${name}, which is no property: no row can conform`);
     if (properties?.length === 0) warn("the schema describes no column");
   }
   overlaps(sound, error);
-  if (columns !== undefined) for (const { name, index } of sound) beyond(name, index, columns, error);
+  if (columns !== undefined)
+    for (const { name, index } of sound) beyond(name, index, columns, error);
   return remarks;
 }
 
@@ -53,32 +77,59 @@ function attempt<T>(work: () => T, error: (message: string) => unknown): T | und
   }
 }
 
-function keywordRemarks(name: string, object: Record<string, unknown>, { type, items }: TableProperty, formats: ReadonlySet<string>, warn: (message: string) => unknown): void {
-  for (const [place, keys, judged] of [[name, object, type], [`${name}: items`, items as Record<string, unknown> | undefined, items?.type]] as const) {
+function keywordRemarks(
+  name: string,
+  object: Record<string, unknown>,
+  { type, items }: TableProperty,
+  formats: ReadonlySet<string>,
+  warn: (message: string) => unknown,
+): void {
+  for (const [place, keys, judged] of [
+    [name, object, type],
+    [`${name}: items`, items as Record<string, unknown> | undefined, items?.type],
+  ] as const) {
     for (const key of Object.keys(keys ?? {})) {
       const keyword = KEYWORDS[key];
-      if (!KNOWN_KEYS.has(key)) warn(`property ${place}: ${key} is not a keyword: it judges nothing`);
-      else if (keyword && keys![key] !== null && !keyword.types.includes(judged!)) warn(`property ${place}: ${key} judges nothing in a column of type ${judged}`);
+      if (!KNOWN_KEYS.has(key))
+        warn(`property ${place}: ${key} is not a keyword: it judges nothing`);
+      else if (keyword && keys![key] !== null && !keyword.types.includes(judged!))
+        warn(`property ${place}: ${key} judges nothing in a column of type ${judged}`);
     }
     const format = keys?.["format"];
-    if (typeof format === "string" && judged === "string" && !formats.has(format)) warn(`property ${place}: the format ${format} is not known: it judges nothing`);
-    if (typeof keys?.["description"] === "string" && keys["description"].trim() === "") warn(`property ${place}: its description is empty`);
+    if (typeof format === "string" && judged === "string" && !formats.has(format))
+      warn(`property ${place}: the format ${format} is not known: it judges nothing`);
+    if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
+      warn(`property ${place}: its description is empty`);
   }
 }
 
-const end = (index: ColumnIndex): number => (index.kind === "column" ? index.at + 1 : (index.to ?? Infinity));
+const end = (index: ColumnIndex): number =>
+  index.kind === "column" ? index.at + 1 : (index.to ?? Infinity);
 const start = (index: ColumnIndex): number => (index.kind === "column" ? index.at : index.from);
 
 function overlaps(properties: readonly TableProperty[], error: (message: string) => unknown): void {
   const sorted = properties.toSorted((a, b) => start(a.index) - start(b.index));
   let widest = sorted[0];
   for (const property of sorted.slice(1)) {
-    if (start(property.index) < end(widest!.index)) error(`properties ${widest!.name} and ${property.name} both describe column ${start(property.index)}`);
+    if (start(property.index) < end(widest!.index))
+      error(
+        `properties ${widest!.name} and ${property.name} both describe column ` +
+          `${start(property.index)}`,
+      );
     if (end(property.index) > end(widest!.index)) widest = property;
   }
 }
 
-function beyond(name: string, index: ColumnIndex, columns: number, error: (message: string) => unknown): void {
+function beyond(
+  name: string,
+  index: ColumnIndex,
+  columns: number,
+  error: (message: string) => unknown,
+): void {
   const last = index.kind === "slice" && index.to === undefined ? index.from : end(index) - 1;
-  if (last >= columns) error(`property ${name}: column ${last} is out of range: the first row of the data has ${columns} columns, 0 to ${columns - 1}`);
+  if (last >= columns)
+    error(
+      `property ${name}: column ${last} is out of range: the first row of the data has ` +
+        `${columns} columns, 0 to ${columns - 1}`,
+    );
 }

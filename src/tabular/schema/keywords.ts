@@ -22,7 +22,14 @@ export const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly str
 };
 
 const EXPECTED: Record<Kind, string> = {
-  number: "a number", positive: "a number above 0", count: "a whole number from 0", text: "text", truth: "true or false", list: "an array of values", pattern: "a regular expression", any: "a value",
+  number: "a number",
+  positive: "a number above 0",
+  count: "a whole number from 0",
+  text: "text",
+  truth: "true or false",
+  list: "an array of values",
+  pattern: "a regular expression",
+  any: "a value",
 };
 
 const fits: Record<Kind, (value: unknown) => boolean> = {
@@ -36,27 +43,43 @@ const fits: Record<Kind, (value: unknown) => boolean> = {
   any: () => true,
 };
 
-const BOUNDS = [["minimum", "maximum"], ["minLength", "maxLength"], ["minItems", "maxItems"]] as const;
+const BOUNDS = [
+  ["minimum", "maximum"],
+  ["minLength", "maxLength"],
+  ["minItems", "maxItems"],
+] as const;
 
 /** What is wrong with the keywords of a property or of an array's items; null equals absence. */
 export function keywordProblem(object: Record<string, unknown>, type: string): string | undefined {
   for (const [keyword, { kind, types }] of Object.entries(KEYWORDS)) {
     const value = object[keyword];
-    // A keyword of another type judges nothing (JSON Schema, section 6); `schema check` points at it.
+    // A keyword of another type judges nothing (JSON Schema, section 6); `schema check` points at
+    // it.
     if (value === undefined || value === null || !types.includes(type)) continue;
-    if (!fits[kind](value)) return `its ${keyword} must be ${EXPECTED[kind]}, not ${JSON.stringify(value)}`;
+    if (!fits[kind](value))
+      return `its ${keyword} must be ${EXPECTED[kind]}, not ${JSON.stringify(value)}`;
     const bad = kind === "pattern" ? patternProblem(value as string) : undefined;
     if (bad !== undefined) return bad;
   }
   for (const [low, high] of BOUNDS) {
     const [least, most] = [object[low], object[high]];
-    if (KEYWORDS[low]!.types.includes(type) && typeof least === "number" && typeof most === "number" && least > most) return `its ${low} ${least} is above its ${high} ${most}`;
+    if (
+      KEYWORDS[low]!.types.includes(type) &&
+      typeof least === "number" &&
+      typeof most === "number" &&
+      least > most
+    )
+      return `its ${low} ${least} is above its ${high} ${most}`;
   }
   return undefined;
 }
 
-/** Where a property's cells are: one column, or for an array the columns `from` up to `to`, which is not included. */
-export type ColumnIndex = { kind: "column"; at: number } | { kind: "slice"; from: number; to: number | undefined };
+/**
+ * Where a property's cells are: one column, or for an array the columns `from` up to `to`, which is
+ * not included.
+ */
+export type ColumnIndex =
+  { kind: "column"; at: number } | { kind: "slice"; from: number; to: number | undefined };
 
 const OPEN_END = /^(\d+)::$/;
 const OPEN_START = /^::(\d+)$/;
@@ -71,17 +94,27 @@ const LARGEST = 1_000_000_000;
  */
 export function parseColumnIndex(value: unknown, isArray: boolean): ColumnIndex | string {
   const text = typeof value === "number" ? String(value) : value;
-  if (typeof text !== "string") return `its index must be ${isArray ? "a slice" : "a number"}, not ${JSON.stringify(value) ?? "absent"}`;
+  if (typeof text !== "string")
+    return (
+      `its index must be ${isArray ? "a slice" : "a number"}, not ` +
+      `${JSON.stringify(value) ?? "absent"}`
+    );
   if (isArray) return parseSlice(text);
   if (/^\d+$/.test(text) && Number(text) <= LARGEST) return { kind: "column", at: Number(text) };
-  if (text.includes(":")) return `its index ${text} is a slice, which only an array can have: give the number of one column`;
+  if (text.includes(":"))
+    return (
+      `its index ${text} is a slice, which only an array can have: give the number of one ` +
+      "column"
+    );
   return `its index ${text} is not a column: columns are counted from 0`;
 }
 
 function parseSlice(text: string): ColumnIndex | string {
-  const sense = "write i:: (from column i to the end), ::i (up to column i, which is not included) or i:j";
+  const sense =
+    "write i:: (from column i to the end), ::i (up to column i, which is not included) or i:j";
   let match = OPEN_END.exec(text);
-  if (match && Number(match[1]) <= LARGEST) return { kind: "slice", from: Number(match[1]), to: undefined };
+  if (match && Number(match[1]) <= LARGEST)
+    return { kind: "slice", from: Number(match[1]), to: undefined };
   match = OPEN_START.exec(text) ?? CLOSED.exec(text);
   if (!match) return `its index ${text} is not a slice: ${sense}`;
   const from = match.length === 3 ? Number(match[1]) : 0;
@@ -101,18 +134,24 @@ export interface HeaderDifferences {
 const LISTED = 10;
 
 /**
- * Compares a header with the names of a schema. Properties of arrays stand for several columns and are left out, and
- * so are empty names; a number behind a name tells columns of one name apart.
+ * Compares a header with the names of a schema. Properties of arrays stand for several columns and
+ * are left out, and so are empty names; a number behind a name tells columns of one name apart.
  */
-export function headerDifferences({ properties }: TableSchema, header: readonly string[]): HeaderDifferences {
+export function headerDifferences(
+  { properties }: TableSchema,
+  header: readonly string[],
+): HeaderDifferences {
   const differences: HeaderDifferences = { total: 0, columns: [] };
   for (const { name, index } of properties) {
     const found = index.kind === "column" ? header[index.at]?.trim() : undefined;
-    if (found === undefined || found === "" || found === name.trim() || isNumbered(name, found)) continue;
+    if (found === undefined || found === "" || found === name.trim() || isNumbered(name, found))
+      continue;
     differences.total++;
-    if (differences.columns.length < LISTED) differences.columns.push({ column: (index as { at: number }).at, found, expected: name });
+    if (differences.columns.length < LISTED)
+      differences.columns.push({ column: (index as { at: number }).at, found, expected: name });
   }
   return differences;
 }
 
-const isNumbered = (name: string, found: string): boolean => name.startsWith(`${found}_`) && /^\d+$/.test(name.slice(found.length + 1));
+const isNumbered = (name: string, found: string): boolean =>
+  name.startsWith(`${found}_`) && /^\d+$/.test(name.slice(found.length + 1));

@@ -21,11 +21,22 @@ export interface PackagedSchema {
 }
 
 /**
- * The schemas of the CM4AI pipeline that come with the product, in the order of their identifiers. Identifiers,
- * names, columns and constraints are those of fairscape/cm4ai-schemas (MIT licence, Copyright (c) 2024 fairscape).
+ * The schemas of the CM4AI pipeline that come with the product, in the order of their identifiers.
+ * Identifiers, names, columns and constraints are those of fairscape/cm4ai-schemas (MIT licence,
+ * Copyright (c) 2024 fairscape).
  */
 export const PACKAGED_SCHEMAS: readonly PackagedSchema[] = [
-  apmsEmbedding, apmsGeneNodes, apmsEdges, coembedding, hierarchyCx, hierarchyCutoff, imageEmbedding, imageLabels, imageGeneNodes, imageSamples, imageUnique,
+  apmsEmbedding,
+  apmsGeneNodes,
+  apmsEdges,
+  coembedding,
+  hierarchyCx,
+  hierarchyCutoff,
+  imageEmbedding,
+  imageLabels,
+  imageGeneNodes,
+  imageSamples,
+  imageUnique,
 ];
 
 const ARK = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:?\/?(?=\d{5})/i;

@@ -25,7 +25,8 @@ export interface TableSchema {
 
 const TYPES = new Set(["string", "number", "integer", "array", "boolean", "null"]);
 const ITEM_TYPES = new Set(["string", "number", "integer", "boolean"]);
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const refuse = (message: string): never => {
   throw new TabularError("SCHEMA", message);
 };
@@ -36,7 +37,11 @@ export function parseSchemaText(text: string): TableSchema {
   try {
     document = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
-    throw new TabularError("SCHEMA", `the schema is not JSON: ${(cause as Error).message.replaceAll(/\s+/g, " ")}`, { cause });
+    throw new TabularError(
+      "SCHEMA",
+      `the schema is not JSON: ${(cause as Error).message.replaceAll(/\s+/g, " ")}`,
+      { cause },
+    );
   }
   return readSchema(document);
 }
@@ -45,9 +50,16 @@ export function parseSchemaText(text: string): TableSchema {
 export function readSchema(document: unknown): TableSchema {
   if (!isObject(document)) return refuse("the schema is not a JSON object");
   const { properties = {}, required, header } = document;
-  if (!isObject(properties)) return refuse("the schema's properties must be an object of property name and property");
-  if (required !== undefined && required !== null && !(Array.isArray(required) && required.every((name) => typeof name === "string"))) return refuse("the schema's required must be an array of property names");
-  if (header !== undefined && header !== null && typeof header !== "boolean") return refuse("the schema's header must be true or false");
+  if (!isObject(properties))
+    return refuse("the schema's properties must be an object of property name and property");
+  if (
+    required !== undefined &&
+    required !== null &&
+    !(Array.isArray(required) && required.every((name) => typeof name === "string"))
+  )
+    return refuse("the schema's required must be an array of property names");
+  if (header !== undefined && header !== null && typeof header !== "boolean")
+    return refuse("the schema's header must be true or false");
   return {
     document,
     properties: Object.entries(properties).map(([name, property]) => readProperty(name, property)),
@@ -67,24 +79,41 @@ export function readProperty(name: string, value: unknown): TableProperty {
   const wrong = (problem: string): never => refuse(`property ${name}: ${problem}`);
   if (!isObject(value)) return wrong("it must be an object");
   const { type } = value;
-  if (typeof type !== "string" || !TYPES.has(type)) return wrong(`its type must be string, number, integer, array or boolean, not ${JSON.stringify(type) ?? "absent"}`);
+  if (typeof type !== "string" || !TYPES.has(type))
+    return wrong(
+      "its type must be string, number, integer, array or boolean, not " +
+        `${JSON.stringify(type) ?? "absent"}`,
+    );
   const index = parseColumnIndex(value["index"], type === "array");
   if (typeof index === "string") return wrong(index);
   const problem = keywordProblem(value, type);
   if (problem !== undefined) return wrong(problem);
-  return { name, type: type as TableProperty["type"], index, keywords: value as unknown as PropertyObject, items: type === "array" ? readItems(value["items"], wrong) : undefined };
+  return {
+    name,
+    type: type as TableProperty["type"],
+    index,
+    keywords: value as unknown as PropertyObject,
+    items: type === "array" ? readItems(value["items"], wrong) : undefined,
+  };
 }
 
 function readItems(items: unknown, wrong: (problem: string) => never): ItemsObject {
   if (!isObject(items)) return wrong("an array needs items with the type of its elements");
   const { type } = items;
-  if (typeof type !== "string" || !ITEM_TYPES.has(type)) return wrong(`the type of its items must be string, number, integer or boolean, not ${JSON.stringify(type) ?? "absent"}`);
+  if (typeof type !== "string" || !ITEM_TYPES.has(type))
+    return wrong(
+      "the type of its items must be string, number, integer or boolean, not " +
+        `${JSON.stringify(type) ?? "absent"}`,
+    );
   const problem = keywordProblem(items, type);
   if (problem !== undefined) return wrong(`items: ${problem}`);
   return items as unknown as ItemsObject;
 }
 
-/** Datatypes of a column that a schema may be given; packaged schemas also know `null`: a column that is not checked. */
+/**
+ * Datatypes of a column that a schema may be given; packaged schemas also know `null`: a column
+ * that is not checked.
+ */
 const DATATYPES = ["string", "number", "integer", "array", "boolean"] as const;
 export type Datatype = (typeof DATATYPES)[number];
 
@@ -137,7 +166,13 @@ export interface SchemaDocument {
 }
 
 /** A new schema without properties, its keys in the contract's order. */
-export function newSchemaDocument(given: { id: string; name: string; description: string; separator: string; header: boolean }): SchemaDocument {
+export function newSchemaDocument(given: {
+  id: string;
+  name: string;
+  description: string;
+  separator: string;
+  header: boolean;
+}): SchemaDocument {
   return {
     "@context": { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" },
     "@id": given.id,
@@ -155,7 +190,9 @@ export function newSchemaDocument(given: { id: string; name: string; description
 }
 
 /** The document with one more property, named in `required` as well. */
-export function withProperty<T extends { properties: Record<string, PropertyObject>; required?: string[] }>(document: T, name: string, property: PropertyObject): T {
+export function withProperty<
+  T extends { properties: Record<string, PropertyObject>; required?: string[] },
+>(document: T, name: string, property: PropertyObject): T {
   // `fromEntries` because assigning `__proto__` would not make a key.
   const properties = Object.fromEntries([...Object.entries(document.properties), [name, property]]);
   return { ...document, properties, required: [...(document.required ?? []), name] };

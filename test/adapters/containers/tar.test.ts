@@ -9,7 +9,10 @@ async function* pieces(bytes: Uint8Array, size = 700): AsyncGenerator<Uint8Array
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function entriesOf(bytes: Uint8Array, { read = true, size = 700 } = {}): Promise<{ name: string | null; type: string; text: string }[]> {
+async function entriesOf(
+  bytes: Uint8Array,
+  { read = true, size = 700 } = {},
+): Promise<{ name: string | null; type: string; text: string }[]> {
   const found: { name: string | null; type: string; text: string }[] = [];
   for await (const { name, type, content } of readTar(pieces(bytes, size))) {
     const chunks: Uint8Array[] = [];
@@ -19,11 +22,20 @@ async function entriesOf(bytes: Uint8Array, { read = true, size = 700 } = {}): P
   return found;
 }
 
-const file = (path: string, text: string, size = Buffer.byteLength(text)): TarFile => ({ path, size, open: async () => pieces(Buffer.from(text), 3) });
+const file = (path: string, text: string, size = Buffer.byteLength(text)): TarFile => ({
+  path,
+  size,
+  open: async () => pieces(Buffer.from(text), 3),
+});
 
 async function written(...files: TarFile[]): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of writeTar((async function* () { yield* files; })())) chunks.push(chunk);
+  for await (const chunk of writeTar(
+    (async function* () {
+      yield* files;
+    })(),
+  ))
+    chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -33,14 +45,35 @@ describe("archives", () => {
   it("are written as other programs read them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "arkgraph-tar-"));
     try {
-      writeFileSync(join(folder, "a.tar"), await written(file("plain.txt", "plain"), file(LONG, "long"), file("d/empty", "")));
+      writeFileSync(
+        join(folder, "a.tar"),
+        await written(file("plain.txt", "plain"), file(LONG, "long"), file("d/empty", "")),
+      );
       execFileSync("tar", ["-x", "-f", "a.tar"], { cwd: folder });
-      expect(["plain.txt", LONG, "d/empty"].map((name) => readFileSync(join(folder, name), "utf8"))).toEqual(["plain", "long", ""]);
+      expect(
+        ["plain.txt", LONG, "d/empty"].map((name) => readFileSync(join(folder, name), "utf8")),
+      ).toEqual(["plain", "long", ""]);
       for (const format of ["gnu", "pax", "ustar"]) {
-        execFileSync("tar", ["-c", "-f", "b.tar", `--format=${format}`, "plain.txt", ...(format === "ustar" ? [] : [LONG]), "d"], { cwd: folder });
-        for (const size of [1, 700, 100_000]) expect(await entriesOf(readFileSync(join(folder, "b.tar")), { size })).toEqual([
-          { name: "plain.txt", type: "file", text: "plain" }, ...(format === "ustar" ? [] : [{ name: LONG, type: "file", text: "long" }]), { name: "d/", type: "folder", text: "" }, { name: "d/empty", type: "file", text: "" },
-        ]);
+        execFileSync(
+          "tar",
+          [
+            "-c",
+            "-f",
+            "b.tar",
+            `--format=${format}`,
+            "plain.txt",
+            ...(format === "ustar" ? [] : [LONG]),
+            "d",
+          ],
+          { cwd: folder },
+        );
+        for (const size of [1, 700, 100_000])
+          expect(await entriesOf(readFileSync(join(folder, "b.tar")), { size })).toEqual([
+            { name: "plain.txt", type: "file", text: "plain" },
+            ...(format === "ustar" ? [] : [{ name: LONG, type: "file", text: "long" }]),
+            { name: "d/", type: "folder", text: "" },
+            { name: "d/empty", type: "file", text: "" },
+          ]);
       }
     } finally {
       rmSync(folder, { recursive: true });
@@ -62,18 +95,48 @@ describe("archives", () => {
       change(bytes);
       if (!mend) return bytes;
       bytes.write(" ".repeat(8), 148, "latin1");
-      bytes.write(bytes.subarray(0, 512).reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0"), 148, "latin1");
+      bytes.write(
+        bytes
+          .subarray(0, 512)
+          .reduce((sum, byte) => sum + byte, 0)
+          .toString(8)
+          .padStart(6, "0"),
+        148,
+        "latin1",
+      );
       bytes[154] = 0;
       return bytes;
     };
-    await expect(entriesOf(spoilt((bytes) => bytes.write("b", 0), false))).rejects.toThrow(/checksum/);
+    await expect(entriesOf(spoilt((bytes) => bytes.write("b", 0), false))).rejects.toThrow(
+      /checksum/,
+    );
     await expect(entriesOf(spoilt((bytes) => bytes.write("9", 124)))).rejects.toThrow(/number/);
-    await expect(entriesOf(spoilt((bytes) => bytes.fill(0xff, 124, 136)))).rejects.toThrow(/too large/);
-    // An extended header of 8 GiB would be held in memory; one that runs over its end reads what is not there.
-    await expect(entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("77777777777", 124)))).rejects.toThrow(/extended header has/);
-    await expect(entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("999 a=b", 512)))).rejects.toThrow(/malformed/);
-    const kinds = await Promise.all(["1", "2", "3", "4", "6"].map((type) => entriesOf(spoilt((bytes) => bytes.write(type, 156)), { read: false })));
-    expect(kinds.map(([entry]) => entry!.type)).toEqual(["link", "link", "other", "other", "other"]);
+    await expect(entriesOf(spoilt((bytes) => bytes.fill(0xff, 124, 136)))).rejects.toThrow(
+      /too large/,
+    );
+    // An extended header of 8 GiB would be held in memory; one that runs over its end reads what is
+    // not there.
+    await expect(
+      entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("77777777777", 124))),
+    ).rejects.toThrow(/extended header has/);
+    await expect(
+      entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("999 a=b", 512))),
+    ).rejects.toThrow(/malformed/);
+    const kinds = await Promise.all(
+      ["1", "2", "3", "4", "6"].map((type) =>
+        entriesOf(
+          spoilt((bytes) => bytes.write(type, 156)),
+          { read: false },
+        ),
+      ),
+    );
+    expect(kinds.map(([entry]) => entry!.type)).toEqual([
+      "link",
+      "link",
+      "other",
+      "other",
+      "other",
+    ]);
     expect((await entriesOf(spoilt((bytes) => bytes.writeUInt8(0xff, 0))))[0]!.name).toBeNull();
   });
 });

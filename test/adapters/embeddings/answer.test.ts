@@ -1,48 +1,114 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { firstHalf, longestAnswer, MOST_DIMENSIONS, nameOf, prepared, vectorsOf } from "../../../src/adapters/embeddings/endpoint.js";
+import {
+  firstHalf,
+  longestAnswer,
+  MOST_DIMENSIONS,
+  nameOf,
+  prepared,
+  vectorsOf,
+} from "../../../src/adapters/embeddings/endpoint.js";
 import { EmbeddingsRefused } from "../../../src/adapters/embeddings/port.js";
 import { lengthOf } from "./embedder.js";
 
-const answerOf = (...embeddings: unknown[]): string => JSON.stringify({ data: embeddings.map((embedding, index) => ({ index, embedding })) });
-const base64 = (...numbers: number[]): string => Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
+const answerOf = (...embeddings: unknown[]): string =>
+  JSON.stringify({ data: embeddings.map((embedding, index) => ({ index, embedding })) });
+const base64 = (...numbers: number[]): string =>
+  Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 
 describe("An answer of an embeddings server", () => {
   it("gives vectors of length 1 in the order of the texts, whatever numbers it has", () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 12 }).chain((dimensions) => fc.array(fc.array(finite, { minLength: dimensions, maxLength: dimensions }).filter((numbers) => numbers.some((number) => number !== 0)), { minLength: 1, maxLength: 8 })), fc.infiniteStream(fc.nat()), (embeddings, order) => {
-      const entries = embeddings.map((embedding, index) => ({ at: order.next().value as number, entry: { index, embedding } })).sort((one, other) => one.at - other.at);
-      const vectors = vectorsOf(JSON.stringify({ data: entries.map(({ entry }) => entry) }), embeddings.length);
-      expect(vectors).toHaveLength(embeddings.length);
-      for (const [at, vector] of vectors.entries()) {
-        expect(lengthOf(vector)).toBeCloseTo(1, 5);
-        const largest = Math.max(...embeddings[at]!.map(Math.abs));
-        for (const [place, number] of embeddings[at]!.entries()) expect(Math.sign(vector[place]!) * Math.sign(number), `${number}`).toBeGreaterThanOrEqual(Math.abs(number / largest) > 1e-30 ? 1 : 0);
-      }
-    }));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 12 }).chain((dimensions) =>
+          fc.array(
+            fc
+              .array(finite, { minLength: dimensions, maxLength: dimensions })
+              .filter((numbers) => numbers.some((number) => number !== 0)),
+            { minLength: 1, maxLength: 8 },
+          ),
+        ),
+        fc.infiniteStream(fc.nat()),
+        (embeddings, order) => {
+          const entries = embeddings
+            .map((embedding, index) => ({
+              at: order.next().value as number,
+              entry: { index, embedding },
+            }))
+            .sort((one, other) => one.at - other.at);
+          const vectors = vectorsOf(
+            JSON.stringify({ data: entries.map(({ entry }) => entry) }),
+            embeddings.length,
+          );
+          expect(vectors).toHaveLength(embeddings.length);
+          for (const [at, vector] of vectors.entries()) {
+            expect(lengthOf(vector)).toBeCloseTo(1, 5);
+            const largest = Math.max(...embeddings[at]!.map(Math.abs));
+            for (const [place, number] of embeddings[at]!.entries())
+              expect(
+                Math.sign(vector[place]!) * Math.sign(number),
+                `${number}`,
+              ).toBeGreaterThanOrEqual(Math.abs(number / largest) > 1e-30 ? 1 : 0);
+          }
+        },
+      ),
+    );
   });
 
   it("is read in base64 as in numbers", () => {
-    fc.assert(fc.property(fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0), { minLength: 1, maxLength: 50 }).filter((numbers) => numbers.some((number) => number !== 0)), (numbers) => {
-      expect(vectorsOf(answerOf(base64(...numbers)), 1)).toEqual(vectorsOf(answerOf(numbers), 1));
-    }));
+    fc.assert(
+      fc.property(
+        fc
+          .array(
+            fc.float({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+            { minLength: 1, maxLength: 50 },
+          )
+          .filter((numbers) => numbers.some((number) => number !== 0)),
+        (numbers) => {
+          expect(vectorsOf(answerOf(base64(...numbers)), 1)).toEqual(
+            vectorsOf(answerOf(numbers), 1),
+          );
+        },
+      ),
+    );
   });
 
   it.each([
     ["a number as text", answerOf(["1", 2]), /no finite number in data\[0\]\.embedding\[0\]$/],
-    ["null among the numbers", answerOf([1, null]), /no finite number in data\[0\]\.embedding\[1\]$/],
-    ["a number too large for a computer", '{"data":[{"index":0,"embedding":[1e999]}]}', /no finite number/],
+    [
+      "null among the numbers",
+      answerOf([1, null]),
+      /no finite number in data\[0\]\.embedding\[1\]$/,
+    ],
+    [
+      "a number too large for a computer",
+      '{"data":[{"index":0,"embedding":[1e999]}]}',
+      /no finite number/,
+    ],
     ["lists in the list", answerOf([[1, 2]]), /no finite number/],
     ["no numbers", answerOf([]), /0 dimensions in data\[0\]\.embedding; 1 to 8192 are taken$/],
-    ["too many numbers", answerOf(Array.from({ length: MOST_DIMENSIONS + 1 }, () => 1)), /8193 dimensions/],
+    [
+      "too many numbers",
+      answerOf(Array.from({ length: MOST_DIMENSIONS + 1 }, () => 1)),
+      /8193 dimensions/,
+    ],
     ["nothing but zeros", answerOf([0, -0, 0]), /nothing but zeros in data\[0\]\.embedding$/],
     ["no vector", answerOf(null), /no list of numbers in data\[0\]\.embedding$/],
-    ["an inherited vector", '{"data":[{"index":0,"__proto__":{"embedding":[1]}}]}', /no list of numbers/],
+    [
+      "an inherited vector",
+      '{"data":[{"index":0,"__proto__":{"embedding":[1]}}]}',
+      /no list of numbers/,
+    ],
     ["base64 of something else", answerOf("AAAA"), /no float32 in base64$/],
     ["text that is no base64", answerOf("hello wörld!"), /no float32 in base64$/],
     ["NaN in base64", answerOf(base64(1, NaN)), /no finite number in data\[0\]\.embedding\[1\]$/],
     ["nothing in base64", answerOf(""), /0 dimensions/],
-    ["too much base64", answerOf(Buffer.alloc(4 * (MOST_DIMENSIONS + 1), 1).toString("base64")), /8193 dimensions/],
+    [
+      "too much base64",
+      answerOf(Buffer.alloc(4 * (MOST_DIMENSIONS + 1), 1).toString("base64")),
+      /8193 dimensions/,
+    ],
     ["far too much base64", answerOf("AAAA".repeat(20_000)), /more than 8192 dimensions/],
     ["no index", '{"data":[{"embedding":[1]}]}', /no index of one of 1 texts in data\[0\]$/],
     ["an index as text", '{"data":[{"index":"0","embedding":[1]}]}', /no index/],
@@ -58,25 +124,54 @@ describe("An answer of an embeddings server", () => {
     expect(read).toThrow(/^the embeddings server answers nonsense: its answer /);
   });
 
-  it("with the same index twice is refused", () => expect(() => vectorsOf('{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}', 2)).toThrow(/the index 1 twice, again in data\[1\]$/));
+  it("with the same index twice is refused", () =>
+    expect(() =>
+      vectorsOf('{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}', 2),
+    ).toThrow(/the index 1 twice, again in data\[1\]$/));
 
   it("is vectors or is refused, whatever it is", () => {
-    const entry = fc.oneof(fc.jsonValue(), fc.record({ index: fc.oneof(fc.integer({ min: -1, max: 3 }), fc.jsonValue()), embedding: fc.oneof(fc.array(fc.oneof(fc.double(), fc.integer()), { maxLength: 3 }), fc.base64String(), fc.jsonValue()) }));
-    const text = fc.oneof(fc.string(), fc.json(), fc.record({ data: fc.oneof(fc.array(entry, { maxLength: 3 }), fc.jsonValue()) }).map((value) => JSON.stringify(value)));
-    fc.assert(fc.property(text, fc.integer({ min: 1, max: 3 }), (answer, texts) => {
-      try {
-        const vectors = vectorsOf(answer, texts);
-        expect(vectors).toHaveLength(texts);
-        for (const vector of vectors) expect([vector.length, lengthOf(vector)]).toEqual([vectors[0]!.length, expect.closeTo(1, 5)]);
-      } catch (error) {
-        if (!(error instanceof EmbeddingsRefused)) throw error;
-        expect(error.message).not.toContain("\n");
-      }
-    }), { numRuns: 2_000 });
+    const entry = fc.oneof(
+      fc.jsonValue(),
+      fc.record({
+        index: fc.oneof(fc.integer({ min: -1, max: 3 }), fc.jsonValue()),
+        embedding: fc.oneof(
+          fc.array(fc.oneof(fc.double(), fc.integer()), { maxLength: 3 }),
+          fc.base64String(),
+          fc.jsonValue(),
+        ),
+      }),
+    );
+    const text = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc
+        .record({ data: fc.oneof(fc.array(entry, { maxLength: 3 }), fc.jsonValue()) })
+        .map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 3 }), (answer, texts) => {
+        try {
+          const vectors = vectorsOf(answer, texts);
+          expect(vectors).toHaveLength(texts);
+          for (const vector of vectors)
+            expect([vector.length, lengthOf(vector)]).toEqual([
+              vectors[0]!.length,
+              expect.closeTo(1, 5),
+            ]);
+        } catch (error) {
+          if (!(error instanceof EmbeddingsRefused)) throw error;
+          expect(error.message).not.toContain("\n");
+        }
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it("has room for the longest vectors that are taken", () => {
-    const longest = Array.from({ length: MOST_DIMENSIONS }, (_, at) => -(1 + at / MOST_DIMENSIONS + 2 ** -52) * 1.1e-300);
+    const longest = Array.from(
+      { length: MOST_DIMENSIONS },
+      (_, at) => -(1 + at / MOST_DIMENSIONS + 2 ** -52) * 1.1e-300,
+    );
     expect(answerOf(longest, longest).length).toBeLessThan(longestAnswer(2));
     expect(vectorsOf(answerOf(longest, longest), 2)).toHaveLength(2);
   });
@@ -84,20 +179,27 @@ describe("An answer of an embeddings server", () => {
 
 describe("A text for an embeddings server", () => {
   it("is well-formed, no longer than it may be, and blank for nobody", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 60 }), fc.string({ maxLength: 5 }), fc.integer({ min: 1, max: 40 }), (text, tail, most) => {
-      let sent: string;
-      try {
-        sent = prepared(`${text}\ud800${tail}`, most);
-      } catch (error) {
-        expect(error).toBeInstanceOf(EmbeddingsRefused);
-        return;
-      }
-      expect(sent.isWellFormed()).toBe(true);
-      expect([...sent].length).toBeLessThanOrEqual(most);
-      expect(sent).toBe(sent.trim());
-      expect(sent).not.toBe("");
-      expect(sent).not.toMatch(/\p{Cc}/u);
-    }));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 60 }),
+        fc.string({ maxLength: 5 }),
+        fc.integer({ min: 1, max: 40 }),
+        (text, tail, most) => {
+          let sent: string;
+          try {
+            sent = prepared(`${text}\ud800${tail}`, most);
+          } catch (error) {
+            expect(error).toBeInstanceOf(EmbeddingsRefused);
+            return;
+          }
+          expect(sent.isWellFormed()).toBe(true);
+          expect([...sent].length).toBeLessThanOrEqual(most);
+          expect(sent).toBe(sent.trim());
+          expect(sent).not.toBe("");
+          expect(sent).not.toMatch(/\p{Cc}/u);
+        },
+      ),
+    );
   });
   it("is the same as before where nothing is wrong with it", () => {
     expect(prepared("Plate 7, 🧬", 100)).toBe("Plate 7, 🧬");
@@ -114,6 +216,11 @@ describe("A text for an embeddings server", () => {
     const name = nameOf("e5-passage", "passage: ", 4_000);
     expect(name).toMatch(/^e5-passage#[0-9a-f]{8}$/);
     expect(nameOf("e5-passage", "passage: ", 4_000)).toBe(name);
-    for (const other of [nameOf("e5", "passage: ", 4_000), nameOf("e5-passage", "passage:", 4_000), nameOf("e5-passage", "passage: ", 4_001)]) expect(other).not.toBe(name);
+    for (const other of [
+      nameOf("e5", "passage: ", 4_000),
+      nameOf("e5-passage", "passage:", 4_000),
+      nameOf("e5-passage", "passage: ", 4_001),
+    ])
+      expect(other).not.toBe(name);
   });
 });

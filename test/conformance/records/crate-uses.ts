@@ -5,8 +5,17 @@ const [ONE, TWO] = ["ark:99999/crate-1", "ark:99999/crate-2"] as const;
 const SHARED = "ark:99999/person";
 
 export function crateUsesConform({ store, reopen }: Setting): void {
-  const crates = () => write(store(), create(ONE, { kind: "rocrate" }), create(TWO, { kind: "rocrate" }), create(SHARED, {}, { crate: ONE }), create(`${ONE}/a`, {}, { crate: ONE }), create("ark:99999/alone"));
-  const use = (crate: string, arks: string[], released?: string[]) => store().commit(commitOf([], { uses: { crate, arks, ...(released ? { released } : {}) } }));
+  const crates = () =>
+    write(
+      store(),
+      create(ONE, { kind: "rocrate" }),
+      create(TWO, { kind: "rocrate" }),
+      create(SHARED, {}, { crate: ONE }),
+      create(`${ONE}/a`, {}, { crate: ONE }),
+      create("ark:99999/alone"),
+    );
+  const use = (crate: string, arks: string[], released?: string[]) =>
+    store().commit(commitOf([], { uses: { crate, arks, ...(released ? { released } : {}) } }));
   const crateOf = async (ark: string) => (await store().findMany([ark]))[0]!.crate;
 
   describe("what a crate uses", () => {
@@ -25,8 +34,14 @@ export function crateUsesConform({ store, reopen }: Setting): void {
     test("is counted and listed without identifiers that end in some way", async () => {
       await crates();
       const without = { crate: ONE, notEndingWith: "/a" };
-      expect([await store().count({ crate: ONE }), await store().count(without), await store().count({ ...without, kind: "dataset" })]).toEqual([2, 1, 1]);
-      expect((await store().list({ ...without, limit: 10 })).items.map(({ ark }) => ark)).toEqual([SHARED]);
+      expect([
+        await store().count({ crate: ONE }),
+        await store().count(without),
+        await store().count({ ...without, kind: "dataset" }),
+      ]).toEqual([2, 1, 1]);
+      expect((await store().list({ ...without, limit: 10 })).items.map(({ ark }) => ark)).toEqual([
+        SHARED,
+      ]);
       expect(await store().count({ crate: ONE, notEndingWith: "/%" })).toBe(2);
     });
 
@@ -46,7 +61,9 @@ export function crateUsesConform({ store, reopen }: Setting): void {
     test("ends with the crate, and a commit that fails changes nothing of it", async () => {
       await crates();
       await use(TWO, [SHARED]);
-      await expect(store().commit(commitOf([remove(ONE, 9)], { uses: { crate: TWO, arks: [] } }))).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
+      await expect(
+        store().commit(commitOf([remove(ONE, 9)], { uses: { crate: TWO, arks: [] } })),
+      ).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
       expect(await store().usesOf(TWO)).toEqual([SHARED]);
       await write(store(), remove(TWO, 1));
       expect(await store().usedElsewhere([SHARED], ONE)).toEqual([]);
@@ -55,7 +72,9 @@ export function crateUsesConform({ store, reopen }: Setting): void {
     test("counts in the state of the crate, as do the crate and what was minted for it", async () => {
       await crates();
       const states = [await store().stateOfCrate(ONE)];
-      const after = async (...writes: Parameters<typeof write> extends [unknown, ...infer W] ? W : never) => {
+      const after = async (
+        ...writes: Parameters<typeof write> extends [unknown, ...infer W] ? W : never
+      ) => {
         await write(store(), ...writes);
         states.push(await store().stateOfCrate(ONE));
       };

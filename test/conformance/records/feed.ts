@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { FeedAnswer, FeedRequest } from "../../../src/storage/records/port.js";
 import { create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 
-const ask = (port: MessagePort, request: FeedRequest): Promise<FeedAnswer> => new Promise((resolve) => {
-  port.once("message", resolve);
-  port.postMessage(request);
-});
+const ask = (port: MessagePort, request: FeedRequest): Promise<FeedAnswer> =>
+  new Promise((resolve) => {
+    port.once("message", resolve);
+    port.postMessage(request);
+  });
 
 export function feedConforms({ store }: Setting): void {
   describe("the feed", () => {
@@ -31,22 +32,49 @@ export function feedConforms({ store }: Setting): void {
 
     test("gives what changed after a sequence, deletions as null, never part of a commit", async () => {
       await write(store(), create("ark:99999/a"), create("ark:99999/b"), create("ark:99999/c"));
-      await write(store(), replace("ark:99999/a", 1, { name: "two", links: [linkTo("ark:99999/b")] }));
+      await write(
+        store(),
+        replace("ark:99999/a", 1, { name: "two", links: [linkTo("ark:99999/b")] }),
+      );
       await write(store(), remove("ark:99999/b", 1));
       const port = store().openFeed();
       const first = await ask(port, { id: 1, since: { sequence: 0, limit: 1 } });
       expect(first).toMatchObject({ id: 1, sequence: 1, more: true });
-      expect(first.graphs.map(({ ark }) => ark)).toEqual(["ark:99999/a", "ark:99999/b", "ark:99999/c"]);
+      expect(first.graphs.map(({ ark }) => ark)).toEqual([
+        "ark:99999/a",
+        "ark:99999/b",
+        "ark:99999/c",
+      ]);
       const rest = await ask(port, { id: 2, since: { sequence: 1, limit: 100 } });
-      expect(rest).toEqual({ id: 2, sequence: 3, more: false, graphs: [{ ark: "ark:99999/a", nquads: await store().quads("ark:99999/a") }, { ark: "ark:99999/b", nquads: null }] });
-      expect(await ask(port, { id: 3, since: { sequence: 3, limit: 100 } })).toEqual({ id: 3, sequence: 3, more: false, graphs: [] });
+      expect(rest).toEqual({
+        id: 2,
+        sequence: 3,
+        more: false,
+        graphs: [
+          { ark: "ark:99999/a", nquads: await store().quads("ark:99999/a") },
+          { ark: "ark:99999/b", nquads: null },
+        ],
+      });
+      expect(await ask(port, { id: 3, since: { sequence: 3, limit: 100 } })).toEqual({
+        id: 3,
+        sequence: 3,
+        more: false,
+        graphs: [],
+      });
       port.close();
     });
 
     test("answers a request it cannot serve with an error", async () => {
       const port = store().openFeed();
-      expect(await ask(port, { id: 9 } as unknown as FeedRequest)).toMatchObject({ id: 9, error: expect.any(String), graphs: [] });
-      expect(await ask(port, { id: 10, all: { after: 0, limit: 5 } })).toMatchObject({ id: 10, graphs: [] });
+      expect(await ask(port, { id: 9 } as unknown as FeedRequest)).toMatchObject({
+        id: 9,
+        error: expect.any(String),
+        graphs: [],
+      });
+      expect(await ask(port, { id: 10, all: { after: 0, limit: 5 } })).toMatchObject({
+        id: 10,
+        graphs: [],
+      });
       port.close();
     });
   });

@@ -1,44 +1,103 @@
 import { arkKey } from "../../../src/identifiers/ark.js";
 import type { KindName, Link } from "../../../src/model/kind.js";
-import type { Commit, RecordState, RecordStore, RecordWrite } from "../../../src/storage/records/port.js";
+import type {
+  Commit,
+  RecordState,
+  RecordStore,
+  RecordWrite,
+} from "../../../src/storage/records/port.js";
 
 export const OWNER = "ark:99999/user-ann";
 const T0 = Date.UTC(2026, 0, 1);
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
-export const decode = (bytes: Uint8Array | undefined): Record<string, unknown> => JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+export const decode = (bytes: Uint8Array | undefined): Record<string, unknown> =>
+  JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
 
-export const linkTo = (target: string, predicate = "evi:usedDataset"): Link => ({ predicate, target, targetKey: arkKey(target) });
+export const linkTo = (target: string, predicate = "evi:usedDataset"): Link => ({
+  predicate,
+  target,
+  targetKey: arkKey(target),
+});
 
 /** Canonical quads as the model would print them: a name, and one statement a link. */
 export function quadsOf(ark: string, name: string, links: readonly Link[]): string {
   const lines = [
     `<${ark}> <https://schema.org/name> ${JSON.stringify(name)} <${ark}> .`,
-    ...links.map(({ predicate, target }) => `<${ark}> <https://w3id.org/EVI#${predicate.split(":")[1]}> <${target}> <${ark}> .`),
+    ...links.map(
+      ({ predicate, target }) =>
+        `<${ark}> <https://w3id.org/EVI#${predicate.split(":")[1]}> <${target}> <${ark}> .`,
+    ),
   ];
   return [...new Set(lines)].toSorted().join("\n") + "\n";
 }
 
-export interface Sketch { kind?: KindName; name?: string; owner?: string | null; links?: Link[]; keywords?: string[]; extra?: Record<string, unknown> }
+export interface Sketch {
+  kind?: KindName;
+  name?: string;
+  owner?: string | null;
+  links?: Link[];
+  keywords?: string[];
+  extra?: Record<string, unknown>;
+}
 
-export function stateOf(ark: string, { kind = "dataset", name = "A table", owner = OWNER, links = [], keywords = [], extra = {} }: Sketch): RecordState {
+export function stateOf(
+  ark: string,
+  {
+    kind = "dataset",
+    name = "A table",
+    owner = OWNER,
+    links = [],
+    keywords = [],
+    extra = {},
+  }: Sketch,
+): RecordState {
   return {
-    kind, name, owner, links, keywords,
+    kind,
+    name,
+    owner,
+    links,
+    keywords,
     document: encode({ "@id": ark, name, ...extra }),
     quads: quadsOf(ark, name, links),
     text: { name, description: "", keywords: keywords.join(" "), other: "" },
   };
 }
 
-export const create = (ark: string, sketch: Sketch = {}, more: Partial<Extract<RecordWrite, { op: "create" }>> = {}): RecordWrite =>
-  ({ op: "create", ark, key: arkKey(ark), ...stateOf(ark, sketch), ...more });
-export const replace = (ark: string, ifRevision: number, sketch: Sketch = {}, more: Partial<Extract<RecordWrite, { op: "replace" }>> = {}): RecordWrite =>
-  ({ op: "replace", ark, ifRevision, changed: ["/name"], ...stateOf(ark, sketch), ...more });
-export const remove = (ark: string, ifRevision: number, more: Partial<Extract<RecordWrite, { op: "delete" }>> = {}): RecordWrite =>
-  ({ op: "delete", ark, ifRevision, ...more });
+export const create = (
+  ark: string,
+  sketch: Sketch = {},
+  more: Partial<Extract<RecordWrite, { op: "create" }>> = {},
+): RecordWrite => ({ op: "create", ark, key: arkKey(ark), ...stateOf(ark, sketch), ...more });
+export const replace = (
+  ark: string,
+  ifRevision: number,
+  sketch: Sketch = {},
+  more: Partial<Extract<RecordWrite, { op: "replace" }>> = {},
+): RecordWrite => ({
+  op: "replace",
+  ark,
+  ifRevision,
+  changed: ["/name"],
+  ...stateOf(ark, sketch),
+  ...more,
+});
+export const remove = (
+  ark: string,
+  ifRevision: number,
+  more: Partial<Extract<RecordWrite, { op: "delete" }>> = {},
+): RecordWrite => ({ op: "delete", ark, ifRevision, ...more });
 
 let clock = T0;
-export const commitOf = (records: RecordWrite[], more: Partial<Commit> = {}): Commit => ({ by: OWNER, at: (clock += 1000), records, ...more });
-export const write = (store: RecordStore, ...records: RecordWrite[]): ReturnType<RecordStore["commit"]> => store.commit(commitOf(records));
+export const commitOf = (records: RecordWrite[], more: Partial<Commit> = {}): Commit => ({
+  by: OWNER,
+  at: (clock += 1000),
+  records,
+  ...more,
+});
+export const write = (
+  store: RecordStore,
+  ...records: RecordWrite[]
+): ReturnType<RecordStore["commit"]> => store.commit(commitOf(records));
 
 /** A store under test. */
 export interface Opened {
@@ -49,4 +108,7 @@ export interface Opened {
   destroy(): Promise<void>;
 }
 /** Shared by the parts of the suite; `store()` is a fresh one in each test. */
-export interface Setting { store(): RecordStore; reopen(): Promise<RecordStore> }
+export interface Setting {
+  store(): RecordStore;
+  reopen(): Promise<RecordStore>;
+}

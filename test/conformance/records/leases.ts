@@ -31,7 +31,9 @@ export function leasesConform({ store }: Setting): void {
     });
 
     test("of many who ask at once goes to one", async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => store().lease("work", `node-${i}`, LONG)));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => store().lease("work", `node-${i}`, LONG)),
+      );
       expect(answers.filter((answer) => answer !== undefined)).toHaveLength(1);
     });
   });

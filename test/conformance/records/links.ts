@@ -2,49 +2,105 @@ import { describe, expect, test } from "vitest";
 import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 
 const [A, B, C] = ["ark:99999/a-1", "ark:99999/b-1", "ark:99999/c-1"] as const;
-const newest = async ({ store }: Setting, ark: string): Promise<number> => ((await store().find(ark)) as { record: { newestBacklink: number } }).record.newestBacklink;
+const newest = async ({ store }: Setting, ark: string): Promise<number> =>
+  ((await store().find(ark)) as { record: { newestBacklink: number } }).record.newestBacklink;
 
 export function linksConform(setting: Setting): void {
   const { store } = setting;
   describe("links", () => {
     test("come from each source in the order stated, by predicate and in pages", async () => {
-      const links = [linkTo(B), linkTo("ark:99999/none", "evi:generatedBy"), linkTo(C), linkTo("ark:99999/b1")];
+      const links = [
+        linkTo(B),
+        linkTo("ark:99999/none", "evi:generatedBy"),
+        linkTo(C),
+        linkTo("ark:99999/b1"),
+      ];
       await write(store(), create(A, { links }), create(B, { links: [linkTo(A)] }), create(C));
       const [a, none, b] = await store().linksFrom([A, "ark:99999/nobody", B], { limit: 10 });
       expect(a!.items.map(({ target }) => target)).toEqual(links.map(({ target }) => target));
-      expect(a!.items[0]).toMatchObject({ source: A, sourceKind: "dataset", predicate: "evi:usedDataset", target: B, targetKey: "ark:99999/b1" });
+      expect(a!.items[0]).toMatchObject({
+        source: A,
+        sourceKind: "dataset",
+        predicate: "evi:usedDataset",
+        target: B,
+        targetKey: "ark:99999/b1",
+      });
       expect(none).toEqual({ items: [] });
       expect(b!.items).toHaveLength(1);
       const [first] = await store().linksFrom([A], { predicates: ["evi:usedDataset"], limit: 2 });
       expect(first!.items.map(({ target }) => target)).toEqual([B, C]);
-      const [rest] = await store().linksFrom([A], { predicates: ["evi:usedDataset"], limit: 2, after: first!.next! });
+      const [rest] = await store().linksFrom([A], {
+        predicates: ["evi:usedDataset"],
+        limit: 2,
+        after: first!.next!,
+      });
       expect(rest).toMatchObject({ items: [{ target: "ark:99999/b1" }] });
       expect(rest!.next).toBeUndefined();
     });
 
-    test("between two records count once when asked for distinct ones: the first a source states, the oldest to a target", async () => {
-      await write(store(), create(A));
-      await write(store(), create(B, { links: [linkTo(A, "evi:used"), linkTo(C), linkTo(A), linkTo("ark:99999/a1", "evi:usedSample")] }));
-      await write(store(), create(C, { links: [linkTo(A, "evi:usedSample")] }));
-      await write(store(), replace(C, 1, { links: [linkTo(A), linkTo(A, "evi:usedSample")] }));
-      const predicates = ["evi:used", "evi:usedDataset", "evi:usedSample"];
-      const [from] = await store().linksFrom([B], { predicates, distinct: true, limit: 10 });
-      expect(from!.items.map(({ predicate, target }) => [predicate, target])).toEqual([["evi:used", A], ["evi:usedDataset", C]]);
-      const sources: string[][] = [];
-      for (let after: string | undefined; ;) {
-        const [page] = await store().linksTo(["ark:99999/a1"], { predicates, distinct: true, limit: 1, ...(after === undefined ? {} : { after }) });
-        sources.push(...page!.items.map(({ source, predicate }) => [source, predicate]));
-        if (page!.next === undefined) break;
-        after = page!.next;
-      }
-      expect(sources).toEqual([[B, "evi:used"], [C, "evi:usedSample"]]);
-      const [narrow] = await store().linksTo(["ark:99999/a1"], { predicates: ["evi:usedDataset"], distinct: true, limit: 10 });
-      expect(narrow!.items.map(({ source }) => source).sort()).toEqual([B, C]);
-    });
+    test(
+      "between two records count once when asked for distinct ones: the first a source " +
+        "states, the oldest to a target",
+      async () => {
+        await write(store(), create(A));
+        await write(
+          store(),
+          create(B, {
+            links: [
+              linkTo(A, "evi:used"),
+              linkTo(C),
+              linkTo(A),
+              linkTo("ark:99999/a1", "evi:usedSample"),
+            ],
+          }),
+        );
+        await write(store(), create(C, { links: [linkTo(A, "evi:usedSample")] }));
+        await write(store(), replace(C, 1, { links: [linkTo(A), linkTo(A, "evi:usedSample")] }));
+        const predicates = ["evi:used", "evi:usedDataset", "evi:usedSample"];
+        const [from] = await store().linksFrom([B], { predicates, distinct: true, limit: 10 });
+        expect(from!.items.map(({ predicate, target }) => [predicate, target])).toEqual([
+          ["evi:used", A],
+          ["evi:usedDataset", C],
+        ]);
+        const sources: string[][] = [];
+        for (let after: string | undefined; ;) {
+          const [page] = await store().linksTo(["ark:99999/a1"], {
+            predicates,
+            distinct: true,
+            limit: 1,
+            ...(after === undefined ? {} : { after }),
+          });
+          sources.push(...page!.items.map(({ source, predicate }) => [source, predicate]));
+          if (page!.next === undefined) break;
+          after = page!.next;
+        }
+        expect(sources).toEqual([
+          [B, "evi:used"],
+          [C, "evi:usedSample"],
+        ]);
+        const [narrow] = await store().linksTo(["ark:99999/a1"], {
+          predicates: ["evi:usedDataset"],
+          distinct: true,
+          limit: 10,
+        });
+        expect(narrow!.items.map(({ source }) => source).sort()).toEqual([B, C]);
+      },
+    );
 
     test("from a source that the target links back to are left out when asked", async () => {
-      await write(store(), create(A, { links: [linkTo("ark:99999/b1", "evi:usedBy"), linkTo(C, "evi:derivedFrom")] }), create(B, { links: [linkTo(A)] }), create(C, { links: [linkTo(A)] }));
-      const of = async (unlessBack?: string[]) => (await store().linksTo(["ark:99999/a1", "ark:99999/c1"], { limit: 10, ...(unlessBack ? { unlessBack } : {}) })).map(({ items }) => items.map(({ source }) => source));
+      await write(
+        store(),
+        create(A, { links: [linkTo("ark:99999/b1", "evi:usedBy"), linkTo(C, "evi:derivedFrom")] }),
+        create(B, { links: [linkTo(A)] }),
+        create(C, { links: [linkTo(A)] }),
+      );
+      const of = async (unlessBack?: string[]) =>
+        (
+          await store().linksTo(["ark:99999/a1", "ark:99999/c1"], {
+            limit: 10,
+            ...(unlessBack ? { unlessBack } : {}),
+          })
+        ).map(({ items }) => items.map(({ source }) => source));
       expect(await of()).toEqual([[B, C], [A]]);
       expect(await of(["evi:usedBy"])).toEqual([[C], [A]]);
       expect(await of(["evi:usedBy", "evi:derivedFrom"])).toEqual([[], [A]]);
@@ -55,22 +111,42 @@ export function linksConform(setting: Setting): void {
       await write(store(), create(A));
       const sources = Array.from({ length: 9 }, (_, i) => `ark:99999/s${i}`);
       for (const [i, ark] of sources.entries()) {
-        await write(store(), create(ark, { kind: i % 3 === 0 ? "software" : "dataset", links: [linkTo(i % 2 ? A : "ark:99999/a1", i % 2 ? "evi:usedDataset" : "evi:derivedFrom")] }));
+        await write(
+          store(),
+          create(ark, {
+            kind: i % 3 === 0 ? "software" : "dataset",
+            links: [
+              linkTo(i % 2 ? A : "ark:99999/a1", i % 2 ? "evi:usedDataset" : "evi:derivedFrom"),
+            ],
+          }),
+        );
       }
       const key = "ark:99999/a1";
       const pages: string[] = [];
       for (let after: string | undefined; ;) {
-        const [page] = await store().linksTo([key], { limit: 4, ...(after === undefined ? {} : { after }) });
+        const [page] = await store().linksTo([key], {
+          limit: 4,
+          ...(after === undefined ? {} : { after }),
+        });
         pages.push(...page!.items.map(({ source }) => source));
         if (page!.next === undefined) break;
         after = page!.next;
       }
       expect(pages).toEqual(sources);
-      const of = async (options: object): Promise<string[]> => (await store().linksTo([key], { limit: 10, ...options }))[0]!.items.map(({ source }) => source);
+      const of = async (options: object): Promise<string[]> =>
+        (await store().linksTo([key], { limit: 10, ...options }))[0]!.items.map(
+          ({ source }) => source,
+        );
       expect(await of({ kinds: ["software"] })).toEqual([sources[0], sources[3], sources[6]]);
-      expect(await of({ predicates: ["evi:derivedFrom"], kinds: ["dataset", "software"] })).toEqual([0, 2, 4, 6, 8].map((i) => sources[i]));
+      expect(await of({ predicates: ["evi:derivedFrom"], kinds: ["dataset", "software"] })).toEqual(
+        [0, 2, 4, 6, 8].map((i) => sources[i]),
+      );
       expect(await of({ predicates: [] })).toEqual([]);
-      expect((await store().linksTo(["ark:99999/none", key], { limit: 1 })).map(({ items }) => items.length)).toEqual([0, 1]);
+      expect(
+        (await store().linksTo(["ark:99999/none", key], { limit: 1 })).map(
+          ({ items }) => items.length,
+        ),
+      ).toEqual([0, 1]);
     });
 
     test("follow their source: a change keeps the age of those that stay, a deletion ends them", async () => {
@@ -78,9 +154,17 @@ export function linksConform(setting: Setting): void {
       await write(store(), create("ark:99999/x", { links: [linkTo(B)] }));
       await write(store(), create("ark:99999/y", { links: [linkTo(B)] }));
       await write(store(), replace("ark:99999/x", 1, { links: [linkTo(C), linkTo(B)] }));
-      expect((await store().linksTo(["ark:99999/b1"], { limit: 9 }))[0]!.items.map(({ source }) => source)).toEqual(["ark:99999/x", "ark:99999/y"]);
+      expect(
+        (await store().linksTo(["ark:99999/b1"], { limit: 9 }))[0]!.items.map(
+          ({ source }) => source,
+        ),
+      ).toEqual(["ark:99999/x", "ark:99999/y"]);
       await write(store(), remove("ark:99999/x", 2));
-      expect((await store().linksTo(["ark:99999/b1", "ark:99999/c1"], { limit: 9 })).map(({ items }) => items.length)).toEqual([1, 0]);
+      expect(
+        (await store().linksTo(["ark:99999/b1", "ark:99999/c1"], { limit: 9 })).map(
+          ({ items }) => items.length,
+        ),
+      ).toEqual([1, 0]);
       expect(await store().linksFrom(["ark:99999/x"], { limit: 9 })).toEqual([{ items: [] }]);
     });
 
@@ -99,9 +183,15 @@ export function linksConform(setting: Setting): void {
 
     test("count for a target that arrives later, or in the same commit", async () => {
       await write(store(), create(B, { links: [linkTo(A)] }));
-      expect((await store().commit(commitOf([create(A)]))).records).toEqual([{ ark: A, revision: 1, newestBacklink: 1 }]);
+      expect((await store().commit(commitOf([create(A)]))).records).toEqual([
+        { ark: A, revision: 1, newestBacklink: 1 },
+      ]);
       expect(await newest(setting, A)).toBe(1);
-      await write(store(), create(C, { links: [linkTo("ark:99999/d-1")] }), create("ark:99999/d-1"));
+      await write(
+        store(),
+        create(C, { links: [linkTo("ark:99999/d-1")] }),
+        create("ark:99999/d-1"),
+      );
       expect(await newest(setting, "ark:99999/d-1")).toBe(3);
     });
   });

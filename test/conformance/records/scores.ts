@@ -18,8 +18,11 @@ export function scoresConform({ store }: Setting): void {
 
     test("goes with its crate, and no other does", async () => {
       const B = "ark:99999/rocrate-b";
-      await store().commit(commitOf([create(A, { kind: "rocrate" }), create(B, { kind: "rocrate" })]));
-      for (const crate of [A, B]) await store().keepScore({ crate, state: "1", whole: true, body: body(crate) });
+      await store().commit(
+        commitOf([create(A, { kind: "rocrate" }), create(B, { kind: "rocrate" })]),
+      );
+      for (const crate of [A, B])
+        await store().keepScore({ crate, state: "1", whole: true, body: body(crate) });
       await store().commit(commitOf([remove(A, 1)]));
       expect(await store().keptScore(A)).toBeUndefined();
       expect(text((await store().keptScore(B))?.body)).toBe(B);

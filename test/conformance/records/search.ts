@@ -5,32 +5,70 @@ import { create, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ark = (name: string): string => `ark:99999/${name}`;
 /** A record with the text that search sees of it. */
-const holding = (name: string, text: { name?: string; description?: string; keywords?: string[]; other?: string }, kind: "dataset" | "software" = "dataset"): RecordWrite =>
-  ({ ...create(ark(name), { kind }), text: { name: text.name ?? "", description: text.description ?? "", keywords: (text.keywords ?? []).join(" "), other: text.other ?? "" } }) as RecordWrite;
-const marked = (hit: SearchHit | undefined, field: "name" | "description" | "keywords"): string | undefined => hit?.fragments[field]?.map(({ text, found }) => (found ? `[${text}]` : text)).join("");
+const holding = (
+  name: string,
+  text: { name?: string; description?: string; keywords?: string[]; other?: string },
+  kind: "dataset" | "software" = "dataset",
+): RecordWrite =>
+  ({
+    ...create(ark(name), { kind }),
+    text: {
+      name: text.name ?? "",
+      description: text.description ?? "",
+      keywords: (text.keywords ?? []).join(" "),
+      other: text.other ?? "",
+    },
+  }) as RecordWrite;
+const marked = (
+  hit: SearchHit | undefined,
+  field: "name" | "description" | "keywords",
+): string | undefined =>
+  hit?.fragments[field]?.map(({ text, found }) => (found ? `[${text}]` : text)).join("");
 
 export function searchConforms({ store, reopen }: Setting): void {
-  const ask = (text: string, more: Partial<SearchQuery> = {}) => store().search({ text, match: "all", offset: 0, limit: 10, ...more });
-  const found = async (text: string, more: Partial<SearchQuery> = {}): Promise<string[]> => (await ask(text, more)).hits.map((hit) => hit.ark.slice("ark:99999/".length));
+  const ask = (text: string, more: Partial<SearchQuery> = {}) =>
+    store().search({ text, match: "all", offset: 0, limit: 10, ...more });
+  const found = async (text: string, more: Partial<SearchQuery> = {}): Promise<string[]> =>
+    (await ask(text, more)).hits.map((hit) => hit.ark.slice("ark:99999/".length));
 
   describe("a search for an identifier", () => {
-    const identified = (text: string, more: Partial<SearchQuery> = {}) => ask(text, { match: "identifier", ...more });
+    const identified = (text: string, more: Partial<SearchQuery> = {}) =>
+      ask(text, { match: "identifier", ...more });
     test("finds the record of this key and those below, the shortest first, and counts all", async () => {
-      await write(store(), holding("cells/a", {}), holding("cells", {}), holding("cells/b", {}, "software"), holding("cellspan", {}), holding("other", {}));
+      await write(
+        store(),
+        holding("cells/a", {}),
+        holding("cells", {}),
+        holding("cells/b", {}, "software"),
+        holding("cellspan", {}),
+        holding("other", {}),
+      );
       await write(store(), remove(ark("cells/a"), 1));
       const { total, hits } = await identified("ark:99999/cells");
-      expect([total, hits.map((hit) => hit.ark)]).toEqual([3, ["cells", "cells/b", "cellspan"].map(ark)]);
+      expect([total, hits.map((hit) => hit.ark)]).toEqual([
+        3,
+        ["cells", "cells/b", "cellspan"].map(ark),
+      ]);
       expect(hits[0]!.score).toBe(1);
       expect(hits[1]!.score).toBeLessThan(1);
-      expect((await identified("ark:99999/cells", { kind: "software" })).hits.map((hit) => hit.ark)).toEqual([ark("cells/b")]);
-      expect((await identified("ark:99999/cells", { offset: 1, limit: 1 })).hits.map((hit) => hit.ark)).toEqual([ark("cells/b")]);
+      expect(
+        (await identified("ark:99999/cells", { kind: "software" })).hits.map((hit) => hit.ark),
+      ).toEqual([ark("cells/b")]);
+      expect(
+        (await identified("ark:99999/cells", { offset: 1, limit: 1 })).hits.map((hit) => hit.ark),
+      ).toEqual([ark("cells/b")]);
       expect(await identified("ark:99999/nothing")).toEqual({ total: 0, hits: [] });
     });
   });
 
   describe("a search for all words", () => {
     test("finds records that hold each of them, by its stem, without case and accents", async () => {
-      await write(store(), holding("a", { name: "Images of cells", description: "Taken under a microscope." }), holding("b", { name: "Image", description: "A Café." }), holding("c", { keywords: ["imaging"], other: "ark:99999/xyz" }));
+      await write(
+        store(),
+        holding("a", { name: "Images of cells", description: "Taken under a microscope." }),
+        holding("b", { name: "Image", description: "A Café." }),
+        holding("c", { keywords: ["imaging"], other: "ark:99999/xyz" }),
+      );
       expect((await found("imaging")).toSorted()).toEqual(["a", "b", "c"]);
       expect(await found("cell IMAGES")).toEqual(["a"]);
       expect(await found("cafe")).toEqual(["b"]);
@@ -39,19 +77,36 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await ask("… !!! ---")).toEqual({ total: 0, hits: [] });
     });
 
-    test("puts a word in the name before one in keywords, description or elsewhere, and scores fall", async () => {
-      await write(store(), holding("other", { name: "one", other: "plate" }), holding("described", { name: "two", description: "plate" }), holding("keyword", { name: "three", keywords: ["plate"] }), holding("named", { name: "plate" }),
-        ...Array.from({ length: 9 }, (_, i) => holding(`far${i}`, { name: "else" })));
-      const { hits, total } = await ask("plates");
-      expect(total).toBe(4);
-      expect(hits.map((hit) => hit.ark)).toEqual(["named", "keyword", "described", "other"].map(ark));
-      const scores = hits.map(({ score }) => score);
-      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
-      expect(scores.at(-1)).toBeGreaterThan(0);
-    });
+    test(
+      "puts a word in the name before one in keywords, description or elsewhere, and scores " +
+        "fall",
+      async () => {
+        await write(
+          store(),
+          holding("other", { name: "one", other: "plate" }),
+          holding("described", { name: "two", description: "plate" }),
+          holding("keyword", { name: "three", keywords: ["plate"] }),
+          holding("named", { name: "plate" }),
+          ...Array.from({ length: 9 }, (_, i) => holding(`far${i}`, { name: "else" })),
+        );
+        const { hits, total } = await ask("plates");
+        expect(total).toBe(4);
+        expect(hits.map((hit) => hit.ark)).toEqual(
+          ["named", "keyword", "described", "other"].map(ark),
+        );
+        const scores = hits.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+        expect(scores.at(-1)).toBeGreaterThan(0);
+      },
+    );
 
     test("leaves stop words out, unless there are no others", async () => {
-      await write(store(), holding("a", { name: "Images, nuclei" }), holding("b", { name: "The Who" }), holding("c", { name: "Nuclei of cells" }));
+      await write(
+        store(),
+        holding("a", { name: "Images, nuclei" }),
+        holding("b", { name: "The Who" }),
+        holding("c", { name: "Nuclei of cells" }),
+      );
       expect(await found("images of nuclei")).toEqual(["a"]);
       expect((await found("the nuclei")).toSorted()).toEqual(["a", "c"]);
       expect(await found("The Who")).toEqual(["b"]);
@@ -59,38 +114,91 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
 
     test("takes no stop word of the best records for a related word", async () => {
-      await write(store(), ...["one", "two", "three"].map((name) => holding(name, { name: `Nuclei ${name}`, description: "Images of the cells and their walls, which were with us." })), holding("other", { name: "The Who", description: "A band of the sixties, and with us." }));
-      expect((await found("nuclei", { match: "related" })).toSorted()).toEqual(["one", "three", "two"]);
+      await write(
+        store(),
+        ...["one", "two", "three"].map((name) =>
+          holding(name, {
+            name: `Nuclei ${name}`,
+            description: "Images of the cells and their walls, which were with us.",
+          }),
+        ),
+        holding("other", { name: "The Who", description: "A band of the sixties, and with us." }),
+      );
+      expect((await found("nuclei", { match: "related" })).toSorted()).toEqual([
+        "one",
+        "three",
+        "two",
+      ]);
     });
 
     test("gives the best hit a score of 1, also for a word that most records have", async () => {
-      await write(store(), ...Array.from({ length: 20 }, (_, i) => holding(`d${i}`, i % 2 === 0 ? { name: "plate" } : { name: "else", description: "a plate" })));
+      await write(
+        store(),
+        ...Array.from({ length: 20 }, (_, i) =>
+          holding(
+            `d${i}`,
+            i % 2 === 0 ? { name: "plate" } : { name: "else", description: "a plate" },
+          ),
+        ),
+      );
       const { hits } = await ask("plate", { limit: 20 });
       expect(hits[0]!.score).toBe(1);
       expect(hits.at(-1)!.score).toBeGreaterThan(0.01);
-      expect((await ask("plate", { limit: 5, offset: 15 })).hits[0]!.score).toBeCloseTo(hits[15]!.score, 10);
+      expect((await ask("plate", { limit: 5, offset: 15 })).hits[0]!.score).toBeCloseTo(
+        hits[15]!.score,
+        10,
+      );
     });
 
     test("shows what was found in its place", async () => {
-      await write(store(), holding("a", { name: "Images <of> cells", description: `${"Before. ".repeat(60)}Here are cells. ${"After. ".repeat(60)}`, keywords: ["cell", "map"] }));
+      await write(
+        store(),
+        holding("a", {
+          name: "Images <of> cells",
+          description: `${"Before. ".repeat(60)}Here are cells. ${"After. ".repeat(60)}`,
+          keywords: ["cell", "map"],
+        }),
+      );
       const [hit] = (await ask("cells")).hits;
       expect(marked(hit, "name")).toBe("Images <of> [cells]");
       expect(marked(hit, "keywords")).toBe("[cell] map");
       expect(marked(hit, "description")).toMatch(/^….*Here are \[cells\]\. .*…$/);
-      expect((await ask("images")).hits[0]!.fragments).toEqual({ name: [{ text: "Images", found: true }, { text: " <of> cells", found: false }] });
+      expect((await ask("images")).hits[0]!.fragments).toEqual({
+        name: [
+          { text: "Images", found: true },
+          { text: " <of> cells", found: false },
+        ],
+      });
     });
 
     test("counts all, gives pages of them, and keeps to a kind", async () => {
-      await write(store(), ...Array.from({ length: 7 }, (_, i) => holding(`d${i}`, { name: "plate" })), holding("s", { name: "plate" }, "software"));
+      await write(
+        store(),
+        ...Array.from({ length: 7 }, (_, i) => holding(`d${i}`, { name: "plate" })),
+        holding("s", { name: "plate" }, "software"),
+      );
       expect(await ask("plate", { limit: 3 })).toMatchObject({ total: 8 });
-      expect([...(await found("plate", { limit: 5 })), ...(await found("plate", { limit: 5, offset: 5 }))].toSorted()).toEqual([...Array.from({ length: 7 }, (_, i) => `d${i}`), "s"]);
+      expect(
+        [
+          ...(await found("plate", { limit: 5 })),
+          ...(await found("plate", { limit: 5, offset: 5 })),
+        ].toSorted(),
+      ).toEqual([...Array.from({ length: 7 }, (_, i) => `d${i}`), "s"]);
       expect(await ask("plate", { offset: 8 })).toEqual({ total: 8, hits: [] });
-      expect(await ask("plate", { kind: "software" })).toMatchObject({ total: 1, hits: [{ ark: ark("s") }] });
+      expect(await ask("plate", { kind: "software" })).toMatchObject({
+        total: 1,
+        hits: [{ ark: ark("s") }],
+      });
       expect(await ask("plate", { kind: "group" })).toEqual({ total: 0, hits: [] });
     });
 
     test("takes other spellings only when nothing holds all words as they are", async () => {
-      await write(store(), holding("a", { name: "Microscope images" }), holding("b", { name: "Microscop" }), holding("c", { name: "Map" }));
+      await write(
+        store(),
+        holding("a", { name: "Microscope images" }),
+        holding("b", { name: "Microscop" }),
+        holding("c", { name: "Map" }),
+      );
       expect(await found("microscop")).toContain("b");
       expect(await found("micorscope images")).toEqual(["a"]);
       expect(await found("microskope")).not.toEqual([]);
@@ -99,29 +207,56 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("images xylophone")).toEqual([]);
     });
 
-    test("takes a word with one letter wrong for what it was meant to be, also where its ending makes another stem of it", async () => {
-      await write(store(), holding("a", { name: "Embedding of images" }), holding("b", { name: "A computation" }), holding("c", { name: "Paging" }));
-      for (const typed of ["embeddign", "embeddnig", "embeddings", "embeding"]) expect(await found(typed), typed).toEqual(["a"]);
-      for (const typed of ["computaton", "computatiom", "compuattion", "computattion"]) expect(await found(typed), typed).toEqual(["b"]);
-      expect(await found("pagign")).toEqual(["c"]);
-      expect(await found("embeddign computaton")).toEqual([]);
-    });
+    test(
+      "takes a word with one letter wrong for what it was meant to be, also where its ending " +
+        "makes another stem of it",
+      async () => {
+        await write(
+          store(),
+          holding("a", { name: "Embedding of images" }),
+          holding("b", { name: "A computation" }),
+          holding("c", { name: "Paging" }),
+        );
+        for (const typed of ["embeddign", "embeddnig", "embeddings", "embeding"])
+          expect(await found(typed), typed).toEqual(["a"]);
+        for (const typed of ["computaton", "computatiom", "compuattion", "computattion"])
+          expect(await found(typed), typed).toEqual(["b"]);
+        expect(await found("pagign")).toEqual(["c"]);
+        expect(await found("embeddign computaton")).toEqual([]);
+      },
+    );
 
-    test("takes a long word with two letters wrong for what it was meant to be, also where its stem has another stem", async () => {
-      await write(store(), holding("a", { name: "A Polymerase" }), holding("b", { description: "Of phosphatases." }), holding("c", { keywords: ["transcriptase"] }));
-      // What the stem "polymeras" becomes when it is taken for a word.
-      await write(store(), holding("d", { name: "Polymera" }));
-      expect(await found("pollymerrase")).toEqual(["a"]);
-      expect(await found("fosphatase")).toEqual(["b"]);
-      expect(await found("transscripttase")).toEqual(["c"]);
-      expect(await found("pollymerrase fosphatase")).toEqual([]);
-      expect(marked((await ask("pollymerrase")).hits[0], "name")).toBe("A [Polymerase]");
-    });
+    test(
+      "takes a long word with two letters wrong for what it was meant to be, also where its " +
+        "stem has another stem",
+      async () => {
+        await write(
+          store(),
+          holding("a", { name: "A Polymerase" }),
+          holding("b", { description: "Of phosphatases." }),
+          holding("c", { keywords: ["transcriptase"] }),
+        );
+        // What the stem "polymeras" becomes when it is taken for a word.
+        await write(store(), holding("d", { name: "Polymera" }));
+        expect(await found("pollymerrase")).toEqual(["a"]);
+        expect(await found("fosphatase")).toEqual(["b"]);
+        expect(await found("transscripttase")).toEqual(["c"]);
+        expect(await found("pollymerrase fosphatase")).toEqual([]);
+        expect(marked((await ask("pollymerrase")).hits[0], "name")).toBe("A [Polymerase]");
+      },
+    );
 
     test("follows changes and forgets deleted records", async () => {
       await write(store(), holding("a", { name: "first" }), holding("b", { name: "first" }));
       expect(await found("first")).toHaveLength(2);
-      await write(store(), { ...replace(ark("a"), 1), text: { name: "second", description: "", keywords: "", other: "" } } as RecordWrite, remove(ark("b"), 1));
+      await write(
+        store(),
+        {
+          ...replace(ark("a"), 1),
+          text: { name: "second", description: "", keywords: "", other: "" },
+        } as RecordWrite,
+        remove(ark("b"), 1),
+      );
       expect(await found("first")).toEqual([]);
       expect(await found("second")).toEqual(["a"]);
       await reopen();
@@ -131,9 +266,16 @@ export function searchConforms({ store, reopen }: Setting): void {
 
   describe("a search for what is related", () => {
     test("finds records that hold any of the words, and words of the best of those", async () => {
-      await write(store(),
-        holding("a", { name: "Tumour samples", description: "Oncology of the breast" }), holding("b", { name: "Tumour scans", description: "Oncology of the lung" }), holding("c", { name: "Oncology register" }), holding("d", { name: "Weather in Graz" }),
-        ...Array.from({ length: 30 }, (_, i) => holding(`far${i}`, { name: `Station ${i}`, description: "Rain of the day" })));
+      await write(
+        store(),
+        holding("a", { name: "Tumour samples", description: "Oncology of the breast" }),
+        holding("b", { name: "Tumour scans", description: "Oncology of the lung" }),
+        holding("c", { name: "Oncology register" }),
+        holding("d", { name: "Weather in Graz" }),
+        ...Array.from({ length: 30 }, (_, i) =>
+          holding(`far${i}`, { name: `Station ${i}`, description: "Rain of the day" }),
+        ),
+      );
       const hits = await found("tumour patients", { match: "related" });
       expect(hits.slice(0, 2).toSorted()).toEqual(["a", "b"]);
       expect(hits).toContain("c");
@@ -144,7 +286,10 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
 
     test("counts each record once", async () => {
-      await write(store(), ...Array.from({ length: 5 }, (_, i) => holding(`a${i}`, { name: "alpha beta gamma" })));
+      await write(
+        store(),
+        ...Array.from({ length: 5 }, (_, i) => holding(`a${i}`, { name: "alpha beta gamma" })),
+      );
       const { hits, total } = await ask("alpha beta", { match: "related" });
       expect(total).toBe(5);
       expect(new Set(hits.map((hit) => hit.ark)).size).toBe(5);
@@ -155,27 +300,73 @@ export function searchConforms({ store, reopen }: Setting): void {
     await write(store(), holding("a", { name: "plate" }));
     const gone = new AbortController();
     const first = ask("plate");
-    const second = store().search({ text: "plate", match: "all", offset: 0, limit: 1 }, gone.signal);
+    const second = store().search(
+      { text: "plate", match: "all", offset: 0, limit: 1 },
+      gone.signal,
+    );
     gone.abort(new Error("gone"));
     await expect(second).rejects.toThrow("gone");
     expect((await first).total).toBe(1);
-    expect((await Promise.all(Array.from({ length: 20 }, () => ask("plate")))).every(({ total }) => total === 1)).toBe(true);
+    expect(
+      (await Promise.all(Array.from({ length: 20 }, () => ask("plate")))).every(
+        ({ total }) => total === 1,
+      ),
+    ).toBe(true);
   });
 
   test("whatever is asked for is looked up, never run", async () => {
     await write(store(), holding("a", { name: "NEAR plate* name:alpha OR NOT" }));
-    const hostile = fc.oneof(fc.string({ maxLength: 40 }), fc.string({ unit: "binary", maxLength: 20 }), fc.array(fc.constantFrom('"', "'", "*", "(", ")", "OR", "AND", "NOT", "NEAR(", "name:", "^", "-", "+", "{", "}", ":", ",", "plate", "\u0000", "\uD800", "\uFDD0", ";", "--"), { maxLength: 12 }).map((parts) => parts.join(" ")));
-    await fc.assert(fc.asyncProperty(hostile, fc.constantFrom("all", "related" as const), async (text, match) => {
-      const { total, hits } = await ask(text, { match });
-      expect(hits.length).toBeLessThanOrEqual(total);
-      for (const { score } of hits) expect(score).toBeGreaterThan(0);
-    }), { numRuns: 150 });
+    const hostile = fc.oneof(
+      fc.string({ maxLength: 40 }),
+      fc.string({ unit: "binary", maxLength: 20 }),
+      fc
+        .array(
+          fc.constantFrom(
+            '"',
+            "'",
+            "*",
+            "(",
+            ")",
+            "OR",
+            "AND",
+            "NOT",
+            "NEAR(",
+            "name:",
+            "^",
+            "-",
+            "+",
+            "{",
+            "}",
+            ":",
+            ",",
+            "plate",
+            "\u0000",
+            "\uD800",
+            "\uFDD0",
+            ";",
+            "--",
+          ),
+          { maxLength: 12 },
+        )
+        .map((parts) => parts.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, fc.constantFrom("all", "related" as const), async (text, match) => {
+        const { total, hits } = await ask(text, { match });
+        expect(hits.length).toBeLessThanOrEqual(total);
+        for (const { score } of hits) expect(score).toBeGreaterThan(0);
+      }),
+      { numRuns: 150 },
+    );
     expect(await found("NOT plate")).toEqual(["a"]);
     expect(await found("NOT absent")).toEqual([]);
     expect(await found('name:alpha "plate"')).toEqual(["a"]);
     // As long as a query may be.
     expect((await ask("plate x ".repeat(1024))).total).toBe(0);
     expect((await ask(Array.from({ length: 2000 }, (_, i) => `w${i}`).join(" "))).total).toBe(0);
-    expect((await ask(Array.from({ length: 2000 }, (_, i) => `w${i}`).join(" "), { match: "related" })).total).toBe(0);
+    expect(
+      (await ask(Array.from({ length: 2000 }, (_, i) => `w${i}`).join(" "), { match: "related" }))
+        .total,
+    ).toBe(0);
   });
 }

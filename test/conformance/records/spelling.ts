@@ -13,7 +13,11 @@ export function spellingConforms({ store }: Setting): void {
       await write(store(), create(OWNED));
       await write(store(), create(SOURCE, { links: [linkTo(WRITTEN)] }));
       await expectTarget(OWNED);
-      await write(store(), create("ark:99999/s2", { links: [linkTo("ark:99999/cd")] }), create("ark:99999/c-d"));
+      await write(
+        store(),
+        create("ark:99999/s2", { links: [linkTo("ark:99999/cd")] }),
+        create("ark:99999/c-d"),
+      );
       expect(await store().quads("ark:99999/s2")).toContain("<ark:99999/c-d>");
     });
 
@@ -23,7 +27,9 @@ export function spellingConforms({ store }: Setting): void {
       await write(store(), create(OWNED));
       await expectTarget(OWNED);
       expect(await store().find(SOURCE)).toMatchObject({ record: { revision: 1 } });
-      expect((await store().linksFrom([SOURCE], { limit: 5 }))[0]!.items.map(({ target }) => target)).toEqual([WRITTEN, "ark:99999/a--b"]);
+      expect(
+        (await store().linksFrom([SOURCE], { limit: 5 }))[0]!.items.map(({ target }) => target),
+      ).toEqual([WRITTEN, "ark:99999/a--b"]);
       const { sequence, graphs } = await changesAfter(1);
       expect(sequence).toBe(2);
       expect(graphs).toEqual([SOURCE, OWNED]);
@@ -38,7 +44,11 @@ export function spellingConforms({ store }: Setting): void {
     });
 
     test("is as written again once members of a crate share the key", async () => {
-      await write(store(), create(OWNED, {}, { mayShareKey: true }), create(SOURCE, { links: [linkTo(WRITTEN)] }));
+      await write(
+        store(),
+        create(OWNED, {}, { mayShareKey: true }),
+        create(SOURCE, { links: [linkTo(WRITTEN)] }),
+      );
       await expectTarget(OWNED);
       await write(store(), create(WRITTEN, {}, { mayShareKey: true }));
       await expectTarget(WRITTEN);

@@ -7,48 +7,124 @@ const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 describe("an identifier without a record", () => {
   let server: TestServer;
   let ada: Person;
-  const get = (path: string, accept?: string, method = "GET") => server.request<{ detail: string; code: string }>(method, path, { headers: accept === undefined ? {} : { Accept: accept } });
-  const made = async (id: string) => server.request("POST", "/dataset", { token: ada.token, json: { "@id": id, "@type": "evi:Dataset", name: "Plate seven", description: "Images of plate seven", owner: ada.id } });
+  const get = (path: string, accept?: string, method = "GET") =>
+    server.request<{ detail: string; code: string }>(method, path, {
+      headers: accept === undefined ? {} : { Accept: accept },
+    });
+  const made = async (id: string) =>
+    server.request("POST", "/dataset", {
+      token: ada.token,
+      json: {
+        "@id": id,
+        "@type": "evi:Dataset",
+        name: "Plate seven",
+        description: "Images of plate seven",
+        owner: ada.id,
+      },
+    });
   beforeAll(async () => {
     server = await startServer();
     ada = await server.person("Ada");
     for (const id of ["ark:99999/gone"]) await made(id);
-    await server.request("DELETE", `/ark:99999/gone?reason=${encodeURIComponent("A <b>&\"wrong\" plate")}&successor=ark:99999/next`, { token: ada.token });
+    await server.request(
+      "DELETE",
+      `/ark:99999/gone?reason=${encodeURIComponent('A <b>&"wrong" plate')}&successor=ark:99999/next`,
+      { token: ada.token },
+    );
   });
   afterAll(() => server.stop());
 
-  test.each(["/ark:99999/none", "/ark:/99999/none", "/dataset/ark:99999/none", "/api/ark:99999/none"])("is a page for browsers and JSON for everyone else: %s", async (path) => {
+  test.each([
+    "/ark:99999/none",
+    "/ark:/99999/none",
+    "/dataset/ark:99999/none",
+    "/api/ark:99999/none",
+  ])("is a page for browsers and JSON for everyone else: %s", async (path) => {
     const page = await get(path, BROWSER);
-    expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect([page.status, page.headers.get("content-type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
     expect(page.text).toContain("<p>Nothing is stored under ark:99999/none.</p>");
     expect(page.text).toContain('<html lang="en">');
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-    for (const accept of [undefined, "*/*", "application/json", "application/ld+json, text/html", "text/turtle", "image/png", "text/html;q=0"]) {
+    for (const accept of [
+      undefined,
+      "*/*",
+      "application/json",
+      "application/ld+json, text/html",
+      "text/turtle",
+      "image/png",
+      "text/html;q=0",
+    ]) {
       const told = await get(path, accept);
-      expect([accept, told.status, told.headers.get("content-type"), told.body]).toEqual([accept, 404, "application/json", { detail: "Nothing is stored under ark:99999/none.", code: "NOT_FOUND" }]);
+      expect([accept, told.status, told.headers.get("content-type"), told.body]).toEqual([
+        accept,
+        404,
+        "application/json",
+        { detail: "Nothing is stored under ark:99999/none.", code: "NOT_FOUND" },
+      ]);
       expect(told.headers.get("vary")).toContain("Accept");
     }
     const head = await get(path, BROWSER, "HEAD");
-    expect([head.status, head.text, head.headers.get("content-length")]).toEqual([404, "", String(Buffer.byteLength(page.text))]);
+    expect([head.status, head.text, head.headers.get("content-length")]).toEqual([
+      404,
+      "",
+      String(Buffer.byteLength(page.text)),
+    ]);
   });
   test("that was deleted tells of its tombstone, and no text of it becomes markup", async () => {
-    for (const path of ["/ark:99999/gone", "/ark:99999/gone?format=html", "/dataset/ark:99999/gone"]) {
+    for (const path of [
+      "/ark:99999/gone",
+      "/ark:99999/gone?format=html",
+      "/dataset/ark:99999/gone",
+    ]) {
       const { status, text } = await get(path, BROWSER);
       expect(status).toBe(410);
-      const json = (await get("/ark:99999/gone")).body as unknown as { detail: string; deletedAt: string };
-      expect(text).toContain(`<p>${json.detail.replace("&", "&amp;").replace("<b>", "&lt;b&gt;").replaceAll('"', "&quot;")}</p>`);
-      for (const shown of [`<time datetime="${json.deletedAt}">`, `<a href="/${ada.id}">${ada.id}</a>`, "A &lt;b&gt;&amp;&quot;wrong&quot; plate", '<a href="/ark:99999/next">ark:99999/next</a>']) expect(text).toContain(shown);
+      const json = (await get("/ark:99999/gone")).body as unknown as {
+        detail: string;
+        deletedAt: string;
+      };
+      expect(text).toContain(
+        `<p>${json.detail.replace("&", "&amp;").replace("<b>", "&lt;b&gt;").replaceAll('"', "&quot;")}</p>`,
+      );
+      for (const shown of [
+        `<time datetime="${json.deletedAt}">`,
+        `<a href="/${ada.id}">${ada.id}</a>`,
+        "A &lt;b&gt;&amp;&quot;wrong&quot; plate",
+        '<a href="/ark:99999/next">ark:99999/next</a>',
+      ])
+        expect(text).toContain(shown);
       // What the record said is for those who may change it.
       expect(text).not.toMatch(/<b>|<script|Plate seven|https?:\/\//);
     }
-    expect((await get("/ark:99999/gone")).body).toMatchObject({ code: "GONE", successor: "ark:99999/next" });
+    expect((await get("/ark:99999/gone")).body).toMatchObject({
+      code: "GONE",
+      successor: "ark:99999/next",
+    });
   });
   test("that several records could be lists them", () => {
-    const page = refusalPage({ status: 404, body: { detail: "Several.", code: "AMBIGUOUS", candidates: ["ark:99999/c/a-b.csv", "ark:99999/c/ab<.csv"] } }, "/ark:99999/c/-ab.csv");
-    for (const [href, text] of [["a-b.csv", "a-b.csv"], ["ab%3C.csv", "ab&lt;.csv"]]) expect(page).toContain(`<a href="/ark:99999/c/${href}">ark:99999/c/${text}</a>`);
+    const page = refusalPage(
+      {
+        status: 404,
+        body: {
+          detail: "Several.",
+          code: "AMBIGUOUS",
+          candidates: ["ark:99999/c/a-b.csv", "ark:99999/c/ab<.csv"],
+        },
+      },
+      "/ark:99999/c/-ab.csv",
+    );
+    for (const [href, text] of [
+      ["a-b.csv", "a-b.csv"],
+      ["ab%3C.csv", "ab&lt;.csv"],
+    ])
+      expect(page).toContain(`<a href="/ark:99999/c/${href}">ark:99999/c/${text}</a>`);
   });
   test("asked for with ?info, or of another authority, is answered as before", async () => {
-    expect((await get("/ark:99999/none?info", BROWSER)).headers.get("content-type")).toBe("application/json");
+    expect((await get("/ark:99999/none?info", BROWSER)).headers.get("content-type")).toBe(
+      "application/json",
+    );
     expect((await get("/ark:12345/elsewhere", BROWSER)).status).toBe(302);
   });
 });

@@ -10,25 +10,41 @@ beforeAll(async () => {
   server = await startServer();
   ada = await server.person("ada");
   const person = { "@id": "#grace", "@type": "Person", name: "Grace Example" };
-  const archive = await crate([{ "@id": "a.csv", "@type": "File", name: "A table" }, person], { "a.csv": "a" }, {
-    datePublished: "2021-04-05", author: [{ "@id": "#grace" }, { "@id": "https://orcid.org/0000-0002-1825-0097" }],
-  });
+  const archive = await crate(
+    [{ "@id": "a.csv", "@type": "File", name: "A table" }, person],
+    { "a.csv": "a" },
+    {
+      datePublished: "2021-04-05",
+      author: [{ "@id": "#grace" }, { "@id": "https://orcid.org/0000-0002-1825-0097" }],
+    },
+  );
   const form = new FormData();
   form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
-  const uploaded = await server.request<{ "@id": string }>("POST", "/rocrate/upload", { token: ada.token, body: form });
+  const uploaded = await server.request<{ "@id": string }>("POST", "/rocrate/upload", {
+    token: ada.token,
+    body: form,
+  });
   crateArk = uploaded.body["@id"];
 }, 60_000);
 afterAll(() => server.stop());
 
 /** fetch drops a bare question mark: the target is written as it is. */
-function plain(path: string): Promise<{ status: number; location: string | undefined; text: string }> {
+function plain(
+  path: string,
+): Promise<{ status: number; location: string | undefined; text: string }> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     request({ hostname, port, path }, (answer) => {
       let text = "";
-      answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
-        .on("end", () => resolve({ status: answer.statusCode!, location: answer.headers.location, text }));
-    }).on("error", reject).end();
+      answer
+        .setEncoding("utf8")
+        .on("data", (chunk: string) => (text += chunk))
+        .on("end", () =>
+          resolve({ status: answer.statusCode!, location: answer.headers.location, text }),
+        );
+    })
+      .on("error", reject)
+      .end();
   });
 }
 
@@ -54,34 +70,57 @@ describe("the redirect of an ARK of another authority", () => {
 });
 
 describe("an alias of an identifier", () => {
-  test.each(["ark:/", "ark", "ARK:/"])("with label %s has a link set with an anchor for its own address", async (label) => {
-    const alias = `${server.url}/${crateArk.replace("ark:", label)}`;
-    const answer = await fetch(alias, { headers: { Accept: "text/html" } });
-    expect(answer.status).toBe(200);
-    const [, target] = /<([^>]*)>; rel="linkset"/.exec(answer.headers.get("link")!)!;
-    const { linkset } = (await (await fetch(target!)).json()) as { linkset: { anchor: string; "cite-as"?: { href: string }[] }[] };
-    const anchors = linkset.map(({ anchor }) => anchor);
-    expect(anchors).toContain(alias);
-    expect(anchors).toContain(`${server.url}/${crateArk}`);
-    expect(linkset.find(({ anchor }) => anchor === alias)!["cite-as"]).toEqual([{ href: `${server.url}/${crateArk}` }]);
-    expect(await answer.text()).toContain(`<link rel="linkset" href="${target}"`);
-  });
+  test.each(["ark:/", "ark", "ARK:/"])(
+    "with label %s has a link set with an anchor for its own address",
+    async (label) => {
+      const alias = `${server.url}/${crateArk.replace("ark:", label)}`;
+      const answer = await fetch(alias, { headers: { Accept: "text/html" } });
+      expect(answer.status).toBe(200);
+      const [, target] = /<([^>]*)>; rel="linkset"/.exec(answer.headers.get("link")!)!;
+      const { linkset } = (await (await fetch(target!)).json()) as {
+        linkset: { anchor: string; "cite-as"?: { href: string }[] }[];
+      };
+      const anchors = linkset.map(({ anchor }) => anchor);
+      expect(anchors).toContain(alias);
+      expect(anchors).toContain(`${server.url}/${crateArk}`);
+      expect(linkset.find(({ anchor }) => anchor === alias)!["cite-as"]).toEqual([
+        { href: `${server.url}/${crateArk}` },
+      ]);
+      expect(await answer.text()).toContain(`<link rel="linkset" href="${target}"`);
+    },
+  );
 });
 
 describe("the kernel metadata", () => {
   test("of a crate names its authors and its date of publication", async () => {
     const { text } = await plain(`/${crateArk}?info`);
-    expect(text).toContain("erc:\nwho: Grace Example; https://orcid.org/0000-0002-1825-0097\nwhat: A crate\nwhen: 2021-04-05\n");
+    expect(text).toContain(
+      "erc:\nwho: Grace Example; https://orcid.org/0000-0002-1825-0097\nwhat: A crate\n" +
+        "when: 2021-04-05\n",
+    );
   });
 
   test("of a crate's member without an author and a date are those of the crate", async () => {
     const { text } = await plain(`/${crateArk}/a.csv?info`);
-    expect(text).toContain("who: Grace Example; https://orcid.org/0000-0002-1825-0097\nwhat: A table\nwhen: 2021-04-05\n");
+    expect(text).toContain(
+      "who: Grace Example; https://orcid.org/0000-0002-1825-0097\nwhat: A table\nwhen: " +
+        "2021-04-05\n",
+    );
   });
 
   test("of a record that says neither are its owner and the date of registration", async () => {
-    const made = await server.request("POST", "/dataset", { token: ada.token, json: { "@type": "evi:Dataset", name: "Plain", description: "Without author.", owner: ada.id } });
+    const made = await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: {
+        "@type": "evi:Dataset",
+        name: "Plain",
+        description: "Without author.",
+        owner: ada.id,
+      },
+    });
     const { text } = await plain(`/${String(made.body["@id"])}?info`);
-    expect(text).toMatch(new RegExp(`who: ada\\nwhat: Plain\\nwhen: ${new Date().toISOString().slice(0, 10)}\\n`));
+    expect(text).toMatch(
+      new RegExp(`who: ada\\nwhat: Plain\\nwhen: ${new Date().toISOString().slice(0, 10)}\\n`),
+    );
   });
 });

@@ -4,7 +4,10 @@ import { startServer, type Answer, type Person, type TestServer } from "../../su
 /** Link header as relation → targets with their type. */
 function linksOf(header: string): Map<string, { href: string; type?: string }[]> {
   const links = new Map<string, { href: string; type?: string }[]>();
-  for (const [, href, rel, type] of header.matchAll(/<([^>]*)>; rel="([^"]*)"(?:; type="([^"]*)")?/g)) links.set(rel!, [...(links.get(rel!) ?? []), type ? { href: href!, type } : { href: href! }]);
+  for (const [, href, rel, type] of header.matchAll(
+    /<([^>]*)>; rel="([^"]*)"(?:; type="([^"]*)")?/g,
+  ))
+    links.set(rel!, [...(links.get(rel!) ?? []), type ? { href: href!, type } : { href: href! }]);
   return links;
 }
 
@@ -15,9 +18,17 @@ describe("a record's signposts", () => {
   beforeAll(async () => {
     server = await startServer({ BACKLINK_LIMIT: "3" });
     ada = await server.person("Ada");
-    const made = await server.request("POST", "/dataset", { token: ada.token, json: {
-      "@type": "evi:Dataset", name: "Plate | 7 <b>&", description: "Images of </script><script>alert(1)</script>", owner: ada.id, author: "https://orcid.org/0000-0002-1825-0097", keywords: ["a", "b"],
-    } });
+    const made = await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: {
+        "@type": "evi:Dataset",
+        name: "Plate | 7 <b>&",
+        description: "Images of </script><script>alert(1)</script>",
+        owner: ada.id,
+        author: "https://orcid.org/0000-0002-1825-0097",
+        keywords: ["a", "b"],
+      },
+    });
     dataset = made.body["@id"] as string;
   });
   afterAll(() => server.stop());
@@ -26,9 +37,18 @@ describe("a record's signposts", () => {
     const { headers } = await server.request("HEAD", `/${dataset}`);
     const links = linksOf(headers.get("link")!);
     expect(links.get("cite-as")).toEqual([{ href: `${server.url}/${dataset}` }]);
-    expect(links.get("describedby")!.map(({ type }) => type)).toEqual(["application/ld+json", "text/turtle", "application/n-quads"]);
-    expect(links.get("type")!.map(({ href }) => href)).toEqual(["https://schema.org/Dataset", "https://schema.org/AboutPage"]);
-    expect(links.get("license")).toEqual([{ href: "https://creativecommons.org/licenses/by/4.0/" }]);
+    expect(links.get("describedby")!.map(({ type }) => type)).toEqual([
+      "application/ld+json",
+      "text/turtle",
+      "application/n-quads",
+    ]);
+    expect(links.get("type")!.map(({ href }) => href)).toEqual([
+      "https://schema.org/Dataset",
+      "https://schema.org/AboutPage",
+    ]);
+    expect(links.get("license")).toEqual([
+      { href: "https://creativecommons.org/licenses/by/4.0/" },
+    ]);
     expect(links.get("author")).toEqual([{ href: "https://orcid.org/0000-0002-1825-0097" }]);
     expect(links.get("linkset")).toHaveLength(1);
     for (const { href, type } of links.get("describedby")!) {
@@ -39,30 +59,50 @@ describe("a record's signposts", () => {
   });
 
   test("stand in the link set as well, with anchors that are absolute", async () => {
-    const { body, headers } = await server.request<{ linkset: { anchor: string; describes?: unknown }[] }>("GET", `/${dataset}?format=linkset`);
+    const { body, headers } = await server.request<{
+      linkset: { anchor: string; describes?: unknown }[];
+    }>("GET", `/${dataset}?format=linkset`);
     expect(headers.get("content-type")).toBe("application/linkset+json");
-    expect(body.linkset.map(({ anchor }) => anchor)).toEqual([`${server.url}/${dataset}`, ...["jsonld", "turtle", "nquads"].map((name) => `${server.url}/${dataset}?format=${name}`)]);
+    expect(body.linkset.map(({ anchor }) => anchor)).toEqual([
+      `${server.url}/${dataset}`,
+      ...["jsonld", "turtle", "nquads"].map((name) => `${server.url}/${dataset}?format=${name}`),
+    ]);
     expect(body.linkset.slice(1).every((context) => context.describes !== undefined)).toBe(true);
   });
 
-  test.each(["?info", "?", "??"])("%s gives the kernel metadata, one line an element", async (inflection) => {
-    // fetch would drop a bare question mark: the target is written as it is.
-    const { request } = await import("node:http");
-    const { hostname, port } = new URL(server.url);
-    const { text, headers } = await new Promise<{ text: string; headers: Record<string, unknown> }>((resolve, reject) => {
-      request({ hostname, port, path: `/${dataset}${inflection}` }, (answer) => {
-        let body = "";
-        answer.setEncoding("utf8").on("data", (chunk: string) => (body += chunk)).on("end", () => resolve({ text: body, headers: answer.headers }));
-      }).on("error", reject).end();
-    });
-    expect(headers["thump-status"]).toBe("0.6 200 OK");
-    expect(text).toContain("erc:\nwho: https://orcid.org/0000-0002-1825-0097\nwhat: Plate %7C 7 <b>&\n");
-    expect(text).toContain(`where: ${server.url}/${dataset}\n`);
-    expect(text).toContain("erc-support:\n");
-  });
+  test.each(["?info", "?", "??"])(
+    "%s gives the kernel metadata, one line an element",
+    async (inflection) => {
+      // fetch would drop a bare question mark: the target is written as it is.
+      const { request } = await import("node:http");
+      const { hostname, port } = new URL(server.url);
+      const { text, headers } = await new Promise<{
+        text: string;
+        headers: Record<string, unknown>;
+      }>((resolve, reject) => {
+        request({ hostname, port, path: `/${dataset}${inflection}` }, (answer) => {
+          let body = "";
+          answer
+            .setEncoding("utf8")
+            .on("data", (chunk: string) => (body += chunk))
+            .on("end", () => resolve({ text: body, headers: answer.headers }));
+        })
+          .on("error", reject)
+          .end();
+      });
+      expect(headers["thump-status"]).toBe("0.6 200 OK");
+      expect(text).toContain(
+        "erc:\nwho: https://orcid.org/0000-0002-1825-0097\nwhat: Plate %7C 7 <b>&\n",
+      );
+      expect(text).toContain(`where: ${server.url}/${dataset}\n`);
+      expect(text).toContain("erc-support:\n");
+    },
+  );
 
   test("stand on the landing page, where no text of the record becomes markup", async () => {
-    const { text, headers } = await server.request("GET", `/${dataset}`, { headers: { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
+    const { text, headers } = await server.request("GET", `/${dataset}`, {
+      headers: { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
+    });
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(headers.get("content-security-policy")).toContain("script-src 'self'");
     expect(text).toContain(`<link rel="cite-as" href="${server.url}/${dataset}">`);
@@ -73,7 +113,10 @@ describe("a record's signposts", () => {
   });
 
   test("an unknown form is refused, naming those there are", async () => {
-    const { status, body } = await server.request<{ detail: { loc: unknown[]; msg: string }[] }>("GET", `/${dataset}?format=xml`);
+    const { status, body } = await server.request<{ detail: { loc: unknown[]; msg: string }[] }>(
+      "GET",
+      `/${dataset}?format=xml`,
+    );
     expect(status).toBe(422);
     expect(body.detail[0]!.loc).toEqual(["query", "format"]);
     expect(body.detail[0]!.msg).toContain("'turtle'");
@@ -82,7 +125,15 @@ describe("a record's signposts", () => {
   test("lead on where derived lists were cut, until each entry was shown once", async () => {
     const made: string[] = [dataset];
     for (let index = 0; index < 7; index++) {
-      const { body } = await server.request("POST", "/dataset", { token: ada.token, json: { "@type": "evi:Dataset", name: `d${index}`, description: "one of many", owner: ada.id } });
+      const { body } = await server.request("POST", "/dataset", {
+        token: ada.token,
+        json: {
+          "@type": "evi:Dataset",
+          name: `d${index}`,
+          description: "one of many",
+          owner: ada.id,
+        },
+      });
       made.push(body["@id"] as string);
     }
     const seen: string[] = [];

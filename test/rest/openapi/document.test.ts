@@ -3,17 +3,33 @@ import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { OPERATIONS, openApiDocument } from "../../../src/rest/contract/document.js";
 
-interface Node { readonly [key: string]: Node }
+interface Node {
+  readonly [key: string]: Node;
+}
 const document = openApiDocument() as unknown as Node;
 const METHODS = ["get", "post", "put", "delete"];
 const operations = Object.entries(document["paths"]!).flatMap(([path, item]) =>
-  Object.entries(item).filter(([method]) => METHODS.includes(method)).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation: operation as Node })));
+  Object.entries(item)
+    .filter(([method]) => METHODS.includes(method))
+    .map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      path,
+      operation: operation as Node,
+    })),
+);
 
 /** What a `$ref` of this document names. */
 function resolve(ref: string): Node | undefined {
-  return ref.replace(/^#\//, "").split("/").reduce<Node | undefined>((node, key) => node?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], document);
+  return ref
+    .replace(/^#\//, "")
+    .split("/")
+    .reduce<Node | undefined>(
+      (node, key) => node?.[key.replaceAll("~1", "/").replaceAll("~0", "~")],
+      document,
+    );
 }
-const followed = (node: Node): Node => (typeof node["$ref"] === "string" ? resolve(node["$ref"] as unknown as string)! : node);
+const followed = (node: Node): Node =>
+  typeof node["$ref"] === "string" ? resolve(node["$ref"] as unknown as string)! : node;
 
 function* walk(node: unknown): Generator<Record<string, unknown>> {
   if (typeof node !== "object" || node === null) return;
@@ -21,46 +37,133 @@ function* walk(node: unknown): Generator<Record<string, unknown>> {
   for (const child of Object.values(node)) yield* walk(child);
 }
 
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, allErrors: true });
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  allErrors: true,
+});
 (addFormats as unknown as { default: (target: Ajv2020) => void }).default(ajv);
 ajv.addKeyword("components");
 const accepts = (schema: Node) => ajv.compile({ ...schema, components: document["components"] });
 
 /** Media types with their schema and examples, of a request body or an answer. */
-const contents = (holder: Node | undefined) => Object.entries(holder?.["content"] ?? {}).map(([mediaType, content]) => ({
-  mediaType, schema: content["schema"]!,
-  examples: content["examples"] ? Object.values(content["examples"]).map((example) => followed(example)["value"] as unknown) : "example" in content ? [content["example"] as unknown] : [],
-}));
+const contents = (holder: Node | undefined) =>
+  Object.entries(holder?.["content"] ?? {}).map(([mediaType, content]) => ({
+    mediaType,
+    schema: content["schema"]!,
+    examples: content["examples"]
+      ? Object.values(content["examples"]).map((example) => followed(example)["value"] as unknown)
+      : "example" in content
+        ? [content["example"] as unknown]
+        : [],
+  }));
 
-const KIND = ["user", "group", "software", "dataset", "computation", "evidencegraph", "project", "organization", "schema"];
+const KIND = [
+  "user",
+  "group",
+  "software",
+  "dataset",
+  "computation",
+  "evidencegraph",
+  "project",
+  "organization",
+  "schema",
+];
 const EXPECTED = [
-  "root_page", "health", "readiness", "docs_page", "page", "openapi_json", "openapi_yaml", "token", "login",
-  ...KIND.flatMap((kind) => ["list", "create", "update", "get", "delete"].map((verb) => `${verb}_${kind}`)), "get_project_of_organization",
-  "list_rocrate", "get_rocrate", "delete_rocrate", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "summarize_crate", "validate_crate", "create_crate_metadata", "download_archive", "download_crate",
-  "get_datadownload", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content", "resolve_ark", "update_ark", "delete_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
-  "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
-  "search_basic", "search_semantic", "validate_table", "ai_ready_score", "rescore", "rescore_status",
-  "create_download", "register_download", "upload_datadownload", "update_datadownload", "delete_datadownload",
-  "add_group_user", "remove_group_user", "execute_computation", "execution_status", "publish", "publication_status",
-  "resolve_history", ...[...KIND, "rocrate", "datadownload"].map((kind) => `history_${kind}`),
+  "root_page",
+  "health",
+  "readiness",
+  "docs_page",
+  "page",
+  "openapi_json",
+  "openapi_yaml",
+  "token",
+  "login",
+  ...KIND.flatMap((kind) =>
+    ["list", "create", "update", "get", "delete"].map((verb) => `${verb}_${kind}`),
+  ),
+  "get_project_of_organization",
+  "list_rocrate",
+  "get_rocrate",
+  "delete_rocrate",
+  "upload_crate_async",
+  "upload_crate",
+  "upload_status",
+  "list_submissions",
+  "cancel_upload",
+  "summarize_crate",
+  "validate_crate",
+  "create_crate_metadata",
+  "download_archive",
+  "download_crate",
+  "get_datadownload",
+  "download_datadownload",
+  "download_dataset",
+  "download_software",
+  "download_content",
+  "view_content",
+  "resolve_ark",
+  "update_ark",
+  "delete_ark",
+  "query_evidence",
+  "sparql_get",
+  "sparql_post",
+  "validate",
+  "ontology",
+  "evidence_impact",
+  "evidence_path",
+  "build_evidence",
+  "evidence_build_status",
+  "search_basic",
+  "search_semantic",
+  "validate_table",
+  "ai_ready_score",
+  "rescore",
+  "rescore_status",
+  "create_download",
+  "register_download",
+  "upload_datadownload",
+  "update_datadownload",
+  "delete_datadownload",
+  "add_group_user",
+  "remove_group_user",
+  "execute_computation",
+  "execution_status",
+  "publish",
+  "publication_status",
+  "resolve_history",
+  ...[...KIND, "rocrate", "datadownload"].map((kind) => `history_${kind}`),
 ];
 
 describe("the OpenAPI document", () => {
   it("describes exactly the operations that exist, each under a name of its own", () => {
-    expect(operations.map(({ operation }) => operation["operationId"]).toSorted()).toEqual(EXPECTED.toSorted());
+    expect(operations.map(({ operation }) => operation["operationId"]).toSorted()).toEqual(
+      EXPECTED.toSorted(),
+    );
     expect(OPERATIONS).toHaveLength(EXPECTED.length);
   });
 
   it("is version 0.1.0 of the interface, in OpenAPI 3.1, with the contract's security scheme", () => {
     expect(document).toMatchObject({
-      openapi: "3.1.0", info: { version: "0.1.0" },
-      components: { securitySchemes: { OAuth2PasswordBearer: { type: "oauth2", flows: { password: { tokenUrl: "token", scopes: {} } } } } },
+      openapi: "3.1.0",
+      info: { version: "0.1.0" },
+      components: {
+        securitySchemes: {
+          OAuth2PasswordBearer: {
+            type: "oauth2",
+            flows: { password: { tokenUrl: "token", scopes: {} } },
+          },
+        },
+      },
     });
   });
 
   it("refers to nothing that is not there", () => {
     for (const node of walk(document)) {
-      if (typeof node["$ref"] === "string") expect(resolve(node["$ref"]), node["$ref"]).toBeDefined();
+      if (typeof node["$ref"] === "string")
+        expect(resolve(node["$ref"]), node["$ref"]).toBeDefined();
     }
   });
 
@@ -70,12 +173,15 @@ describe("the OpenAPI document", () => {
     const publishedAnyway = new Set(["MethodNotAllowed"]);
     for (const [group, members] of Object.entries(document["components"]!)) {
       if (group === "securitySchemes") continue;
-      for (const name of Object.keys(members)) if (!publishedAnyway.has(name)) expect(used, `${group}/${name}`).toContain(`#/components/${group}/${name}`);
+      for (const name of Object.keys(members))
+        if (!publishedAnyway.has(name))
+          expect(used, `${group}/${name}`).toContain(`#/components/${group}/${name}`);
     }
   });
 
   it("has schemas that compile", () => {
-    for (const [name, schema] of Object.entries(document["components"]!["schemas"]!)) expect(() => accepts(schema), name).not.toThrow();
+    for (const [name, schema] of Object.entries(document["components"]!["schemas"]!))
+      expect(() => accepts(schema), name).not.toThrow();
   });
 });
 
@@ -84,51 +190,91 @@ describe.each(operations)("$name", ({ path, operation }) => {
 
   it("declares the parts of its path, and no other", () => {
     const declared = parameters.filter((parameter) => (parameter["in"] as unknown) === "path");
-    expect(declared.map((parameter) => parameter["name"] as unknown)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((found) => found[1]));
-    for (const parameter of declared) expect(parameter).toMatchObject({ required: true, example: expect.anything() as unknown });
+    expect(declared.map((parameter) => parameter["name"] as unknown)).toEqual(
+      [...path.matchAll(/\{(\w+)\}/g)].map((found) => found[1]),
+    );
+    for (const parameter of declared)
+      expect(parameter).toMatchObject({ required: true, example: expect.anything() as unknown });
   });
 
   it("has a summary and answers 200 and 422", () => {
     expect(operation["summary"]).toBeTruthy();
-    expect(operation["responses"]).toMatchObject({ "200": { description: expect.any(String) as unknown }, "422": { $ref: "#/components/responses/ValidationFailed" } });
+    expect(operation["responses"]).toMatchObject({
+      "200": { description: expect.any(String) as unknown },
+      "422": { $ref: "#/components/responses/ValidationFailed" },
+    });
   });
 
   it("shows examples that its schemas accept", () => {
     for (const [status, response] of Object.entries(operation["responses"]!)) {
       for (const { mediaType, schema, examples } of contents(followed(response))) {
-        if (mediaType !== "application/zip") expect(examples, `${status} ${mediaType}`).not.toEqual([]);
+        if (mediaType !== "application/zip")
+          expect(examples, `${status} ${mediaType}`).not.toEqual([]);
         const check = accepts(schema);
-        for (const example of examples) expect(check(example), `${status} ${mediaType} ${JSON.stringify(check.errors)}`).toBe(true);
+        for (const example of examples)
+          expect(check(example), `${status} ${mediaType} ${JSON.stringify(check.errors)}`).toBe(
+            true,
+          );
       }
     }
     for (const { mediaType, schema, examples } of contents(operation["requestBody"])) {
       expect(examples, mediaType).toHaveLength(1);
       const check = accepts(schema);
-      for (const example of examples) expect(check(example), `${mediaType} ${JSON.stringify(check.errors)}`).toBe(true);
+      for (const example of examples)
+        expect(check(example), `${mediaType} ${JSON.stringify(check.errors)}`).toBe(true);
     }
-    for (const parameter of parameters) if ("example" in parameter) expect(accepts(parameter["schema"]!)(parameter["example"])).toBe(true);
+    for (const parameter of parameters)
+      if ("example" in parameter)
+        expect(accepts(parameter["schema"]!)(parameter["example"])).toBe(true);
   });
 });
 
-const operationOf = (id: string) => operations.find(({ operation }) => (operation["operationId"] as unknown) === id)!.operation;
+const operationOf = (id: string) =>
+  operations.find(({ operation }) => (operation["operationId"] as unknown) === id)!.operation;
 
 describe("who needs a token", () => {
   const TOKEN = [{ OAuth2PasswordBearer: [] }];
 
-  it.each(["list_user", "update_user", "delete_user", "create_dataset", "update_group", "delete_ark", "upload_crate_async", "upload_status"])("%s refuses without one", (id) => {
+  it.each([
+    "list_user",
+    "update_user",
+    "delete_user",
+    "create_dataset",
+    "update_group",
+    "delete_ark",
+    "upload_crate_async",
+    "upload_status",
+  ])("%s refuses without one", (id) => {
     expect(operationOf(id)["security"]).toEqual(TOKEN);
     expect(operationOf(id)["responses"]).toHaveProperty("401");
   });
 
-  it.each(["create_user", "list_dataset", "list_project", "query_evidence", "sparql_get", "sparql_post", "token", "health"])("%s is open", (id) => {
+  it.each([
+    "create_user",
+    "list_dataset",
+    "list_project",
+    "query_evidence",
+    "sparql_get",
+    "sparql_post",
+    "token",
+    "health",
+  ])("%s is open", (id) => {
     expect(operationOf(id)["security"]).toEqual([]);
   });
 
   it("declares the Authorization header where the contract does", () => {
-    const declaring = operations.filter(({ operation }) => Object.values(operation["parameters"] ?? []).some((parameter) => (followed(parameter)["name"] as unknown) === "Authorization"));
+    const declaring = operations.filter(({ operation }) =>
+      Object.values(operation["parameters"] ?? []).some(
+        (parameter) => (followed(parameter)["name"] as unknown) === "Authorization",
+      ),
+    );
     const verbs = ["list", "create", "update", "get", "delete"];
-    expect(declaring.map(({ operation }) => operation["operationId"]).toSorted()).toEqual([
-      ...verbs.map((verb) => `${verb}_project`), "get_project_of_organization", ...verbs.slice(1).map((verb) => `${verb}_organization`),
-    ].toSorted());
+    expect(declaring.map(({ operation }) => operation["operationId"]).toSorted()).toEqual(
+      [
+        ...verbs.map((verb) => `${verb}_project`),
+        "get_project_of_organization",
+        ...verbs.slice(1).map((verb) => `${verb}_organization`),
+      ].toSorted(),
+    );
   });
 });

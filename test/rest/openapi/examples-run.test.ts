@@ -11,26 +11,104 @@ import { storeContent } from "../../support/content.js";
 import { RO_CRATE, zip } from "../../support/crates.js";
 import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
 
-const KIND = ["organization", "project", "group", "software", "dataset", "computation", "evidencegraph", "schema"];
+const KIND = [
+  "organization",
+  "project",
+  "group",
+  "software",
+  "dataset",
+  "computation",
+  "evidencegraph",
+  "schema",
+];
 const of = (verb: string) => KIND.map((kind) => `${verb}_${kind}`);
 /** Operations in an order in which each finds what the ones before it made. */
 const STORY = [
-  "root_page", "page", "health", "readiness", "docs_page", "openapi_json", "openapi_yaml",
-  "create_user", "token", "login", ...of("create"), "create_download", "register_download", "upload_datadownload", "upload_crate_async", "upload_crate", "upload_status", "list_submissions", "cancel_upload", "validate_crate", "create_crate_metadata",
-  "list_user", ...of("list"), "list_rocrate", "get_user", ...of("get"), "get_rocrate", "summarize_crate", "get_datadownload", "get_project_of_organization", "resolve_ark", "query_evidence", "sparql_get", "sparql_post", "validate", "ontology",
-  "evidence_impact", "evidence_path", "build_evidence", "evidence_build_status",
-  "search_basic", "search_semantic", "validate_table", "ai_ready_score", "rescore", "rescore_status",
-  "download_archive", "download_crate", "download_datadownload", "download_dataset", "download_software", "download_content", "view_content",
-  "add_group_user", "remove_group_user", "execute_computation", "execution_status", "publish", "publication_status", "update_user", ...of("update"), "update_ark", "update_datadownload",
-  "resolve_history", "history_user", ...KIND.map((kind) => `history_${kind}`), "history_rocrate", "history_datadownload",
-  "delete_datadownload", "delete_ark", ...of("delete"), "delete_rocrate", "delete_user",
+  "root_page",
+  "page",
+  "health",
+  "readiness",
+  "docs_page",
+  "openapi_json",
+  "openapi_yaml",
+  "create_user",
+  "token",
+  "login",
+  ...of("create"),
+  "create_download",
+  "register_download",
+  "upload_datadownload",
+  "upload_crate_async",
+  "upload_crate",
+  "upload_status",
+  "list_submissions",
+  "cancel_upload",
+  "validate_crate",
+  "create_crate_metadata",
+  "list_user",
+  ...of("list"),
+  "list_rocrate",
+  "get_user",
+  ...of("get"),
+  "get_rocrate",
+  "summarize_crate",
+  "get_datadownload",
+  "get_project_of_organization",
+  "resolve_ark",
+  "query_evidence",
+  "sparql_get",
+  "sparql_post",
+  "validate",
+  "ontology",
+  "evidence_impact",
+  "evidence_path",
+  "build_evidence",
+  "evidence_build_status",
+  "search_basic",
+  "search_semantic",
+  "validate_table",
+  "ai_ready_score",
+  "rescore",
+  "rescore_status",
+  "download_archive",
+  "download_crate",
+  "download_datadownload",
+  "download_dataset",
+  "download_software",
+  "download_content",
+  "view_content",
+  "add_group_user",
+  "remove_group_user",
+  "execute_computation",
+  "execution_status",
+  "publish",
+  "publication_status",
+  "update_user",
+  ...of("update"),
+  "update_ark",
+  "update_datadownload",
+  "resolve_history",
+  "history_user",
+  ...KIND.map((kind) => `history_${kind}`),
+  "history_rocrate",
+  "history_datadownload",
+  "delete_datadownload",
+  "delete_ark",
+  ...of("delete"),
+  "delete_rocrate",
+  "delete_user",
 ];
 /** What an operation answers here although its example is right. */
 const STATUS: Readonly<Record<string, number>> = { execute_computation: 503, cancel_upload: 409 };
 /** Answers that another parameter asks for, with Accept or without. */
 const ROWS = "?query=SELECT%20*%20%7B%7D";
 const BY_QUERY: Readonly<Record<string, string>> = {
-  "text/plain": "?info", "application/linkset+json": "?format=linkset", "application/sparql-results+json": ROWS, "application/sparql-results+xml": ROWS, "text/csv": ROWS, "text/tab-separated-values": ROWS,
+  "text/plain": "?info",
+  "application/linkset+json": "?format=linkset",
+  "application/sparql-results+json": ROWS,
+  "application/sparql-results+xml": ROWS,
+  "text/csv": ROWS,
+  "text/tab-separated-values": ROWS,
   "application/rdf+xml": "?query=CONSTRUCT%20%7B%7D%20%7B%7D",
 };
 /** Headers that say something of some answers only. */
@@ -45,11 +123,31 @@ beforeAll(async () => {
   server = await startServer();
   const { "@id": root, ...crate } = EXAMPLES.rocrate;
   archive = await zip({
-    "ro-crate-metadata.json": { "@context": RO_CRATE, "@graph": [
-      { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": root! }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } },
-      { "@id": root!, "@type": crate["@type"]!, name: crate["name"]!, description: crate["description"]!, hasPart: [{ "@id": "ark:99999/dataset-cells" }] },
-      { "@id": "ark:99999/dataset-cells", "@type": "Dataset", name: "Cell counts", description: "One row per image.", contentUrl: "file:///cells.csv" },
-    ] },
+    "ro-crate-metadata.json": {
+      "@context": RO_CRATE,
+      "@graph": [
+        {
+          "@id": "ro-crate-metadata.json",
+          "@type": "CreativeWork",
+          about: { "@id": root! },
+          conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+        },
+        {
+          "@id": root!,
+          "@type": crate["@type"]!,
+          name: crate["name"]!,
+          description: crate["description"]!,
+          hasPart: [{ "@id": "ark:99999/dataset-cells" }],
+        },
+        {
+          "@id": "ark:99999/dataset-cells",
+          "@type": "Dataset",
+          name: "Cell counts",
+          description: "One row per image.",
+          contentUrl: "file:///cells.csv",
+        },
+      ],
+    },
     "cells.csv": "image,cells\n",
   });
 }, 60_000);
@@ -62,20 +160,36 @@ function pathOf({ operationId, path, parameters = [] }: ContractRow): string {
   for (const { name, in: place, example, required } of parameters.map(followed)) {
     const value = told[`${operationId} ${String(name)}`] ?? example;
     if (place === "path") filled = filled.replace(`{${String(name)}}`, String(value));
-    else if (place === "query" && required === true) queries.push(`${String(name)}=${encodeURIComponent(String(value))}`);
+    else if (place === "query" && required === true)
+      queries.push(`${String(name)}=${encodeURIComponent(String(value))}`);
   }
   return filled + (queries.length > 0 ? `?${queries.join("&")}` : "");
 }
 
 /** The example of a request body, as a client sends it. */
-function bodyOfExample({ operationId, body = {} }: ContractRow, type: string): { headers?: Record<string, string>; body?: RequestInit["body"] } {
+function bodyOfExample(
+  { operationId, body = {} }: ContractRow,
+  type: string,
+): { headers?: Record<string, string>; body?: RequestInit["body"] } {
   const example = body[type]!.example as JsonObject;
-  if (type === "application/x-www-form-urlencoded") return { body: new URLSearchParams(example as Record<string, string>) };
-  if (type !== "multipart/form-data") return { headers: { "Content-Type": type }, body: JSON.stringify(example) };
+  if (type === "application/x-www-form-urlencoded")
+    return { body: new URLSearchParams(example as Record<string, string>) };
+  if (type !== "multipart/form-data")
+    return { headers: { "Content-Type": type }, body: JSON.stringify(example) };
   const form = new FormData();
   for (const [name, value] of Object.entries(example)) {
-    if (typeof value !== "string") form.set(name, new Blob([JSON.stringify(value)], { type: "application/json" }));
-    else form.set(name, new Blob([operationId.startsWith("upload_crate") || operationId === "validate_crate" ? new Uint8Array(archive) : value]), name);
+    if (typeof value !== "string")
+      form.set(name, new Blob([JSON.stringify(value)], { type: "application/json" }));
+    else
+      form.set(
+        name,
+        new Blob([
+          operationId.startsWith("upload_crate") || operationId === "validate_crate"
+            ? new Uint8Array(archive)
+            : value,
+        ]),
+        name,
+      );
   }
   return { body: form };
 }
@@ -87,22 +201,43 @@ it("the story tells of every operation once", () => {
 describe("the examples, sent to a registry,", () => {
   it.each(STORY)("are answered as they are documented: %s", async (id) => {
     const operation = OPERATIONS.find(({ operationId }) => operationId === id)!;
-    if (id === "delete_ark") told["delete_ark postfix"] = (await server.request<{ "@id": string }>("POST", "/dataset", { token: token!, json: bodyOf("dataset", EXAMPLES.user["@id"] as string) })).body["@id"].slice("ark:99999/".length);
-    const send = (path: string, headers: Record<string, string> = {}, body: ReturnType<typeof bodyOfExample> = {}) =>
-      server.request(operation.method.toUpperCase(), path, { ...(token === undefined ? {} : { token }), ...body, headers: { ...headers, ...body.headers } });
+    if (id === "delete_ark")
+      told["delete_ark postfix"] = (
+        await server.request<{ "@id": string }>("POST", "/dataset", {
+          token: token!,
+          json: bodyOf("dataset", EXAMPLES.user["@id"] as string),
+        })
+      ).body["@id"].slice("ark:99999/".length);
+    const send = (
+      path: string,
+      headers: Record<string, string> = {},
+      body: ReturnType<typeof bodyOfExample> = {},
+    ) =>
+      server.request(operation.method.toUpperCase(), path, {
+        ...(token === undefined ? {} : { token }),
+        ...body,
+        headers: { ...headers, ...body.headers },
+      });
     const expected = STATUS[id] ?? 200;
     const path = pathOf(operation);
     // What creates can be sent once.
-    const types = operation.method === "post" && id !== "login" ? Object.keys(operation.body ?? {}).slice(0, 1) : Object.keys(operation.body ?? {});
+    const types =
+      operation.method === "post" && id !== "login"
+        ? Object.keys(operation.body ?? {}).slice(0, 1)
+        : Object.keys(operation.body ?? {});
     const answers = types.length > 0 ? [] : [await send(path)];
     for (const type of types) answers.push(await send(path, {}, bodyOfExample(operation, type)));
     if (operation.method === "get") {
-      for (const type of Object.keys(operation.answer.content)) if (!type.includes("*")) answers.push(await send(path + (BY_QUERY[type] ?? ""), { Accept: type }));
+      for (const type of Object.keys(operation.answer.content))
+        if (!type.includes("*"))
+          answers.push(await send(path + (BY_QUERY[type] ?? ""), { Accept: type }));
     }
     for (const answer of answers) {
       expect(answer.status, answer.text).toBe(expected);
       expect(misfit(operation, answer)).toBeUndefined();
-      for (const header of operation.answer.headers ?? []) if (expected === 200 && !AT_TIMES.has(header)) expect(answer.headers.get(header), header).not.toBeNull();
+      for (const header of operation.answer.headers ?? [])
+        if (expected === 200 && !AT_TIMES.has(header))
+          expect(answer.headers.get(header), header).not.toBeNull();
     }
     await remember(id, answers.at(-1)!.body);
   });
@@ -111,10 +246,23 @@ describe("the examples, sent to a registry,", () => {
 /** What later examples need of an answer, or of the world around it. */
 async function remember(id: string, body: JsonObject): Promise<void> {
   if (id === "token") token = body["access_token"] as string;
-  if (id === "create_user") await server.request("POST", "/user", { json: { "@id": MEMBER, name: "Grace Example", email: "grace@example.org", password: PASSWORD } });
-  if (id === "build_evidence") told["evidence_build_status submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "create_user")
+    await server.request("POST", "/user", {
+      json: {
+        "@id": MEMBER,
+        name: "Grace Example",
+        email: "grace@example.org",
+        password: PASSWORD,
+      },
+    });
+  if (id === "build_evidence")
+    told["evidence_build_status submissionUUID"] = body["submissionUUID"] as string;
   if (id === "rescore") told["rescore_status submissionUUID"] = body["submissionUUID"] as string;
-  if (id === "upload_crate_async") told["upload_status submissionUUID"] = told["execution_status submissionUUID"] = told["cancel_upload submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "upload_crate_async")
+    told["upload_status submissionUUID"] =
+      told["execution_status submissionUUID"] =
+      told["cancel_upload submissionUUID"] =
+        body["submissionUUID"] as string;
   if (id === "create_software") {
     const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);
     await storeContent(server.deps, record!, "print('segment')");
@@ -123,5 +271,12 @@ async function remember(id: string, body: JsonObject): Promise<void> {
 
 it("no example ended in a fault", () => expect(server.faults).toEqual([]));
 it("every kind with a path has operations in the contract", () => {
-  for (const { path } of Object.values(KINDS)) if (path !== null) expect(OPERATIONS.some((operation) => operation.path === `/${path}` || operation.path.startsWith(`/${path}/`)), path).toBe(true);
+  for (const { path } of Object.values(KINDS))
+    if (path !== null)
+      expect(
+        OPERATIONS.some(
+          (operation) => operation.path === `/${path}` || operation.path.startsWith(`/${path}/`),
+        ),
+        path,
+      ).toBe(true);
 });

@@ -14,14 +14,21 @@ beforeAll(async () => {
     made[kind] = [];
     for (let turn = 0; turn < 5; turn++) {
       const who = turn % 2 === 0 ? ada : bob;
-      const answer = await server.request("POST", `/${kind}`, { token: who.token, json: bodyOf(kind, who.id, { name: `Name ${9 - turn}`, keywords: turn < 2 ? ["Early", "b"] : ["late"] }) });
+      const answer = await server.request("POST", `/${kind}`, {
+        token: who.token,
+        json: bodyOf(kind, who.id, {
+          name: `Name ${9 - turn}`,
+          keywords: turn < 2 ? ["Early", "b"] : ["late"],
+        }),
+      });
       made[kind]!.push(String(answer.body["@id"]));
     }
     await server.request("DELETE", `/${kind}/${made[kind]!.pop()}`, { token: ada.token });
   }
 });
 afterAll(() => server.stop());
-const list = (path: string, token?: string) => server.request<JsonObject[]>("GET", path, token === undefined ? {} : { token });
+const list = (path: string, token?: string) =>
+  server.request<JsonObject[]>("GET", path, token === undefined ? {} : { token });
 const ids = (answer: { body: JsonObject[] }) => answer.body.map((record) => record["@id"]);
 
 /** Follows rel="next" to the end. */
@@ -44,12 +51,17 @@ describe.each(WRITABLE)("GET /%s", (kind) => {
     const answer = await list(`/${kind}`);
     expect(ids(answer)).toEqual(made[kind]);
     expect(answer.headers.get("content-type")).toBe("application/json");
-    expect(answer.body[0]).toEqual((await server.request("GET", `/${kind}/${made[kind]![0]}`)).body);
+    expect(answer.body[0]).toEqual(
+      (await server.request("GET", `/${kind}/${made[kind]![0]}`)).body,
+    );
     expect((await server.request("HEAD", `/${kind}`)).status).toBe(200);
   });
   it("is paged by key: each record once, in every order", async () => {
     expect(await pages(`/${kind}?limit=1`)).toEqual({ ids: made[kind], count: 4 });
-    expect(await pages(`/${kind}?limit=3&order=-created`)).toEqual({ ids: made[kind]!.toReversed(), count: 2 });
+    expect(await pages(`/${kind}?limit=3&order=-created`)).toEqual({
+      ids: made[kind]!.toReversed(),
+      count: 2,
+    });
     expect((await pages(`/${kind}?order=name&limit=3`)).ids).toEqual(made[kind]!.toReversed());
     expect(await pages(`/api/${kind}/?limit=1000`)).toEqual({ ids: made[kind], count: 1 });
   });
@@ -57,28 +69,58 @@ describe.each(WRITABLE)("GET /%s", (kind) => {
     const [first, second, third, fourth] = made[kind]!;
     expect(ids(await list(`/${kind}?name=${encodeURIComponent("AME 8")}`))).toEqual([second]);
     expect(ids(await list(`/${kind}?owner=${bob.id}`))).toEqual([second, fourth]);
-    expect(ids(await list(`/${kind}?owner=https://n2t.net/ark:/99999/user${bob.id.slice(-3)}`))).toEqual([second, fourth]);
+    expect(
+      ids(await list(`/${kind}?owner=https://n2t.net/ark:/99999/user${bob.id.slice(-3)}`)),
+    ).toEqual([second, fourth]);
     expect(ids(await list(`/${kind}?keyword=EARLY`))).toEqual([first, second]);
     expect(ids(await list(`/${kind}?keyword=late&owner=${ada.id}&name=7`))).toEqual([third]);
     expect(ids(await list(`/${kind}?name=nothing`))).toEqual([]);
     expect((await list(`/${kind}?limit=1&owner=${bob.id}`)).headers.get("x-total-count")).toBe("2");
   });
-  it.each(["limit=0", "limit=1001", "limit=x", "limit=1.5", "limit=", "order=size", "owner=Ada", "name=%00", "limit=-1"])("refuses ?%s at its place", async (query) => {
-    const answer = await server.request<{ detail: { loc: string[] }[] }>("GET", `/${kind}?${query}`);
-    expect([answer.status, answer.body.detail[0]!.loc]).toEqual([422, ["query", query.split("=")[0]]]);
+  it.each([
+    "limit=0",
+    "limit=1001",
+    "limit=x",
+    "limit=1.5",
+    "limit=",
+    "order=size",
+    "owner=Ada",
+    "name=%00",
+    "limit=-1",
+  ])("refuses ?%s at its place", async (query) => {
+    const answer = await server.request<{ detail: { loc: string[] }[] }>(
+      "GET",
+      `/${kind}?${query}`,
+    );
+    expect([answer.status, answer.body.detail[0]!.loc]).toEqual([
+      422,
+      ["query", query.split("=")[0]],
+    ]);
   });
-  it("refuses a cursor it did not give", async () => expect((await list(`/${kind}?cursor=nonsense`)).status).toBe(400));
+  it("refuses a cursor it did not give", async () =>
+    expect((await list(`/${kind}?cursor=nonsense`)).status).toBe(400));
 });
 
-it("a list of nothing is an empty list", async () => expect((await list("/rocrate")).text).toBe("[]"));
+it("a list of nothing is an empty list", async () =>
+  expect((await list("/rocrate")).text).toBe("[]"));
 it("a list longer than a page of the store is streamed whole", async () => {
   const other = await startServer();
   try {
     const eve = await other.person("eve");
-    for (let batch = 0; batch < 9; batch++) await Promise.all(Array.from({ length: 50 }, () => other.request("POST", "/software", { token: eve.token, json: bodyOf("software", eve.id) })));
+    for (let batch = 0; batch < 9; batch++)
+      await Promise.all(
+        Array.from({ length: 50 }, () =>
+          other.request("POST", "/software", {
+            token: eve.token,
+            json: bodyOf("software", eve.id),
+          }),
+        ),
+      );
     const answer = await other.request<JsonObject[]>("GET", "/software");
     expect(new Set(answer.body.map((record) => record["@id"])).size).toBe(450);
-    expect((await other.request<JsonObject[]>("GET", "/software?limit=449")).headers.get("link")).toContain("next");
+    expect(
+      (await other.request<JsonObject[]>("GET", "/software?limit=449")).headers.get("link"),
+    ).toContain("next");
   } finally {
     await other.stop();
   }

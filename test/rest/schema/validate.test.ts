@@ -9,49 +9,128 @@ import type { TableCheckAnswer } from "../../../src/services/schemas/check-table
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
 const EXAMPLE = "ark:99999/schema-example";
-const ROWS = "APMS_1,RRS1,1.5,2\nAPMS_2,x y,1,2\nB,RRS1,1,2\nAPMS_4,RRS1,,2\nAPMS_5,RRS1,text,1,2\n";
+const ROWS =
+  "APMS_1,RRS1,1.5,2\nAPMS_2,x y,1,2\nB,RRS1,1,2\nAPMS_4,RRS1,,2\nAPMS_5,RRS1,text,1,2\n";
 let server: TestServer;
 let ada: Person;
 beforeAll(async () => {
-  server = await startServer({ TABLE_MAX_ERRORS: "20", MAX_TABLE_BYTES: "4M", TABLE_MAX_TEXT: "8M", TABLE_MAX_CELL: "64K", TABLE_CONCURRENCY: "2", TABLE_TIMEOUT: "20s" });
+  server = await startServer({
+    TABLE_MAX_ERRORS: "20",
+    MAX_TABLE_BYTES: "4M",
+    TABLE_MAX_TEXT: "8M",
+    TABLE_MAX_CELL: "64K",
+    TABLE_CONCURRENCY: "2",
+    TABLE_TIMEOUT: "20s",
+  });
   ada = await server.person("ada");
-  const make = (id: string, schema: object) => server.request("POST", "/schema", { token: ada.token, json: { "@id": id, name: "A table", description: "For a test", owner: ada.id, header: false, seperator: ",", ...schema } });
-  const text = (index: number, more: object = {}) => ({ description: "d", index, type: "string", ...more });
+  const make = (id: string, schema: object) =>
+    server.request("POST", "/schema", {
+      token: ada.token,
+      json: {
+        "@id": id,
+        name: "A table",
+        description: "For a test",
+        owner: ada.id,
+        header: false,
+        seperator: ",",
+        ...schema,
+      },
+    });
+  const text = (index: number, more: object = {}) => ({
+    description: "d",
+    index,
+    type: "string",
+    ...more,
+  });
   for (const { status, text: answered } of await Promise.all([
-    make(EXAMPLE, { properties: { id: text(0, { pattern: "^APMS_[0-9]*$" }), symbol: text(1, { pattern: "^[A-Z0-9]*$" }), embed: { description: "d", index: "2::", type: "array", items: { type: "number" } } } }),
-    make("ark:99999/schema-tabs", { seperator: "\\t", header: true, properties: { n: { description: "d", index: 1, type: "integer", minimum: 2 } } }),
+    make(EXAMPLE, {
+      properties: {
+        id: text(0, { pattern: "^APMS_[0-9]*$" }),
+        symbol: text(1, { pattern: "^[A-Z0-9]*$" }),
+        embed: { description: "d", index: "2::", type: "array", items: { type: "number" } },
+      },
+    }),
+    make("ark:99999/schema-tabs", {
+      seperator: "\\t",
+      header: true,
+      properties: { n: { description: "d", index: 1, type: "integer", minimum: 2 } },
+    }),
     make("ark:99999/schema-bare", { seperator: undefined, properties: { a: text(0) } }),
     make("ark:99999/schema-ahead", { properties: { a: text(0, { pattern: "^(?=x)" }) } }),
     make("ark:99999/schema-free", { properties: {} }),
     make("ark:99999/schema-slow", { properties: { a: text(0, { pattern: "^(a+)+$" }) } }),
-  ])) if (status !== 200) throw new Error(answered);
+  ]))
+    if (status !== 200) throw new Error(answered);
 });
 afterAll(() => server.stop());
 
-function validate(table: string | Uint8Array<ArrayBuffer>, schema = EXAMPLE): ReturnType<typeof server.request<TableCheckAnswer & { code?: string; detail?: { loc: string[]; msg: string }[] }>> {
+function validate(
+  table: string | Uint8Array<ArrayBuffer>,
+  schema = EXAMPLE,
+): ReturnType<
+  typeof server.request<
+    TableCheckAnswer & { code?: string; detail?: { loc: string[]; msg: string }[] }
+  >
+> {
   const form = new FormData();
   form.set("file", new Blob([table]), "table.csv");
   return server.request("POST", `/schema/${schema}/validate`, { body: form });
 }
 
 describe("POST /schema/ark:…/validate", () => {
-  it("answers the contract's table, without a token: parsing errors by row, then validation errors by row", async () => {
-    const { status, body } = await validate(ROWS);
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      conforms: false, truncated: false, errors: [
-        { row: 3, error_type: "ParsingError", failed_keyword: null, message: "ValueError: Failed to Parse Attribute embed for Row 3" },
-        { row: 4, error_type: "ParsingError", failed_keyword: null, message: "ValueError: Failed to Parse Attribute embed for Row 4" },
-        { row: 1, error_type: "ValidationError", failed_keyword: "pattern", message: "'x y' does not match '^[A-Z0-9]*$'" },
-        { row: 2, error_type: "ValidationError", failed_keyword: "pattern", message: "'B' does not match '^APMS_[0-9]*$'" },
-      ],
-    });
-  });
+  it(
+    "answers the contract's table, without a token: parsing errors by row, then validation " +
+      "errors by row",
+    async () => {
+      const { status, body } = await validate(ROWS);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        conforms: false,
+        truncated: false,
+        errors: [
+          {
+            row: 3,
+            error_type: "ParsingError",
+            failed_keyword: null,
+            message: "ValueError: Failed to Parse Attribute embed for Row 3",
+          },
+          {
+            row: 4,
+            error_type: "ParsingError",
+            failed_keyword: null,
+            message: "ValueError: Failed to Parse Attribute embed for Row 4",
+          },
+          {
+            row: 1,
+            error_type: "ValidationError",
+            failed_keyword: "pattern",
+            message: "'x y' does not match '^[A-Z0-9]*$'",
+          },
+          {
+            row: 2,
+            error_type: "ValidationError",
+            failed_keyword: "pattern",
+            message: "'B' does not match '^APMS_[0-9]*$'",
+          },
+        ],
+      });
+    },
+  );
 
   it("takes separator and header from the schema, gzip as well, and an empty table", async () => {
     const conforming = { conforms: true, errors: [], truncated: false };
     expect((await validate("a\tb\nx\t2\n", "ark:99999/schema-tabs")).body).toEqual(conforming);
-    expect((await validate(new Uint8Array(gzipSync("a\tb\nx\t1\n")), "ark:99999/schema-tabs")).body.errors).toEqual([{ row: 0, error_type: "ValidationError", failed_keyword: "minimum", message: "1 is less than the minimum of 2" }]);
+    expect(
+      (await validate(new Uint8Array(gzipSync("a\tb\nx\t1\n")), "ark:99999/schema-tabs")).body
+        .errors,
+    ).toEqual([
+      {
+        row: 0,
+        error_type: "ValidationError",
+        failed_keyword: "minimum",
+        message: "1 is less than the minimum of 2",
+      },
+    ]);
     expect((await validate("")).body).toEqual(conforming);
     expect((await validate("a\tb\n", "ark:99999/schema-tabs")).body).toEqual(conforming);
   });
@@ -65,28 +144,57 @@ describe("POST /schema/ark:…/validate", () => {
 
   it("runs patterns in time that grows with the text only", async () => {
     // An engine that goes back would be at it until TABLE_TIMEOUT.
-    expect((await validate(`${"a".repeat(30_000)}!\n`, "ark:99999/schema-slow")).body.errors).toMatchObject([{ failed_keyword: "pattern" }]);
+    expect(
+      (await validate(`${"a".repeat(30_000)}!\n`, "ark:99999/schema-slow")).body.errors,
+    ).toMatchObject([{ failed_keyword: "pattern" }]);
   });
 
   it.each([
-    ["a schema without separator", "a\n", "ark:99999/schema-bare", "ark:99999/schema-bare cannot be applied to a table: the schema gives no separator, so no table can be checked against it."],
-    ["a pattern that looks ahead", "a\n", "ark:99999/schema-ahead", /^ark:99999\/schema-ahead cannot be applied to a table: property a: its pattern \^\(\?=x\) needs more than the linear-time engine knows/],
+    [
+      "a schema without separator",
+      "a\n",
+      "ark:99999/schema-bare",
+      "ark:99999/schema-bare cannot be applied to a table: the schema gives no separator, " +
+        "so no table can be checked against it.",
+    ],
+    [
+      "a pattern that looks ahead",
+      "a\n",
+      "ark:99999/schema-ahead",
+      /^ark:99999\/schema-ahead cannot be applied to a table: property a: its pattern \^\(\?=x\) needs more than the linear-time engine knows/,
+    ],
   ])("refuses %s with 409", async (_what, table, schema, message) => {
     const { status, body } = await validate(table, schema);
     expect([status, body.code]).toEqual([409, "SCHEMA_UNUSABLE"]);
-    expect(body.detail).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
+    expect(body.detail).toEqual(
+      typeof message === "string" ? message : expect.stringMatching(message),
+    );
   });
 
   it.each([
     ["binary", new Uint8Array([0x89, 0x50, 0, 0, 1, 2, 3]), /it is binary, not a text table/],
     ["UTF-16", new Uint8Array([0xff, 0xfe, 0x41, 0]), /it is UTF-16 text/],
-    ["a quoted cell that never closes", 'a,"b\n', /a quoted cell in row 0 \(line 1\) is never closed/],
-    ["a cell that is too long", `${"x".repeat(70_000)}\n`, /column 0 of row 0 \(line 1\) is longer than 64 KiB: raise TABLE_MAX_CELL/],
-    ["little that unpacks to much", new Uint8Array(gzipSync(Buffer.alloc(9 << 20, "B,RRS1\n"))), /its text is longer than 8 MiB: raise TABLE_MAX_TEXT/],
+    [
+      "a quoted cell that never closes",
+      'a,"b\n',
+      /a quoted cell in row 0 \(line 1\) is never closed/,
+    ],
+    [
+      "a cell that is too long",
+      `${"x".repeat(70_000)}\n`,
+      /column 0 of row 0 \(line 1\) is longer than 64 KiB: raise TABLE_MAX_CELL/,
+    ],
+    [
+      "little that unpacks to much",
+      new Uint8Array(gzipSync(Buffer.alloc(9 << 20, "B,RRS1\n"))),
+      /its text is longer than 8 MiB: raise TABLE_MAX_TEXT/,
+    ],
   ])("refuses data that are %s with 422 at the file", async (_what, table, message) => {
     const { status, body } = await validate(table, "ark:99999/schema-free");
     expect(status).toBe(422);
-    expect(body.detail).toEqual([{ loc: ["body", "file"], type: "value_error", msg: expect.stringMatching(message) }]);
+    expect(body.detail).toEqual([
+      { loc: ["body", "file"], type: "value_error", msg: expect.stringMatching(message) },
+    ]);
   });
 
   it("refuses what is too large, unknown, of another kind, or no file", async () => {
@@ -95,17 +203,31 @@ describe("POST /schema/ark:…/validate", () => {
     expect(String(large.body.detail)).toContain("MAX_TABLE_BYTES");
     expect((await validate("a", "ark:99999/none")).status).toBe(404);
     expect((await validate("a", ada.id)).status).toBe(404);
-    expect((await server.request("POST", `/schema/${EXAMPLE}/validate`, { body: new FormData() })).status).toBe(422);
-    expect((await server.request("POST", `/schema/${EXAMPLE}/validate`, { json: {} })).status).toBe(415);
+    expect(
+      (await server.request("POST", `/schema/${EXAMPLE}/validate`, { body: new FormData() }))
+        .status,
+    ).toBe(422);
+    expect((await server.request("POST", `/schema/${EXAMPLE}/validate`, { json: {} })).status).toBe(
+      415,
+    );
   });
 
   it("ends with its client, so that the next ones have their turn", async () => {
-    const sockets = await Promise.all(Array.from({ length: 5 }, async () => {
-      const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => undefined);
-      await once(socket, "connect");
-      socket.write(`POST /schema/${EXAMPLE}/validate HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="t.csv"\r\n\r\n${ROWS}`);
-      return socket;
-    }));
+    const sockets = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on(
+          "error",
+          () => undefined,
+        );
+        await once(socket, "connect");
+        socket.write(
+          `POST /schema/${EXAMPLE}/validate HTTP/1.1\r\nHost: x\r\nContent-Type: ` +
+            `multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n--b\r\n` +
+            `Content-Disposition: form-data; name="file"; filename="t.csv"\r\n\r\n${ROWS}`,
+        );
+        return socket;
+      }),
+    );
     await sleep(200);
     for (const socket of sockets) socket.destroy();
     expect((await validate(ROWS)).status).toBe(200);
@@ -114,11 +236,28 @@ describe("POST /schema/ark:…/validate", () => {
 
   it("does what GraphQL does", async () => {
     const form = new FormData();
-    form.set("operations", JSON.stringify({ query: "mutation ($file: Upload!) { validateTable(schema: \"ark:99999/schema-example\", file: $file) { conforms truncated errors { row errorType failedKeyword message } } }", variables: { file: null } }));
+    form.set(
+      "operations",
+      JSON.stringify({
+        query:
+          'mutation ($file: Upload!) { validateTable(schema: "ark:99999/schema-example", ' +
+          "file: $file) { conforms truncated errors { row errorType failedKeyword message } " +
+          "} }",
+        variables: { file: null },
+      }),
+    );
     form.set("map", JSON.stringify({ 0: ["variables.file"] }));
     form.set("0", new Blob([ROWS]), "table.csv");
-    const { body } = await server.request<{ data: { validateTable: object } }>("POST", "/graphql", { token: ada.token, headers: { "apollo-require-preflight": "true" }, body: form });
-    expect(body.data.validateTable).toMatchObject({ conforms: false, truncated: false, errors: { length: 4, 0: { row: 3, errorType: "ParsingError", failedKeyword: null } } });
+    const { body } = await server.request<{ data: { validateTable: object } }>("POST", "/graphql", {
+      token: ada.token,
+      headers: { "apollo-require-preflight": "true" },
+      body: form,
+    });
+    expect(body.data.validateTable).toMatchObject({
+      conforms: false,
+      truncated: false,
+      errors: { length: 4, 0: { row: 3, errorType: "ParsingError", failedKeyword: null } },
+    });
   });
 
   it("ends when its time is up", async () => {
@@ -127,6 +266,12 @@ describe("POST /schema/ark:…/validate", () => {
     const { PassThrough } = await import("node:stream");
     const stream = new PassThrough();
     stream.write(ROWS);
-    await expect(new SchemaResolver().check(EXAMPLE, { stream, name: "t.csv", mediaType: "text/csv" }, contextOf(hurried, null, ""))).rejects.toMatchObject({ code: "QUERY_TIMEOUT", status: 503 });
+    await expect(
+      new SchemaResolver().check(
+        EXAMPLE,
+        { stream, name: "t.csv", mediaType: "text/csv" },
+        contextOf(hurried, null, ""),
+      ),
+    ).rejects.toMatchObject({ code: "QUERY_TIMEOUT", status: 503 });
   });
 });

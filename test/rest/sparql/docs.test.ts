@@ -12,33 +12,55 @@ import { startServer, type TestServer } from "../../support/server.js";
 import { ask } from "../../support/sparql.js";
 
 const text = readFileSync(join(packageRoot, "docs", "sparql.md"), "utf8");
-const blocks = (language: string) => [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].filter((match) => match[1] === language).map((match) => match[2]!);
+const blocks = (language: string) =>
+  [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2]!);
 
 describe("docs/sparql.md and the page at /sparql", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
     const ada = await server.person("ada");
-    await server.request("POST", "/dataset", { token: ada.token, json: { ...bodyOf("dataset", ada.id), "@id": "ark:99999/dataset-cells", derivedFrom: "ark:99999/dataset-images" } });
+    await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: {
+        ...bodyOf("dataset", ada.id),
+        "@id": "ark:99999/dataset-cells",
+        derivedFrom: "ark:99999/dataset-images",
+      },
+    });
   });
   afterAll(() => server.stop());
 
-  it.each([...blocks("sparql"), ...Object.values(EXAMPLES)])("have queries that find something: %s", async (query) => {
-    const { status, body, text: told } = await ask(server, query);
-    expect(status, told).toBe(200);
-    expect(body.results!.bindings.length).toBeGreaterThan(0);
-  });
+  it.each([...blocks("sparql"), ...Object.values(EXAMPLES)])(
+    "have queries that find something: %s",
+    async (query) => {
+      const { status, body, text: told } = await ask(server, query);
+      expect(status, told).toBe(200);
+      expect(body.results!.bindings.length).toBeGreaterThan(0);
+    },
+  );
 
   const curl = spawnSync("curl", ["--version"]).status === 0;
   if (!curl) process.stderr.write("\n!! SKIPPED: the lines of docs/sparql.md need curl.\n\n");
-  it.skipIf(!curl).each(blocks("sh").flatMap((block) => block.trim().split("\n")))("have lines that work as they stand: %s", async (line) => {
-    const { stdout } = await promisify(execFile)("sh", ["-c", `${line} --fail-with-body`], { env: { ...process.env, BASE: server.url } });
-    expect(stdout.length).toBeGreaterThan(10);
-  });
+  it.skipIf(!curl).each(blocks("sh").flatMap((block) => block.trim().split("\n")))(
+    "have lines that work as they stand: %s",
+    async (line) => {
+      const { stdout } = await promisify(execFile)("sh", ["-c", `${line} --fail-with-body`], {
+        env: { ...process.env, BASE: server.url },
+      });
+      expect(stdout.length).toBeGreaterThan(10);
+    },
+  );
 
   it("name every setting and error there is for it, and none besides", () => {
     const named = new Set(text.match(/\b(?:SPARQL|QUERY|UPDATE|INDEX)_[A-Z_]+\b/g));
     expect([...named].filter((name) => !(name in SETTINGS) && !(name in ERRORS))).toEqual([]);
-    expect([...Object.keys(SETTINGS), ...Object.keys(ERRORS)].filter((name) => /^(SPARQL_|QUERY_(SYNTAX|REFUSED|MEMORY)|UPDATE_)/.test(name) && !named.has(name))).toEqual([]);
+    expect(
+      [...Object.keys(SETTINGS), ...Object.keys(ERRORS)].filter(
+        (name) => /^(SPARQL_|QUERY_(SYNTAX|REFUSED|MEMORY)|UPDATE_)/.test(name) && !named.has(name),
+      ),
+    ).toEqual([]);
   });
 });

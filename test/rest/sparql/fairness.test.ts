@@ -15,14 +15,19 @@ describe("one caller who sends endless queries back to back", () => {
   beforeEach(async () => {
     server = await startServer({ SPARQL_SLICE: "1s", TRUSTED_PROXIES: "127.0.0.1" });
     mallory = await server.person("mallory");
-    others = await Promise.all(Array.from({ length: OTHERS }, (_, i) => server.person(`other-${i}`)));
-    await server.request("POST", "/dataset", { token: mallory.token, json: bodyOf("dataset", mallory.id) });
+    others = await Promise.all(
+      Array.from({ length: OTHERS }, (_, i) => server.person(`other-${i}`)),
+    );
+    await server.request("POST", "/dataset", {
+      token: mallory.token,
+      json: bodyOf("dataset", mallory.id),
+    });
   });
   afterEach(() => server.stop());
 
   /** Until the server stops. */
   const attack = async (headers: Record<string, string>) => {
-    for (let status = 0; ; ) {
+    for (let status = 0; ;) {
       ({ status } = await ask(server, ENDLESS, headers));
       if (status === 429) await pause(100);
     }
@@ -30,16 +35,26 @@ describe("one caller who sends endless queries back to back", () => {
 
   it.each<[string, (index: number) => Record<string, string>, Record<string, string> | undefined]>([
     ["20 others with tokens", (index) => bearer(others[index]!), undefined],
-    ["20 others at addresses of their own", (index) => ({ "X-Forwarded-For": `198.51.100.${index}` }), { "X-Forwarded-For": "203.0.113.1" }],
+    [
+      "20 others at addresses of their own",
+      (index) => ({ "X-Forwarded-For": `198.51.100.${index}` }),
+      { "X-Forwarded-For": "203.0.113.1" },
+    ],
     ["20 others behind the same address", () => ({}), {}],
-  ])("leaves answers to %s", async (_who, headers, attacker) => {
-    for (let i = 0; i < 8; i++) attack(attacker ?? bearer(mallory)).catch(() => {});
-    await pause(500);
-    const began = performance.now();
-    const answers = await Promise.all(others.map((_, index) => ask(server, SHORT, headers(index))));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect(performance.now() - began).toBeLessThan(20_000);
-  }, 90_000);
+  ])(
+    "leaves answers to %s",
+    async (_who, headers, attacker) => {
+      for (let i = 0; i < 8; i++) attack(attacker ?? bearer(mallory)).catch(() => {});
+      await pause(500);
+      const began = performance.now();
+      const answers = await Promise.all(
+        others.map((_, index) => ask(server, SHORT, headers(index))),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(performance.now() - began).toBeLessThan(20_000);
+    },
+    90_000,
+  );
 });
 
 describe("a penalty by address", () => {
@@ -47,7 +62,10 @@ describe("a penalty by address", () => {
     const server = await startServer({ SPARQL_TIMEOUT: "1s", SPARQL_PENALTY: "1m", ...settings });
     try {
       const ada = await server.person("ada");
-      await server.request("POST", "/dataset", { token: ada.token, json: bodyOf("dataset", ada.id) });
+      await server.request("POST", "/dataset", {
+        token: ada.token,
+        json: bodyOf("dataset", ada.id),
+      });
       for (let i = 0; i < 2; i++) expect((await ask(server, ENDLESS, headers)).status).toBe(503);
       return (await ask(server, "ASK {}", headers)).status;
     } finally {
@@ -55,7 +73,9 @@ describe("a penalty by address", () => {
     }
   };
   it("is given to a client that a trusted proxy names", async () => {
-    expect(await query({ TRUSTED_PROXIES: "127.0.0.1" }, { "X-Forwarded-For": "198.51.100.7" })).toBe(429);
+    expect(
+      await query({ TRUSTED_PROXIES: "127.0.0.1" }, { "X-Forwarded-For": "198.51.100.7" }),
+    ).toBe(429);
   }, 30_000);
   it("is not given to all behind a proxy that nobody trusts, or that names nobody", async () => {
     expect(await query({}, { "X-Forwarded-For": "198.51.100.7" })).toBe(200);

@@ -17,7 +17,9 @@ function shuffled(values: readonly string[], seed: number): string[] {
 }
 
 async function ordered(values: readonly string[], condition = "?v", seed = 1): Promise<string[]> {
-  const query = `PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> SELECT ?v { VALUES ?v { ${shuffled(values, seed).join(" ")} } } ORDER BY ${condition}`;
+  const query =
+    "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> SELECT ?v { VALUES ?v { " +
+    `${shuffled(values, seed).join(" ")} } } ORDER BY ${condition}`;
   const { status, text } = await ask(server, query, { Accept: "text/tab-separated-values" });
   expect(status, text).toBe(200);
   return text.trimEnd().split("\n").slice(1);
@@ -25,31 +27,71 @@ async function ordered(values: readonly string[], condition = "?v", seed = 1): P
 
 const NUMBERS = Array.from({ length: 30 }, (_, i) => String(i));
 const STRINGS = Array.from({ length: 30 }, (_, i) => `"${i}"`);
-const moment = (text: string, type = "dateTime") => `"${text}"^^<http://www.w3.org/2001/XMLSchema#${type}>`;
+const moment = (text: string, type = "dateTime") =>
+  `"${text}"^^<http://www.w3.org/2001/XMLSchema#${type}>`;
 
 describe("ORDER BY", () => {
   it("sorts numbers apart from strings, each by its own order, in both directions", async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const rising = [...NUMBERS, ...STRINGS.toSorted()];
       expect(await ordered([...NUMBERS, ...STRINGS], "?v", seed)).toEqual(rising);
-      expect(await ordered([...NUMBERS, ...STRINGS], "DESC(?v)", seed)).toEqual(rising.toReversed());
+      expect(await ordered([...NUMBERS, ...STRINGS], "DESC(?v)", seed)).toEqual(
+        rising.toReversed(),
+      );
     }
   });
 
-  it.each(["ASC(?v)", "(?v)", "DESC(COALESCE(?v, 1))", "ASC (IF(true, ?v, 0)) # a comment, with ORDER BY (\n", "(<http://www.w3.org/2001/XMLSchema#string>(?v)) xsd:string(?v) ?v", "UCASE(STR(?v)) ?v", "DESC(isNumeric(?v)) (?v)"])(
-    "%s answers numbers and strings together", async (condition) => {
-      for (let seed = 1; seed <= 5; seed++) expect((await ordered([...NUMBERS, ...STRINGS], condition, seed)).toSorted()).toEqual([...NUMBERS, ...STRINGS].toSorted());
-    });
+  it.each([
+    "ASC(?v)",
+    "(?v)",
+    "DESC(COALESCE(?v, 1))",
+    "ASC (IF(true, ?v, 0)) # a comment, with ORDER BY (\n",
+    "(<http://www.w3.org/2001/XMLSchema#string>(?v)) xsd:string(?v) ?v",
+    "UCASE(STR(?v)) ?v",
+    "DESC(isNumeric(?v)) (?v)",
+  ])("%s answers numbers and strings together", async (condition) => {
+    for (let seed = 1; seed <= 5; seed++)
+      expect((await ordered([...NUMBERS, ...STRINGS], condition, seed)).toSorted()).toEqual(
+        [...NUMBERS, ...STRINGS].toSorted(),
+      );
+  });
 
   it("puts unbound first, then IRIs, then literals", async () => {
-    expect(await ordered(["2", "<urn:b>", "UNDEF", "\"a\"", "<urn:a>", "1.5"])).toEqual(["", "<urn:a>", "<urn:b>", "1.5", "2", "\"a\""]);
+    expect(await ordered(["2", "<urn:b>", "UNDEF", '"a"', "<urn:a>", "1.5"])).toEqual([
+      "",
+      "<urn:a>",
+      "<urn:b>",
+      "1.5",
+      "2",
+      '"a"',
+    ]);
   });
 
   it("sorts moments with a time zone by time, whatever else is among them", async () => {
-    const moments = [moment("2020-01-01T14:00:00+10:00"), moment("2020-01-01T10:00:00Z"), moment("2020-01-01T08:00:00-05:00")];
-    const others = [moment("2020-01-01T12:00:00"), "\"2020-01-01T09\"", moment("2020-01-01T09"), moment("2020-01-01", "date"), moment("P1M", "duration"), moment("P30D", "duration"), "true", "false", "\"NaN\"^^<http://www.w3.org/2001/XMLSchema#double>", "\"x\"@en"];
+    const moments = [
+      moment("2020-01-01T14:00:00+10:00"),
+      moment("2020-01-01T10:00:00Z"),
+      moment("2020-01-01T08:00:00-05:00"),
+    ];
+    const others = [
+      moment("2020-01-01T12:00:00"),
+      '"2020-01-01T09"',
+      moment("2020-01-01T09"),
+      moment("2020-01-01", "date"),
+      moment("P1M", "duration"),
+      moment("P30D", "duration"),
+      "true",
+      "false",
+      '"NaN"^^<http://www.w3.org/2001/XMLSchema#double>',
+      '"x"@en',
+    ];
     const lots = Array.from({ length: 8 }, (_, i) => `"${i}"@de`);
-    for (let seed = 1; seed <= 20; seed++) expect((await ordered([...moments, ...others, ...lots], "?v", seed)).filter((value) => moments.includes(value))).toEqual(moments);
+    for (let seed = 1; seed <= 20; seed++)
+      expect(
+        (await ordered([...moments, ...others, ...lots], "?v", seed)).filter((value) =>
+          moments.includes(value),
+        ),
+      ).toEqual(moments);
   });
 
   it("works in a query within a query, with LIMIT, GROUP BY and DISTINCT", async () => {
@@ -59,13 +101,36 @@ describe("ORDER BY", () => {
       expect(status, text).toBe(200);
       return text.trimEnd().split("\r\n").slice(1);
     };
-    expect(await names(`SELECT ?v { { SELECT ?v { VALUES ?v { ${values} } } ORDER BY ?v LIMIT 3 } } ORDER BY DESC(?v)`)).toEqual(["2", "1", "0"]);
-    expect(await names(`SELECT ?v (COUNT(*) AS ?n) { VALUES ?v { ${values} } } GROUP BY ?v ORDER BY DESC(COUNT(*)) ?v OFFSET 1 LIMIT 2`)).toEqual(["1,1", "2,1"]);
-    expect(await names(`SELECT (MAX(?w) AS ?v) { VALUES ?w { ${values} } } GROUP BY (STR(?w)) ORDER BY MAX(?w) LIMIT 2`)).toHaveLength(2);
-    expect(await names(`SELECT DISTINCT ?v { VALUES ?v { ${values} } } ORDER BY ?v LIMIT 2`)).toEqual(["0", "1"]);
+    expect(
+      await names(
+        `SELECT ?v { { SELECT ?v { VALUES ?v { ${values} } } ORDER BY ?v LIMIT 3 } } ORDER ` +
+          "BY DESC(?v)",
+      ),
+    ).toEqual(["2", "1", "0"]);
+    expect(
+      await names(
+        `SELECT ?v (COUNT(*) AS ?n) { VALUES ?v { ${values} } } GROUP BY ?v ORDER BY ` +
+          "DESC(COUNT(*)) ?v OFFSET 1 LIMIT 2",
+      ),
+    ).toEqual(["1,1", "2,1"]);
+    expect(
+      await names(
+        `SELECT (MAX(?w) AS ?v) { VALUES ?w { ${values} } } GROUP BY (STR(?w)) ORDER BY ` +
+          "MAX(?w) LIMIT 2",
+      ),
+    ).toHaveLength(2);
+    expect(
+      await names(`SELECT DISTINCT ?v { VALUES ?v { ${values} } } ORDER BY ?v LIMIT 2`),
+    ).toEqual(["0", "1"]);
   });
 
   it("by chance answers every row", async () => {
-    for (const condition of ["RAND()", "(RAND() * 2)"]) expect(await ordered(Array.from({ length: 1500 }, (_, i) => String(i)), condition)).toHaveLength(1500);
+    for (const condition of ["RAND()", "(RAND() * 2)"])
+      expect(
+        await ordered(
+          Array.from({ length: 1500 }, (_, i) => String(i)),
+          condition,
+        ),
+      ).toHaveLength(1500);
   });
 });

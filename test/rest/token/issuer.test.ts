@@ -17,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([here.stop(), elsewhere.stop()]));
 
 const claimsOf = (token: string) => jwt.decode(token) as jwt.JwtPayload;
-const asks = async (server: TestServer, token: string) => (await server.request<{ code?: string }>("GET", "/user", { token })).body.code ?? "done";
+const asks = async (server: TestServer, token: string) =>
+  (await server.request<{ code?: string }>("GET", "/user", { token })).body.code ?? "done";
 
 describe("a token", () => {
   it("names the registry that issued it and that it is for", () => {
@@ -26,14 +27,18 @@ describe("a token", () => {
     expect(aud).toBe(iss);
   });
   it("is refused by another registry with the same key and user", async () => {
-    expect([await asks(here, ada.token), await asks(elsewhere, ada.token)]).toEqual(["done", "INVALID_TOKEN"]);
+    expect([await asks(here, ada.token), await asks(elsewhere, ada.token)]).toEqual([
+      "done",
+      "INVALID_TOKEN",
+    ]);
   });
   it.each(["iss", "aud"])("is refused without %s, or with another one", async (claim) => {
     const { [claim]: own, ...claims } = claimsOf(ada.token);
     const signed = (value: object) => jwt.sign(value, JWT_SECRET, { algorithm: "HS256" });
     expect(await asks(here, signed({ ...claims, [claim]: own }))).toBe("done");
     expect(await asks(here, signed(claims))).toBe("INVALID_TOKEN");
-    for (const other of ["https://elsewhere.example", "", here.url]) expect(await asks(here, signed({ ...claims, [claim]: other }))).toBe("INVALID_TOKEN");
+    for (const other of ["https://elsewhere.example", "", here.url])
+      expect(await asks(here, signed({ ...claims, [claim]: other }))).toBe("INVALID_TOKEN");
   });
 });
 
@@ -56,9 +61,14 @@ describe("the issuer", () => {
     const { records } = here.deps;
     const fresh = Object.assign(Object.create(records) as typeof records, {
       setting: (name: string) => records.setting(`test ${name}`),
-      setSetting: (name: string, value: string, options: { ifAbsent?: boolean }) => records.setSetting(`test ${name}`, value, options),
+      setSetting: (name: string, value: string, options: { ifAbsent?: boolean }) =>
+        records.setSetting(`test ${name}`, value, options),
     });
-    const names = await Promise.all([installation(fresh), installation(fresh), installation(fresh)]);
+    const names = await Promise.all([
+      installation(fresh),
+      installation(fresh),
+      installation(fresh),
+    ]);
     expect(new Set(names).size).toBe(1);
   });
 });

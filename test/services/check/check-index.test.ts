@@ -1,32 +1,48 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { checkIndex } from "../../../src/services/check.js";
-import { openOxigraphEngine, openTruthDigester } from "../../../src/storage/graph/oxigraph/index.js";
+import {
+  openOxigraphEngine,
+  openTruthDigester,
+} from "../../../src/storage/graph/oxigraph/index.js";
 import type { QueryEngine, TruthDigester } from "../../../src/storage/graph/port.js";
 import { anyLiteral } from "../../support/literals.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { ark, quadsOf } from "../../support/quads.js";
 
 const record = fc.array(anyLiteral, { minLength: 1, maxLength: 6 });
-const quads = (name: string, literals: string[]): string => literals.map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`).join("") + quadsOf(name);
+const quads = (name: string, literals: string[]): string =>
+  literals
+    .map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`)
+    .join("") + quadsOf(name);
 
 describe("The check of the index against the truth", () => {
   let engine: QueryEngine | undefined;
   afterEach(() => engine?.close());
-  const check = async (feed: MemoryFeed, queries = engine!) => checkIndex({ openTruth: () => openTruthDigester(feed.open, 3), queries });
-  const open = async (feed: MemoryFeed): Promise<QueryEngine> => (engine = await openOxigraphEngine({ openFeed: feed.open, pageSize: 3 }));
+  const check = async (feed: MemoryFeed, queries = engine!) =>
+    checkIndex({ openTruth: () => openTruthDigester(feed.open, 3), queries });
+  const open = async (feed: MemoryFeed): Promise<QueryEngine> =>
+    (engine = await openOxigraphEngine({ openFeed: feed.open, pageSize: 3 }));
 
   it("agrees whatever literals the records hold, and after rewrites and deletes", async () => {
     const feed = new MemoryFeed();
     await open(feed);
-    await fc.assert(fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 8 }), async (records) => {
-      const graphs = Object.fromEntries(records.map((literals, i): [string, string | null] => [ark(`r${i}`), quads(`r${i}`, literals)]));
-      graphs["ark:99999/r7"] = null;
-      engine!.advance(feed.commit(graphs));
-      const { agree, truth, index } = await check(feed);
-      expect({ agree, ...truth }).toEqual({ agree: true, leftOut: 0, ...index });
-      expect(index.quads).toBeGreaterThan(0);
-    }), { numRuns: 25 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 8 }), async (records) => {
+        const graphs = Object.fromEntries(
+          records.map((literals, i): [string, string | null] => [
+            ark(`r${i}`),
+            quads(`r${i}`, literals),
+          ]),
+        );
+        graphs["ark:99999/r7"] = null;
+        engine!.advance(feed.commit(graphs));
+        const { agree, truth, index } = await check(feed);
+        expect({ agree, ...truth }).toEqual({ agree: true, leftOut: 0, ...index });
+        expect(index.quads).toBeGreaterThan(0);
+      }),
+      { numRuns: 25 },
+    );
   }, 60_000);
 
   it("waits for an index that is loading", async () => {
@@ -43,12 +59,18 @@ describe("The check of the index against the truth", () => {
     const other = new MemoryFeed();
     other.commit({ "ark:99999/a": quadsOf("a", { name: "spoilt" }) });
     await open(other);
-    expect(await check(feed)).toMatchObject({ agree: false, truth: { sequence: 1 }, index: { sequence: 1 } });
+    expect(await check(feed)).toMatchObject({
+      agree: false,
+      truth: { sequence: 1 },
+      index: { sequence: 1 },
+    });
   });
 
   it("counts what the index cannot hold instead of calling it a difference", async () => {
     const feed = new MemoryFeed();
-    feed.commit({ "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <no iri> <ark:99999/a> .\n` });
+    feed.commit({
+      "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <no iri> <ark:99999/a> .\n`,
+    });
     await open(feed);
     expect(await check(feed)).toMatchObject({ agree: true, truth: { leftOut: 1 } });
   });
@@ -67,8 +89,22 @@ describe("The check of the index against the truth", () => {
 
   it("compares at one commit while others write, and admits when it cannot", async () => {
     let commit = 0;
-    const truth: TruthDigester = { digest: async (atLeast) => ({ digest: `t${atLeast}`, quads: 1, sequence: atLeast, leftOut: 0 }), close: async () => {} };
-    const moving = { state: () => ({ state: "ready", sequence: commit }), reach: async () => {}, digest: async () => ({ digest: "i", quads: 1, sequence: ++commit }) } as unknown as QueryEngine;
-    expect(await checkIndex({ openTruth: () => truth, queries: moving })).toMatchObject({ agree: null });
+    const truth: TruthDigester = {
+      digest: async (atLeast) => ({
+        digest: `t${atLeast}`,
+        quads: 1,
+        sequence: atLeast,
+        leftOut: 0,
+      }),
+      close: async () => {},
+    };
+    const moving = {
+      state: () => ({ state: "ready", sequence: commit }),
+      reach: async () => {},
+      digest: async () => ({ digest: "i", quads: 1, sequence: ++commit }),
+    } as unknown as QueryEngine;
+    expect(await checkIndex({ openTruth: () => truth, queries: moving })).toMatchObject({
+      agree: null,
+    });
   });
 });

@@ -10,7 +10,13 @@ const ark = (id: string, folder = "") => {
 
 describe("identifiers of a crate's entities", () => {
   it("keep an ARK in any spelling, whatever its authority", () => {
-    for (const id of ["ark:59852/Data-1", "ark:/59852/Data-1", "https://fairscape.net/ark:59852/Data-1", "ARK:59852/Data-1/"]) expect(ark(id)).toBe("ark:59852/Data-1");
+    for (const id of [
+      "ark:59852/Data-1",
+      "ark:/59852/Data-1",
+      "https://fairscape.net/ark:59852/Data-1",
+      "ARK:59852/Data-1/",
+    ])
+      expect(ark(id)).toBe("ark:59852/Data-1");
   });
 
   it("put a relative path below the crate, percent-encoding kept", () => {
@@ -30,8 +36,19 @@ describe("identifiers of a crate's entities", () => {
   });
 
   it("make one from words and a hash for fragments, blank nodes and other schemes", () => {
-    expect(ark("#SepiaConversion_1")).toMatch(/^ark:99999\/rocrate-x\/entity\/sepiaconversion-1-[0-9a-f]{8}$/);
-    for (const id of ["_:b0", "urn:uuid:1", "arcp://name,x/", "packed.cwl#main/input", "mailto:a@b.c", "ark:/Ideker_Lab", "#é"]) expect(ark(id)).toMatch(/^ark:99999\/rocrate-x\/entity\/[a-z0-9-]*[0-9a-f]{8}$/);
+    expect(ark("#SepiaConversion_1")).toMatch(
+      /^ark:99999\/rocrate-x\/entity\/sepiaconversion-1-[0-9a-f]{8}$/,
+    );
+    for (const id of [
+      "_:b0",
+      "urn:uuid:1",
+      "arcp://name,x/",
+      "packed.cwl#main/input",
+      "mailto:a@b.c",
+      "ark:/Ideker_Lab",
+      "#é",
+    ])
+      expect(ark(id)).toMatch(/^ark:99999\/rocrate-x\/entity\/[a-z0-9-]*[0-9a-f]{8}$/);
     expect(ark("#x")).not.toBe(ark("#x", "sub/"));
     expect(ark("urn:x:1")).toBe(ark("urn:x:1", "sub/"));
   });
@@ -39,21 +56,46 @@ describe("identifiers of a crate's entities", () => {
   it("give a URL a record of the crate's own, and keep the URL", () => {
     const found = new EntityIds(CRATE).of("https://orcid.org/0000-0001-9842-9718", "");
     expect(found).toMatchObject({ rule: "url", url: "https://orcid.org/0000-0001-9842-9718" });
-    expect(found).toHaveProperty("ark", expect.stringMatching(/\/entity\/orcid-org-0000-0001-9842-9718-[0-9a-f]{8}$/));
+    expect(found).toHaveProperty(
+      "ark",
+      expect.stringMatching(/\/entity\/orcid-org-0000-0001-9842-9718-[0-9a-f]{8}$/),
+    );
   });
 
   it("tell ids apart whose words are the same", () => {
     const ids = new EntityIds(CRATE);
-    const arks = Array.from({ length: 5000 }, (_, n) => ids.of(`#${"?".repeat(n + 1)}`, "")).map((id) => (id as { ark: string }).ark);
+    const arks = Array.from({ length: 5000 }, (_, n) => ids.of(`#${"?".repeat(n + 1)}`, "")).map(
+      (id) => (id as { ark: string }).ark,
+    );
     expect(new Set(arks).size).toBe(5000);
   });
 });
 
 describe("entities with one identifier", () => {
-  it("are merged as JSON-LD flattening does: values united, equal ones once, the first statement first", () => {
-    expect(mergeEntities([
-      { "@id": "x", "@type": ["File"], name: "a", size: null, part: { "@id": "p" } },
-      { "@id": "x", "@type": "Dataset", name: "b", size: 3, part: [{ "@id": "p" }, { "@id": "q" }], more: [] },
-    ])).toEqual({ "@id": "x", "@type": ["File", "Dataset"], name: ["a", "b"], size: 3, part: [{ "@id": "p" }, { "@id": "q" }], more: [] });
-  });
+  it(
+    "are merged as JSON-LD flattening does: values united, equal ones once, the first " +
+      "statement first",
+    () => {
+      expect(
+        mergeEntities([
+          { "@id": "x", "@type": ["File"], name: "a", size: null, part: { "@id": "p" } },
+          {
+            "@id": "x",
+            "@type": "Dataset",
+            name: "b",
+            size: 3,
+            part: [{ "@id": "p" }, { "@id": "q" }],
+            more: [],
+          },
+        ]),
+      ).toEqual({
+        "@id": "x",
+        "@type": ["File", "Dataset"],
+        name: ["a", "b"],
+        size: 3,
+        part: [{ "@id": "p" }, { "@id": "q" }],
+        more: [],
+      });
+    },
+  );
 });

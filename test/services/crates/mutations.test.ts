@@ -8,27 +8,69 @@ import { illFormed, takeInHere } from "../../support/intake-here.js";
 import { spoilBytes, spoilJson } from "../../support/mutations.js";
 import { openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
-/** More of it: `CRATE_MUTATIONS=20 npx vitest run test/services/crates/mutations.test.ts` runs twenty times as many. */
+/**
+ * More of it: `CRATE_MUTATIONS=20 npx vitest run test/services/crates/mutations.test.ts` runs
+ * twenty times as many.
+ */
 const TIMES = Number(process.env["CRATE_MUTATIONS"] ?? 1);
-/** Another seed finds other things; the one that found something goes here, with the number of the mutation. */
+/**
+ * Another seed finds other things; the one that found something goes here, with the number of the
+ * mutation.
+ */
 const SEED = Number(process.env["CRATE_SEED"] ?? 1);
 
 const ENTITIES: Entity[] = [
-  { "@id": "data/a.csv", "@type": "File", name: "A", contentSize: "4", author: { "@id": "https://orcid.org/1" } },
-  { "@id": "https://orcid.org/1", "@type": "Person", name: "Ada", affiliation: { "@type": "Organization", name: "Lab" } },
-  { "@id": "#run", "@type": "CreateAction", object: [{ "@id": "data/a.csv" }], result: { "@id": "ark:59852/out" }, agent: { "@id": "https://orcid.org/1" } },
-  { "@id": "ark:59852/out", "@type": ["evi:Dataset", "Dataset"], contentUrl: "file:///b.bin", keywords: ["x", "y"], "@reverse": { about: { "@id": "#run" } } },
+  {
+    "@id": "data/a.csv",
+    "@type": "File",
+    name: "A",
+    contentSize: "4",
+    author: { "@id": "https://orcid.org/1" },
+  },
+  {
+    "@id": "https://orcid.org/1",
+    "@type": "Person",
+    name: "Ada",
+    affiliation: { "@type": "Organization", name: "Lab" },
+  },
+  {
+    "@id": "#run",
+    "@type": "CreateAction",
+    object: [{ "@id": "data/a.csv" }],
+    result: { "@id": "ark:59852/out" },
+    agent: { "@id": "https://orcid.org/1" },
+  },
+  {
+    "@id": "ark:59852/out",
+    "@type": ["evi:Dataset", "Dataset"],
+    contentUrl: "file:///b.bin",
+    keywords: ["x", "y"],
+    "@reverse": { about: { "@id": "#run" } },
+  },
 ];
 const ROOT: Entity = { hasPart: [{ "@id": "data/a.csv" }, { "@id": "sub/" }] };
 const DOCUMENT = metadata(ENTITIES, ROOT);
-const nested = (compress: boolean) => zip({
-  "top/": null, "top/ro-crate-metadata.json": DOCUMENT, "top/data/a.csv": "1,2\n", "top/b.bin": Buffer.alloc(2 ** 20 + 7, "xyz"), "top/sub/ro-crate-metadata.json": metadata([{ "@id": "c.txt", "@type": "File" }]), "top/sub/c.txt": "c",
-}, { compress });
+const nested = (compress: boolean) =>
+  zip(
+    {
+      "top/": null,
+      "top/ro-crate-metadata.json": DOCUMENT,
+      "top/data/a.csv": "1,2\n",
+      "top/b.bin": Buffer.alloc(2 ** 20 + 7, "xyz"),
+      "top/sub/ro-crate-metadata.json": metadata([{ "@id": "c.txt", "@type": "File" }]),
+      "top/sub/c.txt": "c",
+    },
+    { compress },
+  );
 
 describe("spoilt crates", () => {
   let whole: Buffer[];
   beforeAll(async () => {
-    whole = [await nested(true), await crate(ENTITIES, { "data/a.csv": "1,2\n", "b.bin": "b", "ünï/x y.txt": "" }, ROOT), await zip({ "ro-crate-metadata.json": DOCUMENT, "data/a.csv": "1,2\n" }, { compress: false })];
+    whole = [
+      await nested(true),
+      await crate(ENTITIES, { "data/a.csv": "1,2\n", "b.bin": "b", "ünï/x y.txt": "" }, ROOT),
+      await zip({ "ro-crate-metadata.json": DOCUMENT, "data/a.csv": "1,2\n" }, { compress: false }),
+    ];
   });
 
   it("are good before they are spoilt", async () => {
@@ -44,10 +86,22 @@ describe("spoilt crates", () => {
         throw new Error(`mutation ${at} of seed ${SEED} ended in a fault`, { cause: error });
       });
       expect(illFormed(taken), `mutation ${at} of seed ${SEED}`).toBeUndefined();
-      if ("errors" in taken.result) for (const { code } of taken.result.errors) refused.set(code, (refused.get(code) ?? 0) + 1);
+      if ("errors" in taken.result)
+        for (const { code } of taken.result.errors) refused.set(code, (refused.get(code) ?? 0) + 1);
     }
     // The mutations reach every layer.
-    expect([...refused.keys()]).toEqual(expect.arrayContaining(["NOT_A_ZIP", "CORRUPT_ARCHIVE", "CORRUPT_MEMBER", "MEMBER_OVERLAP", "MEMBER_SIZE_MISMATCH", "BAD_MEMBER_NAME", "MEMBER_ENCRYPTED", "NO_METADATA"]));
+    expect([...refused.keys()]).toEqual(
+      expect.arrayContaining([
+        "NOT_A_ZIP",
+        "CORRUPT_ARCHIVE",
+        "CORRUPT_MEMBER",
+        "MEMBER_OVERLAP",
+        "MEMBER_SIZE_MISMATCH",
+        "BAD_MEMBER_NAME",
+        "MEMBER_ENCRYPTED",
+        "NO_METADATA",
+      ]),
+    );
   }, 600_000);
 
   it("are taken in or refused with findings, whatever happens to the metadata", async () => {
@@ -55,15 +109,27 @@ describe("spoilt crates", () => {
     let went = 0;
     for (let at = 0; at < 500 * TIMES; at++) {
       const chance = dice(SEED * 2_000_003 + at);
-      const taken = await takeInHere(Buffer.from(spoilJson(DOCUMENT, chance)), { format: "metadata" }).catch((error: unknown) => {
+      const taken = await takeInHere(Buffer.from(spoilJson(DOCUMENT, chance)), {
+        format: "metadata",
+      }).catch((error: unknown) => {
         throw new Error(`mutation ${at} of seed ${SEED} ended in a fault`, { cause: error });
       });
       expect(illFormed(taken), `mutation ${at} of seed ${SEED}`).toBeUndefined();
-      for (const { code } of "errors" in taken.result ? taken.result.errors : taken.result.warnings) found.add(code);
+      for (const { code } of "errors" in taken.result ? taken.result.errors : taken.result.warnings)
+        found.add(code);
       if ("root" in taken.result) went++;
       for (const { document } of taken.records) JSON.parse(Buffer.from(document).toString());
     }
-    expect([...found]).toEqual(expect.arrayContaining(["json_invalid", "NO_ROOT", "INVALID_ID", "JSONLD_INVALID", "LOST_TERM", "CONTEXT_INVALID"]));
+    expect([...found]).toEqual(
+      expect.arrayContaining([
+        "json_invalid",
+        "NO_ROOT",
+        "INVALID_ID",
+        "JSONLD_INVALID",
+        "LOST_TERM",
+        "CONTEXT_INVALID",
+      ]),
+    );
     expect(went).toBeGreaterThan(100);
   }, 600_000);
 });
@@ -80,28 +146,44 @@ describe("spoilt crates, uploaded", () => {
     return found;
   };
 
-  it("end as submissions that say why, and leave no record, no object and no thread; a validation said so before", async () => {
-    const whole = await nested(true);
-    let failed = 0;
-    for (let at = 0; failed < 8 * TIMES; at++) {
-      const spoilt = spoilBytes(whole, dice(SEED * 3_000_017 + at));
-      const plan = await rig.plan(spoilt);
-      if (plan.conforms) continue;
-      const submission = await rig.upload(spoilt);
-      expect(submission, `mutation ${at}`).toMatchObject({ status: "failed", rocrateIdentifier: null, identifiersMinted: 0 });
-      const said = new Set(plan.refused.map(({ code, file }) => `${code} ${file}`));
-      for (const { code, file } of submission.error!) {
-        expect(FINDING_CODES).toHaveProperty(code);
-        expect(said, `mutation ${at}`).toContain(`${code} ${file}`);
+  it(
+    "end as submissions that say why, and leave no record, no object and no thread; a " +
+      "validation said so before",
+    async () => {
+      const whole = await nested(true);
+      let failed = 0;
+      for (let at = 0; failed < 8 * TIMES; at++) {
+        const spoilt = spoilBytes(whole, dice(SEED * 3_000_017 + at));
+        const plan = await rig.plan(spoilt);
+        if (plan.conforms) continue;
+        const submission = await rig.upload(spoilt);
+        expect(submission, `mutation ${at}`).toMatchObject({
+          status: "failed",
+          rocrateIdentifier: null,
+          identifiersMinted: 0,
+        });
+        const said = new Set(plan.refused.map(({ code, file }) => `${code} ${file}`));
+        for (const { code, file } of submission.error!) {
+          expect(FINDING_CODES).toHaveProperty(code);
+          expect(said, `mutation ${at}`).toContain(`${code} ${file}`);
+        }
+        failed++;
       }
-      failed++;
-    }
-    expect(await rig.all()).toEqual([]);
-    await sweepObjects({ objects: rig.objects, records: rig.records, intentLifetime: 86_400_000 });
-    expect(await objects()).toEqual([]);
-    // One thread writes records; those of intakes are gone.
-    expect(getActiveResourcesInfo().filter((name) => name === "Worker" || name === "MessagePort").length).toBeLessThan(4);
-    // And the next good one goes in.
-    expect(await rig.upload(whole)).toMatchObject({ status: "finished" });
-  }, 600_000);
+      expect(await rig.all()).toEqual([]);
+      await sweepObjects({
+        objects: rig.objects,
+        records: rig.records,
+        intentLifetime: 86_400_000,
+      });
+      expect(await objects()).toEqual([]);
+      // One thread writes records; those of intakes are gone.
+      expect(
+        getActiveResourcesInfo().filter((name) => name === "Worker" || name === "MessagePort")
+          .length,
+      ).toBeLessThan(4);
+      // And the next good one goes in.
+      expect(await rig.upload(whole)).toMatchObject({ status: "finished" });
+    },
+    600_000,
+  );
 });

@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { REAL_CRATES, metadata, realCrate, zip, zipFolder, type Entity } from "../../support/crates.js";
+import {
+  REAL_CRATES,
+  metadata,
+  realCrate,
+  zip,
+  zipFolder,
+  type Entity,
+} from "../../support/crates.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 const RELEASE = "ark:99999/release";
@@ -10,15 +17,31 @@ const OTHER = "ark:99999/user-bob";
 const CRATE_TYPE = ["Dataset", "https://w3id.org/EVI#ROCrate"];
 
 /** A crate with an ARK, one entity with an ARK, and one file. */
-const sub = (says: Entity = {}, more: Entity[] = []) => metadata([
-  { "@id": "ark:99999/tool", "@type": "EVI:Software", name: "Tool" }, { "@id": "a.csv", "@type": "File", name: "A" }, ...more,
-], { "@id": SUB, "@type": CRATE_TYPE, name: "Sub", hasPart: [{ "@id": "a.csv" }], ...says });
-const alone = (document: Entity = sub()) => zip({ "ro-crate-metadata.json": document, "a.csv": "1,2\n" });
+const sub = (says: Entity = {}, more: Entity[] = []) =>
+  metadata(
+    [
+      { "@id": "ark:99999/tool", "@type": "EVI:Software", name: "Tool" },
+      { "@id": "a.csv", "@type": "File", name: "A" },
+      ...more,
+    ],
+    { "@id": SUB, "@type": CRATE_TYPE, name: "Sub", hasPart: [{ "@id": "a.csv" }], ...says },
+  );
+const alone = (document: Entity = sub()) =>
+  zip({ "ro-crate-metadata.json": document, "a.csv": "1,2\n" });
 /** A release that names the crate and contains it. */
-const release = (document: Entity = sub(), stub: Entity = { name: "Sub", version: "1.0", hasPart: [] }) => zip({
-  "ro-crate-metadata.json": metadata([{ "@id": SUB, "@type": CRATE_TYPE, ...stub }], { "@id": RELEASE, name: "Release", hasPart: [{ "@id": SUB }] }),
-  "sub/ro-crate-metadata.json": document, "sub/a.csv": "1,2\n",
-});
+const release = (
+  document: Entity = sub(),
+  stub: Entity = { name: "Sub", version: "1.0", hasPart: [] },
+) =>
+  zip({
+    "ro-crate-metadata.json": metadata([{ "@id": SUB, "@type": CRATE_TYPE, ...stub }], {
+      "@id": RELEASE,
+      name: "Release",
+      hasPart: [{ "@id": SUB }],
+    }),
+    "sub/ro-crate-metadata.json": document,
+    "sub/a.csv": "1,2\n",
+  });
 
 describe("a release after its sub-crates", () => {
   let rig: IntakeRig;
@@ -27,52 +50,108 @@ describe("a release after its sub-crates", () => {
   });
   afterEach(() => rig.close());
 
-  const revisions = async () => Object.fromEntries((await rig.all()).map(({ ark, revision }) => [ark, revision]));
+  const revisions = async () =>
+    Object.fromEntries((await rig.all()).map(({ ark, revision }) => [ark, revision]));
   const ONCE = { [SUB]: 1, "ark:99999/tool": 1, [`${SUB}/a.csv`]: 1 };
 
-  it("links a crate that says the same, its records and its files, and names what it says otherwise of it", async () => {
-    await rig.upload(await alone());
-    const plan = await rig.plan(await release());
-    expect(plan).toMatchObject({ conforms: true, conflicting: [], counts: { kept: 1, known: 3 } });
-    const submission = await rig.upload(await release());
-    expect(submission).toMatchObject({ status: "finished", error: null, rocrateIdentifier: RELEASE, identifiersMinted: 1 });
-    const linked = submission.warnings.filter(({ code }) => code === "CRATE_LINKED");
-    expect(linked).toMatchObject([{ file: "ro-crate-metadata.json", pointer: "/@graph/2", message: expect.stringContaining("version") }]);
-    expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
-    expect((await rig.records.usesOf(RELEASE)).toSorted()).toEqual(Object.keys(ONCE).toSorted());
-    expect((await rig.records.findMany([SUB, `${SUB}/a.csv`])).map((record) => record!.crate)).toEqual([null, SUB]);
-    expect(await rig.records.objectsOf(SUB, { role: "archive" })).toHaveLength(1);
-  });
+  it(
+    "links a crate that says the same, its records and its files, and names what it says " +
+      "otherwise of it",
+    async () => {
+      await rig.upload(await alone());
+      const plan = await rig.plan(await release());
+      expect(plan).toMatchObject({
+        conforms: true,
+        conflicting: [],
+        counts: { kept: 1, known: 3 },
+      });
+      const submission = await rig.upload(await release());
+      expect(submission).toMatchObject({
+        status: "finished",
+        error: null,
+        rocrateIdentifier: RELEASE,
+        identifiersMinted: 1,
+      });
+      const linked = submission.warnings.filter(({ code }) => code === "CRATE_LINKED");
+      expect(linked).toMatchObject([
+        {
+          file: "ro-crate-metadata.json",
+          pointer: "/@graph/2",
+          message: expect.stringContaining("version"),
+        },
+      ]);
+      expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
+      expect((await rig.records.usesOf(RELEASE)).toSorted()).toEqual(Object.keys(ONCE).toSorted());
+      expect(
+        (await rig.records.findMany([SUB, `${SUB}/a.csv`])).map((record) => record!.crate),
+      ).toEqual([null, SUB]);
+      expect(await rig.records.objectsOf(SUB, { role: "archive" })).toHaveLength(1);
+    },
+  );
 
   it("links a crate that it only names", async () => {
     await rig.upload(await alone());
-    const naming = await zip({ "ro-crate-metadata.json": metadata([{ "@id": SUB, "@type": "Dataset", name: "Another name" }], { "@id": RELEASE, hasPart: [{ "@id": SUB }] }) });
+    const naming = await zip({
+      "ro-crate-metadata.json": metadata(
+        [{ "@id": SUB, "@type": "Dataset", name: "Another name" }],
+        { "@id": RELEASE, hasPart: [{ "@id": SUB }] },
+      ),
+    });
     expect(await rig.plan(naming)).toMatchObject({ conforms: true, counts: { kept: 1, known: 1 } });
-    expect(await rig.upload(naming)).toMatchObject({ status: "finished", error: null, warnings: expect.arrayContaining([expect.objectContaining({ code: "CRATE_LINKED", pointer: "/@graph/2" })]) });
+    expect(await rig.upload(naming)).toMatchObject({
+      status: "finished",
+      error: null,
+      warnings: expect.arrayContaining([
+        expect.objectContaining({ code: "CRATE_LINKED", pointer: "/@graph/2" }),
+      ]),
+    });
     expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
     expect(await rig.records.usesOf(RELEASE)).toEqual([SUB]);
     // The release again, as an update: the crate stays linked.
-    expect(await rig.plan(naming, { update: true })).toMatchObject({ conforms: true, changes: { counts: { created: 0, changed: 0, unchanged: 2, removed: 0 } } });
-    expect(await rig.upload(naming, { input: { update: true } })).toMatchObject({ status: "finished", error: null });
+    expect(await rig.plan(naming, { update: true })).toMatchObject({
+      conforms: true,
+      changes: { counts: { created: 0, changed: 0, unchanged: 2, removed: 0 } },
+    });
+    expect(await rig.upload(naming, { input: { update: true } })).toMatchObject({
+      status: "finished",
+      error: null,
+    });
     expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
     expect(await rig.records.usesOf(RELEASE)).toEqual([SUB]);
   });
 
   it("conflicts when the crate says something else, and updates it with update", async () => {
     await rig.upload(await alone());
-    const changed = await release(sub({ name: "Sub, second edition" }, [{ "@id": "ark:99999/new", "@type": "Dataset", name: "New" }]));
-    expect((await rig.upload(changed)).error).toMatchObject([{ code: "IDENTIFIER_TAKEN", message: expect.stringContaining("?update=true") }]);
+    const changed = await release(
+      sub({ name: "Sub, second edition" }, [
+        { "@id": "ark:99999/new", "@type": "Dataset", name: "New" },
+      ]),
+    );
+    expect((await rig.upload(changed)).error).toMatchObject([
+      { code: "IDENTIFIER_TAKEN", message: expect.stringContaining("?update=true") },
+    ]);
     expect(await revisions()).toEqual(ONCE);
     const plan = await rig.plan(changed, { update: true });
-    expect(plan).toMatchObject({ conforms: true, changes: { counts: { created: 2, changed: 1, unchanged: 2, removed: 0 }, changed: [{ identifier: SUB }] } });
-    expect(await rig.upload(changed, { input: { update: true } })).toMatchObject({ status: "finished", error: null });
+    expect(plan).toMatchObject({
+      conforms: true,
+      changes: {
+        counts: { created: 2, changed: 1, unchanged: 2, removed: 0 },
+        changed: [{ identifier: SUB }],
+      },
+    });
+    expect(await rig.upload(changed, { input: { update: true } })).toMatchObject({
+      status: "finished",
+      error: null,
+    });
     expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, [RELEASE]: 1, "ark:99999/new": 1 });
     expect(await rig.document(SUB)).toMatchObject({ name: "Sub, second edition" });
     const [added] = await rig.records.findMany(["ark:99999/new"]);
     expect(added!.crate).toBe(SUB);
     // The archive of the nested crate is still the one that was uploaded.
     expect(await rig.records.objectsOf(SUB, { role: "archive" })).toHaveLength(1);
-    expect((await rig.records.usesOf(RELEASE)).toSorted()).toEqual([...Object.keys(ONCE), "ark:99999/new"].toSorted());
+    expect((await rig.records.usesOf(RELEASE)).toSorted()).toEqual(
+      [...Object.keys(ONCE), "ark:99999/new"].toSorted(),
+    );
     // And again: no revision.
     await rig.upload(changed, { input: { update: true } });
     expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, [RELEASE]: 1, "ark:99999/new": 1 });
@@ -83,7 +162,9 @@ describe("a release after its sub-crates", () => {
     const before = await revisions();
     for (const update of [false, true]) {
       const refused = await rig.upload(await release(), { user: UPLOADER, input: { update } });
-      expect(refused.error!.find(({ message }) => message.includes(SUB))).toMatchObject({ code: "IDENTIFIER_TAKEN" });
+      expect(refused.error!.find(({ message }) => message.includes(SUB))).toMatchObject({
+        code: "IDENTIFIER_TAKEN",
+      });
       expect(JSON.stringify(refused.error)).not.toContain(OTHER);
     }
     expect(await revisions()).toEqual(before);
@@ -92,25 +173,46 @@ describe("a release after its sub-crates", () => {
   it("never changes a crate that came with another release", async () => {
     expect(await rig.upload(await release())).toMatchObject({ error: null });
     const second = zip({
-      "ro-crate-metadata.json": metadata([], { "@id": "ark:99999/release-two", name: "Two", hasPart: [{ "@id": SUB }] }),
-      "sub/ro-crate-metadata.json": metadata([], { "@id": SUB, "@type": CRATE_TYPE, name: "Changed" }),
+      "ro-crate-metadata.json": metadata([], {
+        "@id": "ark:99999/release-two",
+        name: "Two",
+        hasPart: [{ "@id": SUB }],
+      }),
+      "sub/ro-crate-metadata.json": metadata([], {
+        "@id": SUB,
+        "@type": CRATE_TYPE,
+        name: "Changed",
+      }),
     });
-    expect((await rig.upload(await second, { input: { update: true } })).error).toMatchObject([{ code: "IDENTIFIER_TAKEN", message: expect.stringContaining(RELEASE) }]);
+    expect((await rig.upload(await second, { input: { update: true } })).error).toMatchObject([
+      { code: "IDENTIFIER_TAKEN", message: expect.stringContaining(RELEASE) },
+    ]);
     expect(await rig.document(SUB)).toMatchObject({ name: "Sub" });
   });
 
-  it.skipIf(!existsSync(REAL_CRATES))("goes in after the real ones, and again as an update, without a revision", async () => {
-    const folder = join(REAL_CRATES, "fs-cm4ai-release");
-    for (const inner of ["mass-spec/cancer-cells", "Perturb-Seq/cell-atlas"]) expect(await rig.upload(await zipFolder(join(folder, inner))), inner).toMatchObject({ status: "finished", error: null });
-    const before = Object.keys(await revisions());
-    const whole = (await realCrate("fs-cm4ai-release"))!;
-    const submission = await rig.upload(whole);
-    expect(submission).toMatchObject({ status: "finished", error: null, rocrateIdentifier: "ark:59852/cm4ai-june-2025-release" });
-    expect(submission.warnings.filter(({ code }) => code === "CRATE_LINKED")).toHaveLength(2);
-    const update = await rig.upload(whole, { input: { update: true } });
-    expect(update).toMatchObject({ status: "finished", error: null, identifiersMinted: 0 });
-    const after = await revisions();
-    expect(Object.values(after).every((revision) => revision === 1)).toBe(true);
-    expect(before.every((ark) => after[ark] === 1)).toBe(true);
-  });
+  it.skipIf(!existsSync(REAL_CRATES))(
+    "goes in after the real ones, and again as an update, without a revision",
+    async () => {
+      const folder = join(REAL_CRATES, "fs-cm4ai-release");
+      for (const inner of ["mass-spec/cancer-cells", "Perturb-Seq/cell-atlas"])
+        expect(await rig.upload(await zipFolder(join(folder, inner))), inner).toMatchObject({
+          status: "finished",
+          error: null,
+        });
+      const before = Object.keys(await revisions());
+      const whole = (await realCrate("fs-cm4ai-release"))!;
+      const submission = await rig.upload(whole);
+      expect(submission).toMatchObject({
+        status: "finished",
+        error: null,
+        rocrateIdentifier: "ark:59852/cm4ai-june-2025-release",
+      });
+      expect(submission.warnings.filter(({ code }) => code === "CRATE_LINKED")).toHaveLength(2);
+      const update = await rig.upload(whole, { input: { update: true } });
+      expect(update).toMatchObject({ status: "finished", error: null, identifiersMinted: 0 });
+      const after = await revisions();
+      expect(Object.values(after).every((revision) => revision === 1)).toBe(true);
+      expect(before.every((ark) => after[ark] === 1)).toBe(true);
+    },
+  );
 });

@@ -17,7 +17,8 @@ describe("crates that are legal and odd", () => {
         wrong.push(`${seed}: ${JSON.stringify(result.errors).slice(0, 300)}`);
         continue;
       }
-      if (records.length < entities + 1) wrong.push(`${seed}: ${records.length} records of ${entities + 1} entities`);
+      if (records.length < entities + 1)
+        wrong.push(`${seed}: ${records.length} records of ${entities + 1} entities`);
       const quads = records.map((record) => record.quads).join("");
       try {
         new Store().load(quads, { format: "application/n-quads" });
@@ -26,7 +27,11 @@ describe("crates that are legal and odd", () => {
       }
       const documents = records.map((record) => Buffer.from(record.document).toString()).join("\n");
       const lost = marks.filter((mark) => !quads.includes(mark));
-      if (lost.length > 0) wrong.push(`${seed}: not in the graph: ${lost.map((mark) => new RegExp(`.{0,60}${mark}`, "s").exec(documents)?.[0] ?? mark).join(" | ")}`);
+      if (lost.length > 0)
+        wrong.push(
+          `${seed}: not in the graph: ` +
+            `${lost.map((mark) => new RegExp(`.{0,60}${mark}`, "s").exec(documents)?.[0] ?? mark).join(" | ")}`,
+        );
       const forgotten = marks.filter((mark) => !documents.includes(mark));
       if (forgotten.length > 0) wrong.push(`${seed}: not in a document: ${forgotten.join(" ")}`);
     }
@@ -35,7 +40,20 @@ describe("crates that are legal and odd", () => {
 
   it("come with every feature and more", () => {
     const texts = Array.from({ length: 40 }, (_, seed) => JSON.stringify(oddCrate(seed).members));
-    for (const key of ["@reverse", "@included", "@base", "exById", "@label", "strange term", "arcp:", "deep/er"]) expect(texts.some((text) => text.includes(key)), key).toBe(true);
+    for (const key of [
+      "@reverse",
+      "@included",
+      "@base",
+      "exById",
+      "@label",
+      "strange term",
+      "arcp:",
+      "deep/er",
+    ])
+      expect(
+        texts.some((text) => text.includes(key)),
+        key,
+      ).toBe(true);
     expect(Object.keys(FEATURES).length).toBeGreaterThan(30);
   });
 });

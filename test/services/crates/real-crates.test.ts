@@ -4,7 +4,8 @@ import { REAL_CRATES, realCrate, withoutDescriptors } from "../../support/crates
 import { openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 const present = existsSync(REAL_CRATES);
-if (!present) process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+if (!present)
+  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
 
 describe.skipIf(!present)("real crates by others", () => {
   let rig: IntakeRig;
@@ -16,47 +17,114 @@ describe.skipIf(!present)("real crates by others", () => {
   const upload = async (name: string) => rig.upload((await realCrate(name))!);
   const counts = async () => {
     const byKind: Record<string, number> = {};
-    for (const { kind } of withoutDescriptors(await rig.all())) byKind[kind] = (byKind[kind] ?? 0) + 1;
+    for (const { kind } of withoutDescriptors(await rig.all()))
+      byKind[kind] = (byKind[kind] ?? 0) + 1;
     return byKind;
   };
 
   const expected: [string, Record<string, number>, string[]][] = [
-    ["fs-cm4ai-release", { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 }, ["CONTEXT_VERSION", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"]],
+    [
+      "fs-cm4ai-release",
+      { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 },
+      ["CONTEXT_VERSION", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"],
+    ],
     ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, ["CONTEXT_VERSION"]],
-    ["fs-mds-reasoning", { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "OLDER_LAYOUT", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE"]],
-    ["fs-mds-zip-test-crate.zip", { rocrate: 1, dataset: 3, computation: 1 }, ["DUPLICATE_ENTITY", "FILE_NOT_IN_ARCHIVE", "OLDER_LAYOUT", "ROOT_INCOMPLETE", "TEXT_AS_REFERENCE"]],
+    [
+      "fs-mds-reasoning",
+      { rocrate: 1, dataset: 107, computation: 1, software: 1, entity: 2 },
+      [
+        "DUPLICATE_ENTITY",
+        "FILE_NOT_IN_ARCHIVE",
+        "NESTED_WITHOUT_ID",
+        "NOT_FLATTENED",
+        "OLDER_LAYOUT",
+        "ROOT_INCOMPLETE",
+        "TEXT_AS_REFERENCE",
+      ],
+    ],
+    [
+      "fs-mds-zip-test-crate.zip",
+      { rocrate: 1, dataset: 3, computation: 1 },
+      [
+        "DUPLICATE_ENTITY",
+        "FILE_NOT_IN_ARCHIVE",
+        "OLDER_LAYOUT",
+        "ROOT_INCOMPLETE",
+        "TEXT_AS_REFERENCE",
+      ],
+    ],
     ["py-crate_with_subcrates", { rocrate: 4, datadownload: 4 }, ["ROOT_INCOMPLETE"]],
-    ["run-profile-ex-process", { rocrate: 1, software: 1, computation: 1, datadownload: 2, entity: 3 }, ["ROOT_INCOMPLETE"]],
-    ["run-profile-ex-provenance", { rocrate: 1, software: 4, computation: 6, datadownload: 3, entity: 18 }, ["ROOT_INCOMPLETE"]],
+    [
+      "run-profile-ex-process",
+      { rocrate: 1, software: 1, computation: 1, datadownload: 2, entity: 3 },
+      ["ROOT_INCOMPLETE"],
+    ],
+    [
+      "run-profile-ex-provenance",
+      { rocrate: 1, software: 4, computation: 6, datadownload: 3, entity: 18 },
+      ["ROOT_INCOMPLETE"],
+    ],
     ["rb-crate-spec1.3", { rocrate: 1, datadownload: 2, entity: 1 }, ["ROOT_INCOMPLETE"]],
-    ["rb-zip-biobb_hpc_workflows-condapack.zip", { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 }, ["NOT_PART", "TEXT_AS_REFERENCE"]],
-    ["eln-kadi4mat-records.eln", { rocrate: 1, dataset: 1, datadownload: 4, entity: 10 }, ["LOST_TERM"]],
+    [
+      "rb-zip-biobb_hpc_workflows-condapack.zip",
+      { rocrate: 1, software: 17, datadownload: 5, dataset: 3, entity: 58 },
+      ["NOT_PART", "TEXT_AS_REFERENCE"],
+    ],
+    [
+      "eln-kadi4mat-records.eln",
+      { rocrate: 1, dataset: 1, datadownload: 4, entity: 10 },
+      ["LOST_TERM"],
+    ],
   ];
   for (const [name, kinds, warned] of expected) {
     it(`${name} goes in, every entity under its kind, as a validation said before`, async () => {
       const plan = await rig.plan((await realCrate(name))!);
       expect(plan).toMatchObject({ conforms: true, refused: [], conflicting: [] });
-      expect(Object.fromEntries(plan.records.map(({ kind, count }) => [kind.toLowerCase(), count]))).toEqual(kinds);
+      expect(
+        Object.fromEntries(plan.records.map(({ kind, count }) => [kind.toLowerCase(), count])),
+      ).toEqual(kinds);
       const submission = await upload(name);
-      expect(plan.warned.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`));
+      expect(plan.warned.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(
+        submission.warnings.map(({ code, pointer }) => `${code} ${pointer}`),
+      );
       expect(submission.error).toBeNull();
-      expect(submission).toMatchObject({ status: "finished", identifiersMinted: Object.values(kinds).reduce((sum, count) => sum + count, 0) });
+      expect(submission).toMatchObject({
+        status: "finished",
+        identifiersMinted: Object.values(kinds).reduce((sum, count) => sum + count, 0),
+      });
       expect(await counts()).toEqual(kinds);
       const codes = new Set(submission.warnings.map(({ code }) => code));
       expect([...codes].toSorted()).toEqual(warned);
     });
   }
 
-  it("keeps the provenance of the run crate of the older layout linked, whatever spelling it used", async () => {
-    await upload("fs-mds-reasoning");
-    const [links] = await rig.records.linksFrom(["ark:59852/computation-IF-Image-Loader-xDirGcr"], { limit: 1000 });
-    const targets = new Set(links!.items.filter(({ predicate }) => predicate === "evi:generated").map(({ target }) => target));
-    expect(targets).toContain("ark:59852/dataset-cellmaps_imagedownloader-output-file-9LUEb5Y");
-    const found = await rig.records.findMany([...targets]);
-    expect(found.every((record) => record !== undefined)).toBe(true);
-  });
+  it(
+    "keeps the provenance of the run crate of the older layout linked, whatever spelling it " +
+      "used",
+    async () => {
+      await upload("fs-mds-reasoning");
+      const [links] = await rig.records.linksFrom(
+        ["ark:59852/computation-IF-Image-Loader-xDirGcr"],
+        {
+          limit: 1000,
+        },
+      );
+      const targets = new Set(
+        links!.items
+          .filter(({ predicate }) => predicate === "evi:generated")
+          .map(({ target }) => target),
+      );
+      expect(targets).toContain("ark:59852/dataset-cellmaps_imagedownloader-output-file-9LUEb5Y");
+      const found = await rig.records.findMany([...targets]);
+      expect(found.every((record) => record !== undefined)).toBe(true);
+    },
+  );
 
-  for (const [name, code] of [["BROKEN-rb-missing_file", "FILE_MISSING"], ["BROKEN-rb-not_json", "json_invalid"], ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"]] as const) {
+  for (const [name, code] of [
+    ["BROKEN-rb-missing_file", "FILE_MISSING"],
+    ["BROKEN-rb-not_json", "json_invalid"],
+    ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"],
+  ] as const) {
     it(`${name} is refused, says why, and leaves no record`, async () => {
       const plan = await rig.plan((await realCrate(name))!);
       expect(plan).toMatchObject({ conforms: false, refused: [{ code, severity: "REQUIRED" }] });

@@ -7,7 +7,8 @@ const ROOT = "ark:99999/crate-one";
 const OTHER = "ark:99999/user-bob";
 const person: Entity = { "@id": "ark:99999/person-grace", "@type": "Person", name: "Grace" };
 const file = (name: string, says = name): Entity => ({ "@id": name, "@type": "File", name: says });
-const of = (entities: Entity[], files: Members = {}, root: Entity = {}) => crate(entities, files, { "@id": ROOT, name: "One", ...root });
+const of = (entities: Entity[], files: Members = {}, root: Entity = {}) =>
+  crate(entities, files, { "@id": ROOT, name: "One", ...root });
 
 describe("a crate that is uploaded again", () => {
   let rig: IntakeRig;
@@ -16,43 +17,89 @@ describe("a crate that is uploaded again", () => {
   });
   afterEach(() => rig.close());
 
-  const update = (archive: Buffer, user = UPLOADER) => rig.upload(archive, { user, input: { update: true } });
-  const revisions = async () => Object.fromEntries(withoutDescriptors(await rig.all()).map(({ ark, revision }) => [ark.replace(`${ROOT}/`, ""), revision]));
+  const update = (archive: Buffer, user = UPLOADER) =>
+    rig.upload(archive, { user, input: { update: true } });
+  const revisions = async () =>
+    Object.fromEntries(
+      withoutDescriptors(await rig.all()).map(({ ark, revision }) => [
+        ark.replace(`${ROOT}/`, ""),
+        revision,
+      ]),
+    );
   const objects = async () => {
-    await sweepObjects({ objects: rig.objects, records: rig.records, intentLifetime: 0, now: () => Date.now() + 1e9 });
+    await sweepObjects({
+      objects: rig.objects,
+      records: rig.records,
+      intentLifetime: 0,
+      now: () => Date.now() + 1e9,
+    });
     const found: string[] = [];
     for await (const key of rig.objects.list()) found.push(key);
     return found.length;
   };
 
-  it("changes what says something else, adds what is new, and deletes what is gone, in one commit", async () => {
-    await rig.upload(await of([file("a.csv"), file("b.csv"), file("c.csv")], { "a.csv": "a", "b.csv": "b", "c.csv": "c" }));
-    const before = await rig.records.sequence();
-    const submission = await update(await of([file("a.csv"), file("b.csv", "B, better"), file("d.csv")], { "a.csv": "a", "b.csv": "b", "d.csv": "d" }));
-    expect(submission).toMatchObject({ status: "finished", error: null, identifiersMinted: 1, rocrateIdentifier: ROOT });
-    expect(await rig.records.sequence()).toBe(before + 1);
-    expect(await revisions()).toEqual({ [ROOT]: 2, "a.csv": 1, "b.csv": 2, "d.csv": 1 });
-    const [gone] = await rig.records.findMany([`${ROOT}/c.csv`]);
-    expect(gone).toMatchObject({ tombstone: { by: UPLOADER }, revision: 2 });
-    expect((await rig.records.history(`${ROOT}/b.csv`, { limit: 1 }))[0]).toMatchObject({ action: "update", changed: ["/name"] });
-    expect((await rig.records.objectsOf(ROOT, { role: "archive" }))[0]!.sha256).toBe(submission.sha256);
-  });
+  it(
+    "changes what says something else, adds what is new, and deletes what is gone, in one " +
+      "commit",
+    async () => {
+      await rig.upload(
+        await of([file("a.csv"), file("b.csv"), file("c.csv")], {
+          "a.csv": "a",
+          "b.csv": "b",
+          "c.csv": "c",
+        }),
+      );
+      const before = await rig.records.sequence();
+      const submission = await update(
+        await of([file("a.csv"), file("b.csv", "B, better"), file("d.csv")], {
+          "a.csv": "a",
+          "b.csv": "b",
+          "d.csv": "d",
+        }),
+      );
+      expect(submission).toMatchObject({
+        status: "finished",
+        error: null,
+        identifiersMinted: 1,
+        rocrateIdentifier: ROOT,
+      });
+      expect(await rig.records.sequence()).toBe(before + 1);
+      expect(await revisions()).toEqual({ [ROOT]: 2, "a.csv": 1, "b.csv": 2, "d.csv": 1 });
+      const [gone] = await rig.records.findMany([`${ROOT}/c.csv`]);
+      expect(gone).toMatchObject({ tombstone: { by: UPLOADER }, revision: 2 });
+      expect((await rig.records.history(`${ROOT}/b.csv`, { limit: 1 }))[0]).toMatchObject({
+        action: "update",
+        changed: ["/name"],
+      });
+      expect((await rig.records.objectsOf(ROOT, { role: "archive" }))[0]!.sha256).toBe(
+        submission.sha256,
+      );
+    },
+  );
 
   it("gives up the bytes of what is gone, and keeps those that an earlier revision has", async () => {
     await rig.upload(await of([file("a.csv"), file("b.csv")], { "a.csv": "one", "b.csv": "two" }));
     expect(await objects()).toBe(4);
     await update(await of([file("a.csv")], { "a.csv": "three" }));
-    // Metadata and a.csv in both states, the new archive, and nothing of b.csv: the first archive held it too.
+    // Metadata and a.csv in both states, the new archive, and nothing of b.csv: the first archive
+    // held it too.
     expect(await objects()).toBe(5);
     const [then] = await rig.records.objectsOf(`${ROOT}/a.csv`, { revision: 1 });
-    expect(Buffer.concat(await (await rig.objects.open(then!.sha256)).toArray()).toString()).toBe("one");
+    expect(Buffer.concat(await (await rig.objects.open(then!.sha256)).toArray()).toString()).toBe(
+      "one",
+    );
     expect(await rig.records.contentWasDeleted(`${ROOT}/b.csv`)).toBe(true);
   });
 
   it("may bring a file whose name differs from an earlier one in hyphens only", async () => {
     await rig.upload(await of([file("a-b.csv")], { "a-b.csv": "a" }));
-    expect(await update(await of([file("a-b.csv"), file("ab.csv")], { "a-b.csv": "a", "ab.csv": "b" }))).toMatchObject({ error: null, identifiersMinted: 1 });
-    expect(await update(await of([file("ab.csv")], { "ab.csv": "b" }))).toMatchObject({ error: null, identifiersMinted: 0 });
+    expect(
+      await update(await of([file("a-b.csv"), file("ab.csv")], { "a-b.csv": "a", "ab.csv": "b" })),
+    ).toMatchObject({ error: null, identifiersMinted: 1 });
+    expect(await update(await of([file("ab.csv")], { "ab.csv": "b" }))).toMatchObject({
+      error: null,
+      identifiersMinted: 0,
+    });
     expect(await revisions()).toEqual({ [ROOT]: 3, "ab.csv": 1 });
   });
 
@@ -61,13 +108,20 @@ describe("a crate that is uploaded again", () => {
     await rig.upload(archive);
     const before = await rig.records.sequence();
     const again = await rig.upload(archive, { input: { update: true, name: "renamed.zip" } });
-    expect(again).toMatchObject({ status: "finished", identifiersMinted: 0, rocrateIdentifier: ROOT });
+    expect(again).toMatchObject({
+      status: "finished",
+      identifiersMinted: 0,
+      rocrateIdentifier: ROOT,
+    });
     expect(await rig.records.sequence()).toBe(before);
     expect(Object.values(await revisions())).toEqual([1, 1, 1]);
   });
 
   it("is looked at anew each time, so that an earlier archive brings the earlier state back", async () => {
-    const [one, two] = [await of([file("a.csv", "one")], { "a.csv": "a" }), await of([file("a.csv", "two")], { "a.csv": "a" })];
+    const [one, two] = [
+      await of([file("a.csv", "one")], { "a.csv": "a" }),
+      await of([file("a.csv", "two")], { "a.csv": "a" }),
+    ];
     await rig.upload(one);
     await update(two);
     await update(one);
@@ -78,19 +132,38 @@ describe("a crate that is uploaded again", () => {
   it("revives what its uploader deleted, the crate itself too", async () => {
     const archive = await of([file("a.csv"), person], { "a.csv": "a" });
     await rig.upload(archive);
-    for (const ark of [ROOT, `${ROOT}/a.csv`, person["@id"] as string]) await rig.records.commit({ by: UPLOADER, at: 5, records: [{ op: "delete", ark, ifRevision: 1, dropObjects: true }] });
-    expect((await rig.upload(archive)).error).toMatchObject([{ code: "CRATE_EXISTS", message: expect.stringContaining("?update=true to revive") }, { code: "IDENTIFIER_TAKEN" }, { code: "IDENTIFIER_TAKEN" }]);
+    for (const ark of [ROOT, `${ROOT}/a.csv`, person["@id"] as string])
+      await rig.records.commit({
+        by: UPLOADER,
+        at: 5,
+        records: [{ op: "delete", ark, ifRevision: 1, dropObjects: true }],
+      });
+    expect((await rig.upload(archive)).error).toMatchObject([
+      { code: "CRATE_EXISTS", message: expect.stringContaining("?update=true to revive") },
+      { code: "IDENTIFIER_TAKEN" },
+      { code: "IDENTIFIER_TAKEN" },
+    ]);
     expect(await update(archive)).toMatchObject({ status: "finished", error: null });
     expect(await revisions()).toEqual({ [ROOT]: 3, "a.csv": 3, [person["@id"] as string]: 3 });
     expect(await rig.records.objectsOf(`${ROOT}/a.csv`)).toHaveLength(1);
-    expect(await rig.records.count({ crate: ROOT, notEndingWith: "/ro-crate-metadata.json" })).toBe(2);
+    expect(await rig.records.count({ crate: ROOT, notEndingWith: "/ro-crate-metadata.json" })).toBe(
+      2,
+    );
   });
 
   it("never changes what is somebody else's, and tells of it no more than what it is", async () => {
     await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-bob" }), { user: OTHER });
     await rig.upload(await of([file("a.csv")], { "a.csv": "a" }));
     const refused = await update(await of([{ ...person, name: "Mine now" }], {}));
-    expect(refused).toMatchObject({ status: "failed", error: [{ code: "IDENTIFIER_TAKEN", message: expect.stringContaining("ark:99999/person-grace is the identifier of an Entity") }] });
+    expect(refused).toMatchObject({
+      status: "failed",
+      error: [
+        {
+          code: "IDENTIFIER_TAKEN",
+          message: expect.stringContaining("ark:99999/person-grace is the identifier of an Entity"),
+        },
+      ],
+    });
     expect(refused.error![0]!.message).not.toContain(OTHER);
     const stranger = await update(await of([], {}), OTHER);
     expect(stranger).toMatchObject({ status: "failed", error: [{ code: "IDENTIFIER_TAKEN" }] });
@@ -102,7 +175,9 @@ describe("a crate that is uploaded again", () => {
     await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-two" }));
     await rig.upload(await of([person], {}));
     expect(await rig.records.usesOf(ROOT)).toEqual([person["@id"]]);
-    expect((await update(await of([{ ...person, name: "Hopper" }], {}))).error).toMatchObject([{ code: "IDENTIFIER_TAKEN", message: expect.stringContaining("ark:99999/crate-two") }]);
+    expect((await update(await of([{ ...person, name: "Hopper" }], {}))).error).toMatchObject([
+      { code: "IDENTIFIER_TAKEN", message: expect.stringContaining("ark:99999/crate-two") },
+    ]);
   });
 
   it("hands over what another crate uses instead of deleting it", async () => {
@@ -123,12 +198,32 @@ describe("a crate that is uploaded again", () => {
       // Files are announced after the identifiers were looked up, and before the commit.
       rig.records.intend = async (...args) => {
         rig.records.intend = original;
-        await rig.records.commit({ by: UPLOADER, at: 9, records: [{ op: "publish", ark, ifRevision: before!.revision, status: touched === "a.csv" ? "PUBLISHED" : "ARCHIVED", embargoedUntil: null }] });
+        await rig.records.commit({
+          by: UPLOADER,
+          at: 9,
+          records: [
+            {
+              op: "publish",
+              ark,
+              ifRevision: before!.revision,
+              status: touched === "a.csv" ? "PUBLISHED" : "ARCHIVED",
+              embargoedUntil: null,
+            },
+          ],
+        });
         return original(...args);
       };
-      const submission = await update(await of([file("a.csv", `A, not ${touched}`)], { "a.csv": `other ${touched}` }));
-      expect(submission).toMatchObject({ status: "failed", error: [{ code: "CHANGED_MEANWHILE", message: expect.stringContaining(ark) }] });
-      expect((await rig.records.findMany([ark]))[0]).toMatchObject({ revision: before!.revision + 1, tombstone: null });
+      const submission = await update(
+        await of([file("a.csv", `A, not ${touched}`)], { "a.csv": `other ${touched}` }),
+      );
+      expect(submission).toMatchObject({
+        status: "failed",
+        error: [{ code: "CHANGED_MEANWHILE", message: expect.stringContaining(ark) }],
+      });
+      expect((await rig.records.findMany([ark]))[0]).toMatchObject({
+        revision: before!.revision + 1,
+        tombstone: null,
+      });
     }
   });
 
@@ -137,10 +232,19 @@ describe("a crate that is uploaded again", () => {
     const original = rig.records.commit;
     rig.records.commit = async (commit) => {
       rig.records.commit = original;
-      await original({ by: UPLOADER, at: 9, records: [{ op: "publish", ark: `${ROOT}/a.csv`, status: "PUBLISHED", embargoedUntil: null }] });
+      await original({
+        by: UPLOADER,
+        at: 9,
+        records: [
+          { op: "publish", ark: `${ROOT}/a.csv`, status: "PUBLISHED", embargoedUntil: null },
+        ],
+      });
       return original(commit);
     };
-    expect(await update(await of([file("a.csv", "A")], { "a.csv": "a" }))).toMatchObject({ status: "failed", error: [{ code: "CHANGED_MEANWHILE" }] });
+    expect(await update(await of([file("a.csv", "A")], { "a.csv": "a" }))).toMatchObject({
+      status: "failed",
+      error: [{ code: "CHANGED_MEANWHILE" }],
+    });
   });
 
   it("stops when a later attempt has taken over", async () => {
@@ -151,7 +255,10 @@ describe("a crate that is uploaded again", () => {
       await rig.records.beginAttempt(commit.submission!.id, 9);
       await original(commit).catch(async (error: Error) => {
         expect(error.name).toBe("FenceLost");
-        await rig.records.closeSubmission({ id: commit.submission!.id, attempt: commit.submission!.attempt + 1, status: "failed" }, 10);
+        await rig.records.closeSubmission(
+          { id: commit.submission!.id, attempt: commit.submission!.attempt + 1, status: "failed" },
+          10,
+        );
         throw error;
       });
       throw new Error("a late twin has committed");
@@ -167,31 +274,58 @@ describe("a crate that is uploaded again", () => {
   });
 
   it("updates the crate that the upload names, whatever name its root has, and no other one", async () => {
-    const archive = (text: string, root: Entity = {}) => crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
+    const archive = (text: string, root: Entity = {}) =>
+      crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
     const { rocrateIdentifier: ark } = await rig.upload(await archive("a"));
-    expect(await rig.upload(await archive("b"), { input: { update: true, crate: ark! } })).toMatchObject({ status: "finished", error: null, rocrateIdentifier: ark, identifiersMinted: 0 });
+    expect(
+      await rig.upload(await archive("b"), { input: { update: true, crate: ark! } }),
+    ).toMatchObject({
+      status: "finished",
+      error: null,
+      rocrateIdentifier: ark,
+      identifiersMinted: 0,
+    });
     expect(await revisions()).toEqual({ [ark!]: 2, [`${ark!}/a.csv`]: 2 });
-    const other = await rig.upload(await archive("c", { "@id": ROOT }), { input: { update: true, crate: ark! } });
-    expect(other.error).toMatchObject([{ code: "CRATE_MISMATCH", pointer: "/@graph/1", message: expect.stringContaining(ROOT) }]);
-    expect((await rig.upload(await archive("d"), { user: OTHER, input: { update: true, crate: ark! } })).error).toMatchObject([{ code: "IDENTIFIER_TAKEN" }, { code: "IDENTIFIER_TAKEN" }]);
+    const other = await rig.upload(await archive("c", { "@id": ROOT }), {
+      input: { update: true, crate: ark! },
+    });
+    expect(other.error).toMatchObject([
+      { code: "CRATE_MISMATCH", pointer: "/@graph/1", message: expect.stringContaining(ROOT) },
+    ]);
+    expect(
+      (await rig.upload(await archive("d"), { user: OTHER, input: { update: true, crate: ark! } }))
+        .error,
+    ).toMatchObject([{ code: "IDENTIFIER_TAKEN" }, { code: "IDENTIFIER_TAKEN" }]);
     expect(await revisions()).toEqual({ [ark!]: 2, [`${ark!}/a.csv`]: 2 });
   });
 
-  it("is told from one of the uploader's with the same name, which it would be the next revision of", async () => {
-    const archive = (text: string, root: Entity = {}) => crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
-    const told = ({ warnings }: { warnings: { code: string; message: string }[] }) => warnings.filter(({ code }) => code === "CRATE_ALIKE").map(({ message }) => message);
-    const { rocrateIdentifier: ark } = await rig.upload(await archive("a"));
-    expect((await rig.plan(await archive("b"))).warned.map(({ code }) => code)).toContain("CRATE_ALIKE");
-    expect(told(await rig.upload(await archive("b")))).toEqual([expect.stringContaining(`crate=${ark!}`)]);
-    expect(told(await rig.upload(await archive("c", { name: "Another" })))).toEqual([]);
-    expect(told(await rig.upload(await archive("d", { "@id": ROOT })))).toEqual([]);
-    expect(told(await rig.upload(await archive("e"), { user: OTHER }))).toEqual([]);
-  });
+  it(
+    "is told from one of the uploader's with the same name, which it would be the next " +
+      "revision of",
+    async () => {
+      const archive = (text: string, root: Entity = {}) =>
+        crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
+      const told = ({ warnings }: { warnings: { code: string; message: string }[] }) =>
+        warnings.filter(({ code }) => code === "CRATE_ALIKE").map(({ message }) => message);
+      const { rocrateIdentifier: ark } = await rig.upload(await archive("a"));
+      expect((await rig.plan(await archive("b"))).warned.map(({ code }) => code)).toContain(
+        "CRATE_ALIKE",
+      );
+      expect(told(await rig.upload(await archive("b")))).toEqual([
+        expect.stringContaining(`crate=${ark!}`),
+      ]);
+      expect(told(await rig.upload(await archive("c", { name: "Another" })))).toEqual([]);
+      expect(told(await rig.upload(await archive("d", { "@id": ROOT })))).toEqual([]);
+      expect(told(await rig.upload(await archive("e"), { user: OTHER }))).toEqual([]);
+    },
+  );
 
   it("puts an entity under embargo that says so now", async () => {
     const dataset: Entity = { "@id": "ark:99999/data", "@type": "evi:Dataset", name: "D" };
     await rig.upload(await of([dataset]));
     await update(await of([{ ...dataset, contentUrl: "Embargoed" }]));
-    expect((await rig.records.findMany(["ark:99999/data"]))[0]).toMatchObject({ publicationStatus: "EMBARGOED" });
+    expect((await rig.records.findMany(["ark:99999/data"]))[0]).toMatchObject({
+      publicationStatus: "EMBARGOED",
+    });
   });
 });

@@ -4,10 +4,18 @@ import { takeInHere } from "../../support/intake-here.js";
 import { WILD } from "../../support/wild-crates.js";
 
 describe("crates as tools write them", () => {
-  it.each(Object.entries(WILD))("go in with advice that fits: %s", async (_name, { members, advice, stored }) => {
-    const { result, records } = await takeInHere(await zip(members));
-    expect("errors" in result ? result.errors : []).toEqual([]);
-    expect([...new Set(result.warnings.map(({ code }) => code))].toSorted(), JSON.stringify(result.warnings, null, 1)).toEqual(advice);
-    expect(records.filter(({ objects = [] }) => objects.some(({ role }) => role === "content")).length).toBe(stored);
-  });
+  it.each(Object.entries(WILD))(
+    "go in with advice that fits: %s",
+    async (_name, { members, advice, stored }) => {
+      const { result, records } = await takeInHere(await zip(members));
+      expect("errors" in result ? result.errors : []).toEqual([]);
+      expect(
+        [...new Set(result.warnings.map(({ code }) => code))].toSorted(),
+        JSON.stringify(result.warnings, null, 1),
+      ).toEqual(advice);
+      expect(
+        records.filter(({ objects = [] }) => objects.some(({ role }) => role === "content")).length,
+      ).toBe(stored);
+    },
+  );
 });

@@ -7,7 +7,12 @@ import { ark, quadsOf } from "../../support/quads.js";
 
 /** One after the other, each derived from the next: n0 ← n1 ← … */
 function chain(length: number): Record<string, Planned> {
-  return Object.fromEntries(Array.from({ length }, (_, i): [string, Planned] => [`n${i}`, i === 0 ? {} : { edges: { derivedFrom: [`n${i - 1}`] } }]));
+  return Object.fromEntries(
+    Array.from({ length }, (_, i): [string, Planned] => [
+      `n${i}`,
+      i === 0 ? {} : { edges: { derivedFrom: [`n${i - 1}`] } },
+    ]),
+  );
 }
 
 describe("An evidence graph", () => {
@@ -24,47 +29,123 @@ describe("An evidence graph", () => {
   it("of a record that rests on nothing is that record", async () => {
     await given({ lone: { name: "Alone", description: "Nothing around it." } });
     expect(await world.ask("lone")).toMatchObject({
-      "@id": "ark:99999/lone", "@graph": [{ "@id": "ark:99999/lone", "@type": ["evi:Dataset"], name: "Alone", description: "Nothing around it." }],
-      outputs: [{ "@id": "ark:99999/lone" }], dangling: [], hidden: {}, truncated: false, asOf: 1,
+      "@id": "ark:99999/lone",
+      "@graph": [
+        {
+          "@id": "ark:99999/lone",
+          "@type": ["evi:Dataset"],
+          name: "Alone",
+          description: "Nothing around it.",
+        },
+      ],
+      outputs: [{ "@id": "ark:99999/lone" }],
+      dangling: [],
+      hidden: {},
+      truncated: false,
+      asOf: 1,
     });
   });
 
-  it.each([undefined, 5])("takes the least of many names and descriptions of a record, however many there are (depth %s)", async (depth) => {
-    const many = (what: string) => Array.from({ length: 60 }, (_, i) => `${what} ${String(60 - i).padStart(2, "0")}`);
-    await given({ result: { edges: { derivedFrom: ["many", "two"] } }, many: { name: "zz", description: "zz", names: many("name"), descriptions: many("text") }, two: { name: "b", names: ["a"], descriptions: ["d", "c"] } });
-    const { "@graph": [, ...nodes] } = await world.ask("result", depth === undefined ? {} : { depth });
-    expect(nodes).toMatchObject([{ "@id": ark("many"), name: "name 01", description: "text 01" }, { "@id": ark("two"), name: "a", description: "c" }]);
-    expect(nodes[0]!["@type"]).toEqual(["evi:Dataset"]);
-  });
+  it.each([undefined, 5])(
+    "takes the least of many names and descriptions of a record, however many there are (depth %s)",
+    async (depth) => {
+      const many = (what: string) =>
+        Array.from({ length: 60 }, (_, i) => `${what} ${String(60 - i).padStart(2, "0")}`);
+      await given({
+        result: { edges: { derivedFrom: ["many", "two"] } },
+        many: { name: "zz", description: "zz", names: many("name"), descriptions: many("text") },
+        two: { name: "b", names: ["a"], descriptions: ["d", "c"] },
+      });
+      const {
+        "@graph": [, ...nodes],
+      } = await world.ask("result", depth === undefined ? {} : { depth });
+      expect(nodes).toMatchObject([
+        { "@id": ark("many"), name: "name 01", description: "text 01" },
+        { "@id": ark("two"), name: "a", description: "c" },
+      ]);
+      expect(nodes[0]!["@type"]).toEqual(["evi:Dataset"]);
+    },
+  );
 
   it("holds every provenance edge with all of its values, as stated", async () => {
     await given({
       result: { edges: { generatedBy: ["run1", "run2"], createdBy: ["who"] } },
-      run1: { type: "evi:Computation", edges: { usedDataset: ["in1", "in2"], usedSoftware: ["tool"], generated: ["result", "other"] } },
+      run1: {
+        type: "evi:Computation",
+        edges: {
+          usedDataset: ["in1", "in2"],
+          usedSoftware: ["tool"],
+          generated: ["result", "other"],
+        },
+      },
       run2: { type: "evi:Computation", edges: { usedDataset: ["in2"], informedBy: ["run1"] } },
-      in1: { edges: { usedBy: [] } }, in2: {}, tool: { type: "evi:Software" }, who: { type: "schema:Person" }, other: {},
+      in1: { edges: { usedBy: [] } },
+      in2: {},
+      tool: { type: "evi:Software" },
+      who: { type: "schema:Person" },
+      other: {},
     });
     const graph = await world.ask("result");
     expect(nodesIn(graph)).toEqual(["result", "run1", "run2", "who", "in1", "in2", "tool"]);
     expect(edgesIn(graph)).toEqual([
-      "result createdBy who", "result generatedBy run1", "result generatedBy run2", "run1 generated result", "run1 usedDataset in1", "run1 usedDataset in2",
-      "run1 usedSoftware tool", "run2 informedBy run1", "run2 usedDataset in2",
+      "result createdBy who",
+      "result generatedBy run1",
+      "result generatedBy run2",
+      "run1 generated result",
+      "run1 usedDataset in1",
+      "run1 usedDataset in2",
+      "run1 usedSoftware tool",
+      "run2 informedBy run1",
+      "run2 usedDataset in2",
     ]);
-    expect(graph["@graph"].map((node) => node["@type"][0])).toEqual(["evi:Dataset", "evi:Computation", "evi:Computation", "Person", "evi:Dataset", "evi:Dataset", "evi:Software"]);
+    expect(graph["@graph"].map((node) => node["@type"][0])).toEqual([
+      "evi:Dataset",
+      "evi:Computation",
+      "evi:Computation",
+      "Person",
+      "evi:Dataset",
+      "evi:Dataset",
+      "evi:Software",
+    ]);
   });
 
   it("carries generatedBy where only the action names its result, marked as derived", async () => {
     await given({
-      result: { edges: { derivedFrom: ["half"] } }, half: {}, whole: { edges: { generatedBy: ["run"] } }, owner: {},
-      run: { owner: "owner", type: "evi:Computation", edges: { generated: ["half", "whole"], usedDataset: ["input"] } }, input: {},
+      result: { edges: { derivedFrom: ["half"] } },
+      half: {},
+      whole: { edges: { generatedBy: ["run"] } },
+      owner: {},
+      run: {
+        owner: "owner",
+        type: "evi:Computation",
+        edges: { generated: ["half", "whole"], usedDataset: ["input"] },
+      },
+      input: {},
     });
-    for (const request of [{}, { statements: true }, { collapse: 2 }, { direction: "both" as const }]) {
+    for (const request of [
+      {},
+      { statements: true },
+      { collapse: 2 },
+      { direction: "both" as const },
+    ]) {
       const graph = await world.ask("result", request);
       const node = (name: string) => graph["@graph"].find((each) => each["@id"] === ark(name))!;
       expect(node("half").generatedBy).toEqual([{ "@id": ark("run") }]);
-      expect(node("half").statements).toMatchObject([{ property: "generatedBy", object: ark("run"), record: ark("run"), owner: ark("owner"), ownsSource: false, ownsTarget: true, derived: true }]);
+      expect(node("half").statements).toMatchObject([
+        {
+          property: "generatedBy",
+          object: ark("run"),
+          record: ark("run"),
+          owner: ark("owner"),
+          ownsSource: false,
+          ownsTarget: true,
+          derived: true,
+        },
+      ]);
       expect(node("input").generatedBy).toBeUndefined();
-      expect(edgesIn(graph).filter((edge) => edge.includes("generated"))).toEqual(["run generated half"]);
+      expect(edgesIn(graph).filter((edge) => edge.includes("generated"))).toEqual([
+        "run generated half",
+      ]);
     }
     const whole = await world.ask("whole");
     expect(whole["@graph"][0]!.statements!.filter(({ derived }) => derived)).toEqual([]);
@@ -76,29 +157,57 @@ describe("An evidence graph", () => {
 
   it("shows downstream what falls when an input is withdrawn", async () => {
     await given({
-      input: {}, run: { edges: { usedDataset: ["input", "elsewhere"], generated: ["out1", "out2"] } }, elsewhere: {},
-      out1: {}, out2: {}, paper: { edges: { derivedFrom: ["out2"] } }, unrelated: { edges: { derivedFrom: ["elsewhere"] } },
+      input: {},
+      run: { edges: { usedDataset: ["input", "elsewhere"], generated: ["out1", "out2"] } },
+      elsewhere: {},
+      out1: {},
+      out2: {},
+      paper: { edges: { derivedFrom: ["out2"] } },
+      unrelated: { edges: { derivedFrom: ["elsewhere"] } },
     });
     const graph = await world.ask("input", { direction: "downstream" });
     expect(nodesIn(graph)).toEqual(["input", "run", "out1", "out2", "paper"]);
-    expect(edgesIn(graph)).toEqual(["paper derivedFrom out2", "run generated out1", "run generated out2", "run usedDataset input"]);
+    expect(edgesIn(graph)).toEqual([
+      "paper derivedFrom out2",
+      "run generated out1",
+      "run generated out2",
+      "run usedDataset input",
+    ]);
     expect(graph.outputs).toEqual([{ "@id": "ark:99999/out1" }, { "@id": "ark:99999/paper" }]);
   });
 
   it("in both directions holds what the record rests on and what rests on it, not their cousins", async () => {
-    await given({ up: {}, mid: { edges: { derivedFrom: ["up"] } }, down: { edges: { derivedFrom: ["mid"] } }, cousin: { edges: { derivedFrom: ["up"] } } });
+    await given({
+      up: {},
+      mid: { edges: { derivedFrom: ["up"] } },
+      down: { edges: { derivedFrom: ["mid"] } },
+      cousin: { edges: { derivedFrom: ["up"] } },
+    });
     expect(nodesIn(await world.ask("mid", { direction: "both" }))).toEqual(["mid", "down", "up"]);
   });
 
-  it("in both directions holds every edge between its nodes, that of a way around the record too", async () => {
-    await given({ up: {}, mid: { edges: { derivedFrom: ["up"] } }, down: { edges: { derivedFrom: ["mid", "up"] } } });
-    const edges = ["down derivedFrom mid", "down derivedFrom up", "mid derivedFrom up"];
-    expect(edgesIn(await world.ask("mid", { direction: "both" }))).toEqual(edges);
-    expect(edgesIn(await world.ask("mid", { direction: "both", depth: 1 }))).toEqual(edges);
-  });
+  it(
+    "in both directions holds every edge between its nodes, that of a way around the record " +
+      "too",
+    async () => {
+      await given({
+        up: {},
+        mid: { edges: { derivedFrom: ["up"] } },
+        down: { edges: { derivedFrom: ["mid", "up"] } },
+      });
+      const edges = ["down derivedFrom mid", "down derivedFrom up", "mid derivedFrom up"];
+      expect(edgesIn(await world.ask("mid", { direction: "both" }))).toEqual(edges);
+      expect(edgesIn(await world.ask("mid", { direction: "both", depth: 1 }))).toEqual(edges);
+    },
+  );
 
   it("ends in a cycle, and in a record that rests on itself", async () => {
-    await given({ a: { edges: { derivedFrom: ["b"] } }, b: { edges: { derivedFrom: ["c"] } }, c: { edges: { derivedFrom: ["a"] } }, self: { edges: { derivedFrom: ["self"] } } });
+    await given({
+      a: { edges: { derivedFrom: ["b"] } },
+      b: { edges: { derivedFrom: ["c"] } },
+      c: { edges: { derivedFrom: ["a"] } },
+      self: { edges: { derivedFrom: ["self"] } },
+    });
     const graph = await world.ask("a");
     expect(nodesIn(graph)).toEqual(["a", "b", "c"]);
     expect(edgesIn(graph)).toEqual(["a derivedFrom b", "b derivedFrom c", "c derivedFrom a"]);
@@ -108,7 +217,12 @@ describe("An evidence graph", () => {
   });
 
   it("counts the far end of a diamond once", async () => {
-    await given({ top: { edges: { derivedFrom: ["l", "r"] } }, l: { edges: { derivedFrom: ["end"] } }, r: { edges: { derivedFrom: ["end"] } }, end: {} });
+    await given({
+      top: { edges: { derivedFrom: ["l", "r"] } },
+      l: { edges: { derivedFrom: ["end"] } },
+      r: { edges: { derivedFrom: ["end"] } },
+      end: {},
+    });
     const graph = await world.ask("top");
     expect(nodesIn(graph)).toEqual(["top", "l", "r", "end"]);
     expect(edgesIn(graph)).toHaveLength(4);
@@ -123,16 +237,33 @@ describe("An evidence graph", () => {
   });
 
   it("of more nodes than are read at once holds each with what it says and rests on", async () => {
-    await given({ ...chain(26_000), n25999: { name: "The last", edges: { derivedFrom: ["n25998"] } } });
+    await given({
+      ...chain(26_000),
+      n25999: { name: "The last", edges: { derivedFrom: ["n25998"] } },
+    });
     const graph = await world.ask("n25999", { limit: 100_000 });
     expect(nodesIn(graph)).toEqual(Array.from({ length: 26_000 }, (_, i) => `n${25_999 - i}`));
-    expect(graph["@graph"][0]).toMatchObject({ name: "The last", "@type": ["evi:Dataset"], derivedFrom: [{ "@id": ark("n25998") }] });
-    expect(graph["@graph"].slice(0, -1).every((node, i) => node.derivedFrom?.[0]?.["@id"] === ark(`n${25_998 - i}`))).toBe(true);
+    expect(graph["@graph"][0]).toMatchObject({
+      name: "The last",
+      "@type": ["evi:Dataset"],
+      derivedFrom: [{ "@id": ark("n25998") }],
+    });
+    expect(
+      graph["@graph"]
+        .slice(0, -1)
+        .every((node, i) => node.derivedFrom?.[0]?.["@id"] === ark(`n${25_998 - i}`)),
+    ).toBe(true);
     expect(graph.outputs).toEqual([{ "@id": ark("n25999") }]);
   });
 
   it("stops at the asked-for depth and says how much lies just beyond", async () => {
-    await given({ ...chain(50), n49: { edges: { derivedFrom: ["n48", "x"] } }, n47: { edges: { derivedFrom: ["n46", "y"] } }, x: {}, y: {} });
+    await given({
+      ...chain(50),
+      n49: { edges: { derivedFrom: ["n48", "x"] } },
+      n47: { edges: { derivedFrom: ["n46", "y"] } },
+      x: {},
+      y: {},
+    });
     const graph = await world.ask("n49", { depth: 2 });
     expect(nodesIn(graph)).toEqual(["n49", "n48", "x", "n47"]);
     expect(graph.hidden).toEqual({ depth: 2 });
@@ -141,7 +272,10 @@ describe("An evidence graph", () => {
   });
 
   it("comes in pages that together hold each node and edge once", async () => {
-    await given({ hub: { edges: { derivedFrom: Array.from({ length: 25 }, (_, i) => `leaf${i}`) } }, ...Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`leaf${i}`, {}])) });
+    await given({
+      hub: { edges: { derivedFrom: Array.from({ length: 25 }, (_, i) => `leaf${i}`) } },
+      ...Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`leaf${i}`, {}])),
+    });
     const whole = await world.ask("hub");
     const seen: string[] = [];
     const edges = new Set<string>();
@@ -170,13 +304,18 @@ describe("An evidence graph", () => {
   });
 
   it("lists what is not here apart from the nodes, with the reason", async () => {
-    await given({ result: { edges: { derivedFrom: ["later", "gone", "https://example.org/data.csv"] } }, gone: {} });
+    await given({
+      result: { edges: { derivedFrom: ["later", "gone", "https://example.org/data.csv"] } },
+      gone: {},
+    });
     world.delete("gone");
     const graph = await world.ask("result");
     expect(nodesIn(graph)).toEqual(["result"]);
     expect(edgesIn(graph)).toHaveLength(3);
     expect(graph.dangling).toEqual([
-      { "@id": "ark:99999/gone", reason: "deleted" }, { "@id": "ark:99999/later", reason: "unknown" }, { "@id": "https://example.org/data.csv", reason: "external" },
+      { "@id": "ark:99999/gone", reason: "deleted" },
+      { "@id": "ark:99999/later", reason: "unknown" },
+      { "@id": "https://example.org/data.csv", reason: "external" },
     ]);
     expect(graph.hidden).toEqual({ deleted: 1 });
     world.write({ later: {} });
@@ -187,10 +326,21 @@ describe("An evidence graph", () => {
     const orcid = "https://orcid.org/0000-0002-1825-0097";
     await given({
       run: { edges: { associatedWith: [orcid] } },
-      "crate/entity/josiah": { name: "Example Researcher", type: "schema:Person", subject: orcid, kind: "entity", crate: "ark:99999/crate" },
+      "crate/entity/josiah": {
+        name: "Example Researcher",
+        type: "schema:Person",
+        subject: orcid,
+        kind: "entity",
+        crate: "ark:99999/crate",
+      },
     });
     const [, person] = (await world.ask("run"))["@graph"];
-    expect(person).toEqual({ "@id": orcid, "@type": ["Person"], name: "Example Researcher", sameAs: [{ "@id": "ark:99999/crate/entity/josiah" }] });
+    expect(person).toEqual({
+      "@id": orcid,
+      "@type": ["Person"],
+      name: "Example Researcher",
+      sameAs: [{ "@id": "ark:99999/crate/entity/josiah" }],
+    });
     const down = await world.ask("crate/entity/josiah", { direction: "downstream" });
     expect(nodesIn(down)).toEqual(["crate/entity/josiah", orcid, "run"]);
   });
@@ -198,27 +348,54 @@ describe("An evidence graph", () => {
   it("shows an object inside a record as a node of its own", async () => {
     await given({ result: { edges: { generatedBy: ["ark:99999/result#genid-0"] } }, raw: {} });
     const [graph, inside] = ["<ark:99999/result>", "<ark:99999/result#genid-0>"];
-    world.feed.commit({ "ark:99999/result": `${quadsOf("result", { edges: { generatedBy: ["ark:99999/result#genid-0"] } })}${inside} <https://schema.org/name> "A run nobody named" ${graph} .\n${inside} <https://w3id.org/EVI#usedDataset> <ark:99999/raw> ${graph} .\n${inside} <https://w3id.org/EVI#directlySupportedBy> <ark:99999/raw> <ark:99999/result#inferred> .\n` });
+    world.feed.commit({
+      "ark:99999/result":
+        `${quadsOf("result", { edges: { generatedBy: ["ark:99999/result#genid-0"] } })}${inside} ` +
+        `<https://schema.org/name> "A run nobody named" ${graph} .\n${inside} ` +
+        `<https://w3id.org/EVI#usedDataset> <ark:99999/raw> ${graph} .\n${inside} ` +
+        "<https://w3id.org/EVI#directlySupportedBy> <ark:99999/raw> " +
+        `<ark:99999/result#inferred> .\n`,
+    });
     const graphed = await world.ask("result");
     expect(nodesIn(graphed)).toEqual(["result", "result#genid-0", "raw"]);
-    expect(graphed["@graph"][1]).toEqual({ "@id": "ark:99999/result#genid-0", "@type": [], name: "A run nobody named", usedDataset: [{ "@id": "ark:99999/raw" }],
-      statements: [{ property: "usedDataset", object: "ark:99999/raw", record: "ark:99999/result", owner: null, ownsSource: true, ownsTarget: true }],
+    expect(graphed["@graph"][1]).toEqual({
+      "@id": "ark:99999/result#genid-0",
+      "@type": [],
+      name: "A run nobody named",
+      usedDataset: [{ "@id": "ark:99999/raw" }],
+      statements: [
+        {
+          property: "usedDataset",
+          object: "ark:99999/raw",
+          record: "ark:99999/result",
+          owner: null,
+          ownsSource: true,
+          ownsTarget: true,
+        },
+      ],
     });
     expect(graphed.dangling).toEqual([]);
   });
 
   it("does not believe what another record says about a node's name", async () => {
     await given({ result: { edges: { derivedFrom: ["honest"] } }, honest: { name: "Honest" } });
-    world.feed.commit({ "ark:99999/liar": '<ark:99999/honest> <https://schema.org/name> "A Forgery" <ark:99999/liar> .\n' });
+    world.feed.commit({
+      "ark:99999/liar":
+        '<ark:99999/honest> <https://schema.org/name> "A Forgery" <ark:99999/liar> .\n',
+    });
     const graph = await world.ask("result");
     expect(graph["@graph"][1]!.name).toBe("Honest");
   });
 
   it("of a crate gathers the evidence of its parts, through crates within it", async () => {
     await given({
-      crate: { kind: "rocrate", type: "evi:ROCrate", hasPart: ["sub", "readme"] }, readme: {},
-      sub: { kind: "rocrate", type: "evi:ROCrate", hasPart: ["figure", "table"] }, table: {},
-      figure: { edges: { generatedBy: ["plot"] } }, plot: { edges: { usedDataset: ["table", "outside"] } }, outside: {},
+      crate: { kind: "rocrate", type: "evi:ROCrate", hasPart: ["sub", "readme"] },
+      readme: {},
+      sub: { kind: "rocrate", type: "evi:ROCrate", hasPart: ["figure", "table"] },
+      table: {},
+      figure: { edges: { generatedBy: ["plot"] } },
+      plot: { edges: { usedDataset: ["table", "outside"] } },
+      outside: {},
     });
     const graph = await world.ask("crate");
     expect(nodesIn(graph)).toEqual(["crate", "figure", "table", "plot", "outside"]);
@@ -251,26 +428,50 @@ describe("An evidence graph", () => {
         return { ...answer, sequence: moved(answer.sequence) };
       },
     };
-    const graph = await evidenceGraph({ ark: ark("a"), direction: "upstream", limit: 10 }, { records: world.records, queries: moving as QueryEngine });
+    const graph = await evidenceGraph(
+      { ark: ark("a"), direction: "upstream", limit: 10 },
+      { records: world.records, queries: moving as QueryEngine },
+    );
     expect(graph.asOf).toBe(11);
     expect(nodesIn(graph)).toEqual(["a", "b"]);
   });
 
-  it("is refused for unknown and deleted records, for limits out of range and for made-up cursors", async () => {
-    await given({ gone: {}, here: {} });
-    world.delete("gone");
-    await expect(world.ask("never")).rejects.toMatchObject({ status: 404 });
-    await expect(world.ask("gone")).rejects.toMatchObject({ status: 410 });
-    await expect(world.ask("here", { limit: 0 })).rejects.toMatchObject({ items: [{ loc: ["query", "limit"], type: "greater_than_equal" }] });
-    await expect(world.ask("here", { depth: 100_001 })).rejects.toMatchObject({ items: [{ loc: ["query", "depth"], type: "less_than_equal" }] });
-    await expect(world.ask("here", { cursor: "bm9uc2Vuc2U" })).rejects.toMatchObject({ status: 422 });
-  });
+  it(
+    "is refused for unknown and deleted records, for limits out of range and for made-up " +
+      "cursors",
+    async () => {
+      await given({ gone: {}, here: {} });
+      world.delete("gone");
+      await expect(world.ask("never")).rejects.toMatchObject({ status: 404 });
+      await expect(world.ask("gone")).rejects.toMatchObject({ status: 410 });
+      await expect(world.ask("here", { limit: 0 })).rejects.toMatchObject({
+        items: [{ loc: ["query", "limit"], type: "greater_than_equal" }],
+      });
+      await expect(world.ask("here", { depth: 100_001 })).rejects.toMatchObject({
+        items: [{ loc: ["query", "depth"], type: "less_than_equal" }],
+      });
+      await expect(world.ask("here", { cursor: "bm9uc2Vuc2U" })).rejects.toMatchObject({
+        status: 422,
+      });
+    },
+  );
 
   it("is JSON-LD that says the same in RDF", async () => {
-    await given({ a: { edges: { derivedFrom: ["b"], generatedBy: ["r"] } }, b: {}, r: { edges: { informedBy: ["q"] } }, q: {} });
-    const nquads = await jsonld.toRDF(await world.ask("a") as object, { format: "application/n-quads" }) as unknown as string;
-    expect(nquads).toContain("<ark:99999/a> <https://w3id.org/EVI#derivedFrom> <ark:99999/b> <ark:99999/a> .");
-    expect(nquads).toContain("<ark:99999/r> <https://w3id.org/EVI#directlySupportedBy> <ark:99999/q> <ark:99999/a> .");
+    await given({
+      a: { edges: { derivedFrom: ["b"], generatedBy: ["r"] } },
+      b: {},
+      r: { edges: { informedBy: ["q"] } },
+      q: {},
+    });
+    const nquads = (await jsonld.toRDF((await world.ask("a")) as object, {
+      format: "application/n-quads",
+    })) as unknown as string;
+    expect(nquads).toContain(
+      "<ark:99999/a> <https://w3id.org/EVI#derivedFrom> <ark:99999/b> <ark:99999/a> .",
+    );
+    expect(nquads).toContain(
+      "<ark:99999/r> <https://w3id.org/EVI#directlySupportedBy> <ark:99999/q> <ark:99999/a> .",
+    );
     expect(nquads).not.toMatch(/truncated|asOf|hidden/);
   });
 });

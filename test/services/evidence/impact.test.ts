@@ -6,14 +6,30 @@ import { ark } from "../../support/quads.js";
 
 const CHAIN = 400;
 const PLAN: Record<string, Planned> = {
-  raw: {}, elsewhere: {},
-  run: { kind: "computation", type: "evi:Computation", owner: "ada", edges: { usedDataset: ["raw", "elsewhere"], generated: ["cells", "masks"] } },
-  cells: { owner: "ada" }, masks: { owner: "grace" },
+  raw: {},
+  elsewhere: {},
+  run: {
+    kind: "computation",
+    type: "evi:Computation",
+    owner: "ada",
+    edges: { usedDataset: ["raw", "elsewhere"], generated: ["cells", "masks"] },
+  },
+  cells: { owner: "ada" },
+  masks: { owner: "grace" },
   short: { owner: "grace", edges: { derivedFrom: ["cells"] } },
-  paper: { owner: "grace", edges: { derivedFrom: ["short", "masks"] } }, ada: { kind: "user", name: "Ada" },
+  paper: { owner: "grace", edges: { derivedFrom: ["short", "masks"] } },
+  ada: { kind: "user", name: "Ada" },
   later: { edges: { derivedTo: ["announced"], derivedFrom: ["paper"] } },
-  a: { edges: { derivedFrom: ["b"] } }, b: { edges: { derivedFrom: ["a"] } },
-  ...Object.fromEntries(Array.from({ length: CHAIN }, (_, i): [string, Planned] => [`n${i}`, i === 0 ? {} : { edges: { derivedFrom: [`n${i - 1}`, ...(i === CHAIN - 1 ? ["n200"] : [])] } }])),
+  a: { edges: { derivedFrom: ["b"] } },
+  b: { edges: { derivedFrom: ["a"] } },
+  ...Object.fromEntries(
+    Array.from({ length: CHAIN }, (_, i): [string, Planned] => [
+      `n${i}`,
+      i === 0
+        ? {}
+        : { edges: { derivedFrom: [`n${i - 1}`, ...(i === CHAIN - 1 ? ["n200"] : [])] } },
+    ]),
+  ),
 };
 
 const BY_ADA = { owner: ark("ada"), ownsSource: true, ownsTarget: false };
@@ -26,35 +42,96 @@ describe("What rests on a record", () => {
     await world.open();
   });
   afterAll(() => world.engine.close());
-  const ids = (path: SupportPath) => path.nodes.map((node) => node["@id"].replace("ark:99999/", ""));
+  const ids = (path: SupportPath) =>
+    path.nodes.map((node) => node["@id"].replace("ark:99999/", ""));
 
   it("is counted by kind and by owner, each record once", async () => {
     expect(await impactOf(ark("raw"), deps())).toEqual({
-      "@id": "ark:99999/raw", total: 6, direct: 1, furthest: 5, byKind: [{ kind: "dataset", count: 5 }, { kind: "computation", count: 1 }],
+      "@id": "ark:99999/raw",
+      total: 6,
+      direct: 1,
+      furthest: 5,
+      byKind: [
+        { kind: "dataset", count: 5 },
+        { kind: "computation", count: 1 },
+      ],
       byOwner: [
         { owner: "ark:99999/grace", name: null, count: 3, kinds: [{ kind: "dataset", count: 3 }] },
-        { owner: "ark:99999/ada", name: "Ada", count: 2, kinds: [{ kind: "computation", count: 1 }, { kind: "dataset", count: 1 }] },
+        {
+          owner: "ark:99999/ada",
+          name: "Ada",
+          count: 2,
+          kinds: [
+            { kind: "computation", count: 1 },
+            { kind: "dataset", count: 1 },
+          ],
+        },
         { owner: null, name: null, count: 1, kinds: [{ kind: "dataset", count: 1 }] },
       ],
-      unresolved: 1, asOf: 1,
+      unresolved: 1,
+      asOf: 1,
     });
   });
 
   it("is nothing for a result that nobody used, and does not count the record itself in a cycle", async () => {
-    expect(await impactOf(ark("n399"), deps())).toMatchObject({ total: 0, direct: 0, furthest: 0, byKind: [], byOwner: [] });
-    expect(await impactOf(ark("a"), deps())).toMatchObject({ total: 1, byKind: [{ kind: "dataset", count: 1 }] });
+    expect(await impactOf(ark("n399"), deps())).toMatchObject({
+      total: 0,
+      direct: 0,
+      furthest: 0,
+      byKind: [],
+      byOwner: [],
+    });
+    expect(await impactOf(ark("a"), deps())).toMatchObject({
+      total: 1,
+      byKind: [{ kind: "dataset", count: 1 }],
+    });
   });
 
   it("is told step by step along the shortest way, with who said each step", async () => {
     const path = await supportPath(ark("paper"), ark("raw"), deps());
-    expect(path).toMatchObject({ from: "ark:99999/paper", to: "ark:99999/raw", direction: "upstream", length: 3, asOf: 1 });
+    expect(path).toMatchObject({
+      from: "ark:99999/paper",
+      to: "ark:99999/raw",
+      direction: "upstream",
+      length: 3,
+      asOf: 1,
+    });
     expect(ids(path)).toEqual(["paper", "masks", "run", "raw"]);
     expect(path.edges).toEqual([
-      { source: "ark:99999/paper", name: "derivedFrom", target: "ark:99999/masks", statedBy: [{ record: "ark:99999/paper", field: "derivedFrom", owner: ark("grace"), ownsSource: true, ownsTarget: true }] },
-      { source: "ark:99999/run", name: "generated", target: "ark:99999/masks", thirdParty: true, statedBy: [{ record: "ark:99999/run", field: "generated", ...BY_ADA, thirdParty: true }] },
-      { source: "ark:99999/run", name: "usedDataset", target: "ark:99999/raw", statedBy: [{ record: "ark:99999/run", field: "usedDataset", ...BY_ADA }] },
+      {
+        source: "ark:99999/paper",
+        name: "derivedFrom",
+        target: "ark:99999/masks",
+        statedBy: [
+          {
+            record: "ark:99999/paper",
+            field: "derivedFrom",
+            owner: ark("grace"),
+            ownsSource: true,
+            ownsTarget: true,
+          },
+        ],
+      },
+      {
+        source: "ark:99999/run",
+        name: "generated",
+        target: "ark:99999/masks",
+        thirdParty: true,
+        statedBy: [{ record: "ark:99999/run", field: "generated", ...BY_ADA, thirdParty: true }],
+      },
+      {
+        source: "ark:99999/run",
+        name: "usedDataset",
+        target: "ark:99999/raw",
+        statedBy: [{ record: "ark:99999/run", field: "usedDataset", ...BY_ADA }],
+      },
     ]);
-    expect(ids(await supportPath(ark("raw"), ark("paper"), deps()))).toEqual(["raw", "run", "masks", "paper"]);
+    expect(ids(await supportPath(ark("raw"), ark("paper"), deps()))).toEqual([
+      "raw",
+      "run",
+      "masks",
+      "paper",
+    ]);
     expect((await supportPath(ark("raw"), ark("paper"), deps())).direction).toBe("downstream");
   });
 
@@ -65,7 +142,16 @@ describe("What rests on a record", () => {
   });
 
   it("has no way between cousins, none to go to itself", async () => {
-    expect(await supportPath(ark("cells"), ark("masks"), deps())).toMatchObject({ direction: null, length: null, nodes: [], edges: [] });
-    expect(await supportPath(ark("raw"), ark("raw"), deps())).toMatchObject({ direction: "upstream", length: 0, edges: [] });
+    expect(await supportPath(ark("cells"), ark("masks"), deps())).toMatchObject({
+      direction: null,
+      length: null,
+      nodes: [],
+      edges: [],
+    });
+    expect(await supportPath(ark("raw"), ark("raw"), deps())).toMatchObject({
+      direction: "upstream",
+      length: 0,
+      edges: [],
+    });
   });
 });

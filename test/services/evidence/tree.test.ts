@@ -2,16 +2,43 @@ import { describe, expect, it } from "vitest";
 import { supportTree } from "../../../src/services/evidence/tree.js";
 import type { EvidenceGraph, EvidenceNode } from "../../../src/services/evidence/types.js";
 
-function answer(nodes: Record<string, Partial<Record<string, string[]>>>, more: Partial<EvidenceGraph> = {}): EvidenceGraph {
-  const graph = Object.entries(nodes).map(([id, edges]) => ({
-    "@id": id, "@type": ["evi:Dataset"], ...Object.fromEntries(Object.entries(edges).map(([name, targets]) => [name, targets!.map((target) => ({ "@id": target }))])),
-  }) as EvidenceNode);
-  return { "@context": {}, "@id": graph[0]!["@id"], direction: "upstream", "@graph": graph, outputs: [], dangling: [], hidden: {}, truncated: false, asOf: 1, ...more };
+function answer(
+  nodes: Record<string, Partial<Record<string, string[]>>>,
+  more: Partial<EvidenceGraph> = {},
+): EvidenceGraph {
+  const graph = Object.entries(nodes).map(
+    ([id, edges]) =>
+      ({
+        "@id": id,
+        "@type": ["evi:Dataset"],
+        ...Object.fromEntries(
+          Object.entries(edges).map(([name, targets]) => [
+            name,
+            targets!.map((target) => ({ "@id": target })),
+          ]),
+        ),
+      }) as EvidenceNode,
+  );
+  return {
+    "@context": {},
+    "@id": graph[0]!["@id"],
+    direction: "upstream",
+    "@graph": graph,
+    outputs: [],
+    dangling: [],
+    hidden: {},
+    truncated: false,
+    asOf: 1,
+    ...more,
+  };
 }
 
 describe("The tree of an evidence graph", () => {
   it("shows under each node what it rests on, and by which statement", () => {
-    const graph = answer({ a: { generatedBy: ["r"] }, r: { usedDataset: ["b", "c"], generated: ["a"] }, b: {} }, { dangling: [{ "@id": "c", reason: "unknown" }] });
+    const graph = answer(
+      { a: { generatedBy: ["r"] }, r: { usedDataset: ["b", "c"], generated: ["a"] }, b: {} },
+      { dangling: [{ "@id": "c", reason: "unknown" }] },
+    );
     graph["@graph"][0]!.name = "Result";
     expect(supportTree(graph)).toEqual([
       "Result <a> [evi:Dataset]",
@@ -22,7 +49,16 @@ describe("The tree of an evidence graph", () => {
   });
 
   it("marks a node that was drawn before, so that cycles and diamonds end", () => {
-    expect(supportTree(answer({ a: { derivedFrom: ["b", "c"] }, b: { derivedFrom: ["d"] }, c: { derivedFrom: ["d"] }, d: { derivedFrom: ["a"] } }))).toEqual([
+    expect(
+      supportTree(
+        answer({
+          a: { derivedFrom: ["b", "c"] },
+          b: { derivedFrom: ["d"] },
+          c: { derivedFrom: ["d"] },
+          d: { derivedFrom: ["a"] },
+        }),
+      ),
+    ).toEqual([
       "a [evi:Dataset]",
       "├─ derivedFrom: b [evi:Dataset]",
       "│  └─ derivedFrom: d [evi:Dataset]",
@@ -33,7 +69,14 @@ describe("The tree of an evidence graph", () => {
   });
 
   it("turns round for what rests on the record", () => {
-    expect(supportTree(answer({ in: {}, run: { usedDataset: ["in"], generated: ["out"] }, out: {} }, { direction: "downstream" }))).toEqual([
+    expect(
+      supportTree(
+        answer(
+          { in: {}, run: { usedDataset: ["in"], generated: ["out"] }, out: {} },
+          { direction: "downstream" },
+        ),
+      ),
+    ).toEqual([
       "in [evi:Dataset]",
       "└─ usedDataset (inverse): run [evi:Dataset]",
       "   └─ generated: out [evi:Dataset]",
@@ -41,11 +84,24 @@ describe("The tree of an evidence graph", () => {
   });
 
   it("begins a crate's tree at its outputs", () => {
-    expect(supportTree(answer({ crate: {}, fig: { derivedFrom: ["raw"] }, raw: {} }, { outputs: [{ "@id": "fig" }] }))).toEqual(["fig [evi:Dataset]", "└─ derivedFrom: raw [evi:Dataset]"]);
+    expect(
+      supportTree(
+        answer(
+          { crate: {}, fig: { derivedFrom: ["raw"] }, raw: {} },
+          { outputs: [{ "@id": "fig" }] },
+        ),
+      ),
+    ).toEqual(["fig [evi:Dataset]", "└─ derivedFrom: raw [evi:Dataset]"]);
   });
 
   it("stops drawing a chain of thousands where a terminal ends", () => {
-    const lines = supportTree(answer(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, { derivedFrom: [`n${i + 1}`] }]))));
+    const lines = supportTree(
+      answer(
+        Object.fromEntries(
+          Array.from({ length: 10_000 }, (_, i) => [`n${i}`, { derivedFrom: [`n${i + 1}`] }]),
+        ),
+      ),
+    );
     expect(lines).toHaveLength(102);
     expect(lines.at(-1)).toContain("ask for n100");
   });

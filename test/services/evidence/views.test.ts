@@ -1,14 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { edgesIn, EvidenceWorld, nodesIn, type Planned } from "../../support/evidence-world.js";
 
-/** Forty images and two masks that one run used, and a table that a second run made of its result; three inputs are elsewhere. */
+/**
+ * Forty images and two masks that one run used, and a table that a second run made of its result;
+ * three inputs are elsewhere.
+ */
 const IMAGES = Array.from({ length: 40 }, (_, i) => `image${i}`);
 const OUTSIDE = ["far1", "far2", "far3"];
 const PLAN: Record<string, Planned> = {
-  ...Object.fromEntries(IMAGES.map((name): [string, Planned] => [name, {}])), mask1: {}, mask2: {}, tool: { kind: "software", type: "evi:Software" },
-  segment: { kind: "computation", type: "evi:Computation", edges: { usedDataset: [...IMAGES, "mask1", "mask2"], usedSoftware: ["tool"] } },
+  ...Object.fromEntries(IMAGES.map((name): [string, Planned] => [name, {}])),
+  mask1: {},
+  mask2: {},
+  tool: { kind: "software", type: "evi:Software" },
+  segment: {
+    kind: "computation",
+    type: "evi:Computation",
+    edges: { usedDataset: [...IMAGES, "mask1", "mask2"], usedSoftware: ["tool"] },
+  },
   cells: { edges: { generatedBy: ["segment"], derivedFrom: ["mask1", "mask2"] } },
-  count: { kind: "computation", type: "evi:Computation", edges: { usedDataset: ["cells", ...OUTSIDE], generated: ["table"] } },
+  count: {
+    kind: "computation",
+    type: "evi:Computation",
+    edges: { usedDataset: ["cells", ...OUTSIDE], generated: ["table"] },
+  },
   table: {},
 };
 
@@ -23,25 +37,60 @@ describe("An evidence graph can be seen in part:", () => {
   it("by kind, passing through the others and counting them", async () => {
     const graph = await world.ask("table", { kinds: ["software", "computation"] });
     expect(nodesIn(graph)).toEqual(["table", "count", "segment", "tool"]);
-    expect(edgesIn(graph)).toEqual(["count generated table", ...OUTSIDE.map((name) => `count usedDataset ${name}`), "segment usedSoftware tool"]);
+    expect(edgesIn(graph)).toEqual([
+      "count generated table",
+      ...OUTSIDE.map((name) => `count usedDataset ${name}`),
+      "segment usedSoftware tool",
+    ]);
     expect(graph.hidden).toEqual({ kind: 43 });
-    expect(graph.dangling.map((each) => each["@id"])).toEqual(OUTSIDE.map((name) => `ark:99999/${name}`));
-    expect((await world.ask("table", { kinds: ["user"], depth: 2 })).hidden).toEqual({ depth: 3, kind: 2 });
+    expect(graph.dangling.map((each) => each["@id"])).toEqual(
+      OUTSIDE.map((name) => `ark:99999/${name}`),
+    );
+    expect((await world.ask("table", { kinds: ["user"], depth: 2 })).hidden).toEqual({
+      depth: 3,
+      kind: 2,
+    });
   });
 
   it("with like siblings as one node that says how many and can be opened", async () => {
     const graph = await world.ask("table", { collapse: 3 });
     const [group] = graph["@graph"].filter(({ count }) => count !== undefined);
-    expect(group).toMatchObject({ "@type": ["evi:Dataset"], count: 40, name: expect.stringContaining("40 alike") as string });
-    expect(nodesIn(graph).filter((name) => !name.includes("#group-"))).toEqual(["table", "count", "cells", "mask1", "mask2", "segment", "tool"]);
-    expect(graph["@graph"].find(({ name }) => name === "segment")!.usedDataset).toEqual([{ "@id": "ark:99999/mask1" }, { "@id": "ark:99999/mask2" }, { "@id": group!["@id"] }]);
-    expect(graph.dangling).toEqual([{ "@id": expect.stringContaining("#group-") as string, reason: "unknown", count: 3, group: expect.any(String) as string }]);
+    expect(group).toMatchObject({
+      "@type": ["evi:Dataset"],
+      count: 40,
+      name: expect.stringContaining("40 alike") as string,
+    });
+    expect(nodesIn(graph).filter((name) => !name.includes("#group-"))).toEqual([
+      "table",
+      "count",
+      "cells",
+      "mask1",
+      "mask2",
+      "segment",
+      "tool",
+    ]);
+    expect(graph["@graph"].find(({ name }) => name === "segment")!.usedDataset).toEqual([
+      { "@id": "ark:99999/mask1" },
+      { "@id": "ark:99999/mask2" },
+      { "@id": group!["@id"] },
+    ]);
+    expect(graph.dangling).toEqual([
+      {
+        "@id": expect.stringContaining("#group-") as string,
+        reason: "unknown",
+        count: 3,
+        group: expect.any(String) as string,
+      },
+    ]);
     expect(graph.hidden).toEqual({ collapsed: 43 });
 
     const opened = await world.ask("table", { collapse: 3, expand: [group!.group!] });
     expect(opened.hidden).toEqual({ collapsed: 3 });
     expect(nodesIn(opened)).toHaveLength(7 + 40);
-    const all = await world.ask("table", { collapse: 3, expand: [group!.group!, graph.dangling[0]!.group!] });
+    const all = await world.ask("table", {
+      collapse: 3,
+      expand: [group!.group!, graph.dangling[0]!.group!],
+    });
     expect(all).toEqual(await world.ask("table"));
   });
 
@@ -49,20 +98,58 @@ describe("An evidence graph can be seen in part:", () => {
     const shards = Array.from({ length: 8 }, (_, i) => i);
     const fan = new EvidenceWorld();
     fan.write({
-      ...Object.fromEntries(shards.flatMap((i): [string, Planned][] => [[`run${i}`, { kind: "computation", type: "evi:Computation", edges: { usedDataset: ["seed"], usedSoftware: ["split"] } }], [`shard${i}`, { edges: { generatedBy: [`run${i}`] } }]])),
-      seed: {}, split: { kind: "software", type: "evi:Software" }, "odd-run": { kind: "computation", type: "evi:Computation", edges: { usedDataset: ["seed", "more"], usedSoftware: ["split"] } }, odd: { edges: { generatedBy: ["odd-run"] } }, more: {},
-      merge: { kind: "computation", type: "evi:Computation", edges: { usedDataset: [...shards.map((i) => `shard${i}`), "odd"] } }, merged: { edges: { generatedBy: ["merge"] } },
+      ...Object.fromEntries(
+        shards.flatMap((i): [string, Planned][] => [
+          [
+            `run${i}`,
+            {
+              kind: "computation",
+              type: "evi:Computation",
+              edges: { usedDataset: ["seed"], usedSoftware: ["split"] },
+            },
+          ],
+          [`shard${i}`, { edges: { generatedBy: [`run${i}`] } }],
+        ]),
+      ),
+      seed: {},
+      split: { kind: "software", type: "evi:Software" },
+      "odd-run": {
+        kind: "computation",
+        type: "evi:Computation",
+        edges: { usedDataset: ["seed", "more"], usedSoftware: ["split"] },
+      },
+      odd: { edges: { generatedBy: ["odd-run"] } },
+      more: {},
+      merge: {
+        kind: "computation",
+        type: "evi:Computation",
+        edges: { usedDataset: [...shards.map((i) => `shard${i}`), "odd"] },
+      },
+      merged: { edges: { generatedBy: ["merge"] } },
     });
     await fan.open();
     try {
       const graph = await fan.ask("merged", { collapse: 5 });
       const groups = graph["@graph"].filter(({ count }) => count !== undefined);
-      expect(groups.map(({ count, "@type": [type] }) => [count, type])).toEqual([[8, "evi:Dataset"], [8, "evi:Computation"]]);
-      expect(nodesIn(graph).filter((name) => !name.includes("#group-"))).toEqual(["merged", "merge", "odd", "odd-run", "more", "seed", "split"]);
+      expect(groups.map(({ count, "@type": [type] }) => [count, type])).toEqual([
+        [8, "evi:Dataset"],
+        [8, "evi:Computation"],
+      ]);
+      expect(nodesIn(graph).filter((name) => !name.includes("#group-"))).toEqual([
+        "merged",
+        "merge",
+        "odd",
+        "odd-run",
+        "more",
+        "seed",
+        "split",
+      ]);
       expect(groups[0]!.generatedBy).toEqual([{ "@id": groups[1]!["@id"] }]);
       expect((await fan.ask("merged", { collapse: 9 }))["@graph"]).toHaveLength(23);
       // Runs differ by their results once those are shown one by one.
-      expect((await fan.ask("merged", { collapse: 5, expand: [groups[0]!.group!] }))["@graph"]).toHaveLength(23);
+      expect(
+        (await fan.ask("merged", { collapse: 5, expand: [groups[0]!.group!] }))["@graph"],
+      ).toHaveLength(23);
     } finally {
       await fan.engine.close();
     }
@@ -70,8 +157,20 @@ describe("An evidence graph can be seen in part:", () => {
 
   it("collapses chains of any length in a time that a caller waits", async () => {
     const long = new EvidenceWorld();
-    long.write(Object.fromEntries(Array.from({ length: 10 }, (_, lane) => Array.from({ length: 300 }, (_, step): [string, Planned] => [`l${lane}s${step}`, { edges: { derivedFrom: step === 299 ? ["origin"] : [`l${lane}s${step + 1}`] } }])).flat()));
-    long.write({ end: { edges: { derivedFrom: Array.from({ length: 10 }, (_, lane) => `l${lane}s0`) } }, origin: {} });
+    long.write(
+      Object.fromEntries(
+        Array.from({ length: 10 }, (_, lane) =>
+          Array.from({ length: 300 }, (_, step): [string, Planned] => [
+            `l${lane}s${step}`,
+            { edges: { derivedFrom: step === 299 ? ["origin"] : [`l${lane}s${step + 1}`] } },
+          ]),
+        ).flat(),
+      ),
+    );
+    long.write({
+      end: { edges: { derivedFrom: Array.from({ length: 10 }, (_, lane) => `l${lane}s0`) } },
+      origin: {},
+    });
     await long.open();
     try {
       const graph = await long.ask("end", { collapse: 5 });
@@ -84,7 +183,11 @@ describe("An evidence graph can be seen in part:", () => {
   it("does not collapse what has neighbours of its own, is fewer, or is the record itself", async () => {
     const graph = await world.ask("table", { collapse: 41 });
     expect(graph).toEqual(await world.ask("table"));
-    expect(nodesIn(await world.ask("table", { collapse: 2 })).filter((name) => !name.includes("#group-"))).toEqual(["table", "count", "cells", "segment", "tool"]);
+    expect(
+      nodesIn(await world.ask("table", { collapse: 2 })).filter(
+        (name) => !name.includes("#group-"),
+      ),
+    ).toEqual(["table", "count", "cells", "segment", "tool"]);
   });
 
   it("collapsed in pages that together are the whole", async () => {
@@ -92,7 +195,11 @@ describe("An evidence graph can be seen in part:", () => {
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await world.ask("table", { collapse: 3, limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await world.ask("table", {
+        collapse: 3,
+        limit: 3,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
       seen.push(...nodesIn(page).slice(1));
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -100,6 +207,8 @@ describe("An evidence graph can be seen in part:", () => {
   });
 
   it("refuses a group of one", async () => {
-    await expect(world.ask("table", { collapse: 1 })).rejects.toMatchObject({ items: [{ loc: ["query", "collapse"], type: "greater_than_equal" }] });
+    await expect(world.ask("table", { collapse: 1 })).rejects.toMatchObject({
+      items: [{ loc: ["query", "collapse"], type: "greater_than_equal" }],
+    });
   });
 });

@@ -5,7 +5,8 @@ function setUp(stored: string[], referenced: string[]) {
   const present = new Set(stored);
   const marked = new Set<string>();
   return {
-    present, marked,
+    present,
+    marked,
     objects: {
       async *list() {
         yield* stored;

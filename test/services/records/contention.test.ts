@@ -7,13 +7,25 @@ const changed = () => new ServiceError("REVISION_MISMATCH", "changed");
 describe("writes to one record", () => {
   it("come one after the other, however it is spelled, and those to another do not wait", async () => {
     const told: string[] = [];
-    const write = (id: string, name: string, ms: number) => unlessChanged(id, undefined, async () => {
-      told.push(`${name} begins`);
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      told.push(`${name} ends`);
-    });
-    await Promise.all([write("ark:99999/a-b", "first", 40), write("https://n2t.net/ark:/99999/ab", "second", 1), write("ark:99999/c", "other", 1)]);
-    expect(told).toEqual(["first begins", "other begins", "other ends", "first ends", "second begins", "second ends"]);
+    const write = (id: string, name: string, ms: number) =>
+      unlessChanged(id, undefined, async () => {
+        told.push(`${name} begins`);
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        told.push(`${name} ends`);
+      });
+    await Promise.all([
+      write("ark:99999/a-b", "first", 40),
+      write("https://n2t.net/ark:/99999/ab", "second", 1),
+      write("ark:99999/c", "other", 1),
+    ]);
+    expect(told).toEqual([
+      "first begins",
+      "other begins",
+      "other ends",
+      "first ends",
+      "second begins",
+      "second ends",
+    ]);
   });
   it("go on after one that failed, and are made again when another write came between", async () => {
     let tries = 0;
@@ -28,20 +40,30 @@ describe("writes to one record", () => {
   });
   it("are made once for a client that names the revision it knows", async () => {
     let tries = 0;
-    await expect(unlessChanged("ark:99999/x", 3, () => {
-      tries++;
-      return Promise.reject(changed());
-    })).rejects.toThrow("changed");
+    await expect(
+      unlessChanged("ark:99999/x", 3, () => {
+        tries++;
+        return Promise.reject(changed());
+      }),
+    ).rejects.toThrow("changed");
     expect(tries).toBe(1);
   });
   it("end when they lose again and again", async () => {
-    await expect(unlessChanged("ark:99999/x", undefined, () => Promise.reject(changed()))).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
+    await expect(
+      unlessChanged("ark:99999/x", undefined, () => Promise.reject(changed())),
+    ).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
   });
   it("do not wait for long for one that does not end", async () => {
     let end!: () => void;
-    const stuck = unlessChanged("ark:99999/y", undefined, () => new Promise<void>((resolve) => (end = resolve)));
+    const stuck = unlessChanged(
+      "ark:99999/y",
+      undefined,
+      () => new Promise<void>((resolve) => (end = resolve)),
+    );
     const began = performance.now();
-    expect(await unlessChanged("ark:99999/y", undefined, () => Promise.resolve("done"))).toBe("done");
+    expect(await unlessChanged("ark:99999/y", undefined, () => Promise.resolve("done"))).toBe(
+      "done",
+    );
     expect(performance.now() - began).toBeLessThan(5000);
     end();
     await stuck;

@@ -5,10 +5,20 @@ import { readConfig } from "../../../src/config/config.js";
 import { QueryGuard } from "../../../src/services/sparql/guard/guard.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 
-const HIDDEN = { prefix: "urn:arkgraph:projection", predicate: "urn:arkgraph:projection:at", graph: "urn:arkgraph:projection" };
+const HIDDEN = {
+  prefix: "urn:arkgraph:projection",
+  predicate: "urn:arkgraph:projection:at",
+  graph: "urn:arkgraph:projection",
+};
 const BASE = "http://x/sparql";
-const DATA = ["<ark:a> <http://p> <ark:b> <ark:a> .", "<ark:b> <http://q> \"text\" <ark:b> .", "<ark:a> <http://q> \"other\" <ark:b> ."].join("\n");
-const BOOKKEEPING = "<urn:arkgraph:projection> <urn:arkgraph:projection:at> <urn:arkgraph:projection:is:1> <urn:arkgraph:projection> .";
+const DATA = [
+  "<ark:a> <http://p> <ark:b> <ark:a> .",
+  '<ark:b> <http://q> "text" <ark:b> .',
+  '<ark:a> <http://q> "other" <ark:b> .',
+].join("\n");
+const BOOKKEEPING =
+  "<urn:arkgraph:projection> <urn:arkgraph:projection:at> <urn:arkgraph:projection:is:1> " +
+  "<urn:arkgraph:projection> .";
 
 function storeOf(text: string): Store {
   const store = new Store();
@@ -22,20 +32,44 @@ describe("What an endpoint keeps for itself", () => {
   const without = storeOf(DATA);
   const withIt = storeOf(`${DATA}\n${BOOKKEEPING}`);
   const ask = (store: Store, query: string): string[] | string => {
-    const answer = store.query(query, { results_format: "json", base_iri: BASE, use_default_graph_as_union: true }) as string;
-    const { results, boolean } = JSON.parse(answer) as { results?: { bindings: object[] }; boolean?: boolean };
-    return results?.bindings.map((row) => JSON.stringify(Object.entries(row).toSorted())).toSorted() ?? String(boolean);
+    const answer = store.query(query, {
+      results_format: "json",
+      base_iri: BASE,
+      use_default_graph_as_union: true,
+    }) as string;
+    const { results, boolean } = JSON.parse(answer) as {
+      results?: { bindings: object[] };
+      boolean?: boolean;
+    };
+    return (
+      results?.bindings.map((row) => JSON.stringify(Object.entries(row).toSorted())).toSorted() ??
+      String(boolean)
+    );
   };
 
   it.each([
-    "SELECT * { ?s ?p ?o }", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", "SELECT * { GRAPH ?g { } }",
-    "SELECT * { GRAPH ?g { } OPTIONAL { GRAPH ?g { ?s ?p ?o } } }", "SELECT (COUNT(?p) AS ?n) { ?s !<http://p> ?o }", "SELECT * { ?s !(<http://p>|^<http://q>) ?o }", "SELECT * { ?s !^<http://p> ?o }",
-    "SELECT * { ?s <http://p>* ?o }", "SELECT * { ?s (<http://p>?/<http://q>*) ?o }", "SELECT * { ?s (<http://p>|!<http://q>)+ ?o }",
-    "SELECT * { { ?s ?p ?o } UNION { GRAPH ?g { ?a ?b ?c } } UNION { ?s <http://p> ?o } }", "SELECT * { ?s <http://p> ?o MINUS { ?o ?q ?r } }",
-    "SELECT * { ?s <http://p> ?o FILTER EXISTS { ?x ?y ?z FILTER(?y != <http://p> && ?y != <http://q>) } }", "SELECT * { BIND(EXISTS { ?x ?y ?z FILTER(STRSTARTS(STR(?y), \"urn\")) } AS ?b) }",
-    "SELECT * { { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } }", "SELECT ?p (COUNT(*) AS ?n) { [] ?p [] } GROUP BY ?p HAVING (COUNT(*) > 0) ORDER BY ?p LIMIT 5",
-    "ASK { ?s ?p ?o FILTER(STRSTARTS(STR(?s), \"urn:ark\")) }", "SELECT * { BIND(IRI(CONCAT(\"urn:arkgraph\", \":projection\")) AS ?g) GRAPH ?g { ?s ?p ?o } }",
-    "SELECT * { BIND(IRI(CONCAT(\"urn:arkgraph\", \":projection\")) AS ?s) ?s ?p ?o }", "SELECT * { ?s ?p ?o . ?o ?q ?r } ORDER BY DESC(?r) # comment",
+    "SELECT * { ?s ?p ?o }",
+    "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
+    "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }",
+    "SELECT * { GRAPH ?g { } }",
+    "SELECT * { GRAPH ?g { } OPTIONAL { GRAPH ?g { ?s ?p ?o } } }",
+    "SELECT (COUNT(?p) AS ?n) { ?s !<http://p> ?o }",
+    "SELECT * { ?s !(<http://p>|^<http://q>) ?o }",
+    "SELECT * { ?s !^<http://p> ?o }",
+    "SELECT * { ?s <http://p>* ?o }",
+    "SELECT * { ?s (<http://p>?/<http://q>*) ?o }",
+    "SELECT * { ?s (<http://p>|!<http://q>)+ ?o }",
+    "SELECT * { { ?s ?p ?o } UNION { GRAPH ?g { ?a ?b ?c } } UNION { ?s <http://p> ?o } }",
+    "SELECT * { ?s <http://p> ?o MINUS { ?o ?q ?r } }",
+    "SELECT * { ?s <http://p> ?o FILTER EXISTS { ?x ?y ?z FILTER(?y != <http://p> && ?y != " +
+      "<http://q>) } }",
+    'SELECT * { BIND(EXISTS { ?x ?y ?z FILTER(STRSTARTS(STR(?y), "urn")) } AS ?b) }',
+    "SELECT * { { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } }",
+    "SELECT ?p (COUNT(*) AS ?n) { [] ?p [] } GROUP BY ?p HAVING (COUNT(*) > 0) ORDER BY ?p LIMIT 5",
+    'ASK { ?s ?p ?o FILTER(STRSTARTS(STR(?s), "urn:ark")) }',
+    'SELECT * { BIND(IRI(CONCAT("urn:arkgraph", ":projection")) AS ?g) GRAPH ?g { ?s ?p ?o } }',
+    'SELECT * { BIND(IRI(CONCAT("urn:arkgraph", ":projection")) AS ?s) ?s ?p ?o }',
+    "SELECT * { ?s ?p ?o . ?o ?q ?r } ORDER BY DESC(?r) # comment",
     "PREFIX a: <http://> SELECT * { VALUES ?s { <ark:a> UNDEF } ?s ?p ?o } VALUES ?p { a:p a:q }",
   ])("is not seen by %s", async (query) => {
     const { text, narrowed } = await guard.check(query, BASE);
@@ -43,14 +77,22 @@ describe("What an endpoint keeps for itself", () => {
     expect(ask(withIt, text)).toEqual(ask(without, query));
   });
 
-  it.each(["SELECT ?s ?o { ?s <http://p> ?o }", "SELECT ?p ?o { <ark:a> ?p ?o }", "SELECT ?g ?s ?o { GRAPH ?g { ?s <http://p>+ ?o } }", "DESCRIBE <ark:a>"])("needs no change of %s", async (query) => {
+  it.each([
+    "SELECT ?s ?o { ?s <http://p> ?o }",
+    "SELECT ?p ?o { <ark:a> ?p ?o }",
+    "SELECT ?g ?s ?o { GRAPH ?g { ?s <http://p>+ ?o } }",
+    "DESCRIBE <ark:a>",
+  ])("needs no change of %s", async (query) => {
     const { text, narrowed } = await guard.check(query, BASE);
     expect([text, narrowed]).toEqual([query, undefined]);
   });
 
   it.each([
-    "SELECT * { GRAPH <urn:arkgraph:projection> { ?s ?p ?o } }", "PREFIX p: <urn:arkgraph:> DESCRIBE p:projection", "SELECT * { ?s <urn:arkgraph:projection:at>* ?o }",
-    "SELECT * { VALUES ?g { <urn:arkgraph:projection> } GRAPH ?g { ?s ?p ?o } }", "SELECT * FROM <urn:arkgraph:projection> { ?s ?p ?o }",
+    "SELECT * { GRAPH <urn:arkgraph:projection> { ?s ?p ?o } }",
+    "PREFIX p: <urn:arkgraph:> DESCRIBE p:projection",
+    "SELECT * { ?s <urn:arkgraph:projection:at>* ?o }",
+    "SELECT * { VALUES ?g { <urn:arkgraph:projection> } GRAPH ?g { ?s ?p ?o } }",
+    "SELECT * FROM <urn:arkgraph:projection> { ?s ?p ?o }",
   ])("may not be named: %s", async (query) => {
     await expect(guard.check(query, BASE)).rejects.toMatchObject({ code: "QUERY_REFUSED" });
   });

@@ -32,7 +32,9 @@ describe("penalties for queries that run into limits", () => {
     for (let i = 0; i < 4; i++) penalties.strike("ada", 0.25, i);
     expect(() => penalties.check("ada", 10)).not.toThrow();
     penalties.strike("ada", 0.25, 11);
-    expect(() => penalties.check("ada", 12)).toThrow(expect.objectContaining({ code: "TOO_MANY_REQUESTS", headers: { "Retry-After": "60" } }));
+    expect(() => penalties.check("ada", 12)).toThrow(
+      expect.objectContaining({ code: "TOO_MANY_REQUESTS", headers: { "Retry-After": "60" } }),
+    );
   });
 
   it("are forgotten in time", () => {

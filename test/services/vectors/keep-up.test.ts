@@ -31,9 +31,14 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     void (async () => {
       const body = await new Response(request as never).text();
       const { input } = JSON.parse(body) as { input: string[] };
-      if (refusesAll || input.includes(POISON)) return response.writeHead(400).end('{"error":{"message":"cannot be read"}}');
+      if (refusesAll || input.includes(POISON))
+        return response.writeHead(400).end('{"error":{"message":"cannot be read"}}');
       sent.push(...input);
-      const answer = await fetch(`${server.url}/embeddings`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const answer = await fetch(`${server.url}/embeddings`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      });
       return response.writeHead(answer.status).end(await answer.text());
     })().catch(() => response.destroy());
   });
@@ -41,7 +46,9 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
   beforeAll(async () => {
     server = await EmbeddingsServer.start();
     await once(door.listen(0, "127.0.0.1"), "listening");
-    embedder = await embedderWith({ EMBEDDINGS_URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}/v1` });
+    embedder = await embedderWith({
+      EMBEDDINGS_URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}/v1`,
+    });
   }, 90_000);
   afterAll(async () => {
     await embedder?.close();
@@ -58,21 +65,39 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     await rm(folder, { recursive: true });
   });
 
-  const keep = (signal = new AbortController().signal, report: (kept: { changes: number }) => void = quiet) => keepUp(records, embedder, signal, report);
+  const keep = (
+    signal = new AbortController().signal,
+    report: (kept: { changes: number }) => void = quiet,
+  ) => keepUp(records, embedder, signal, report);
   const named = (name: string, text: string): RecordWrite => create(ark(name), { name: text });
   const nearest = async (query: string): Promise<string[]> => {
-    const page = await records.search({ text: "xyzzy", match: "related", offset: 0, limit: 10, near: { model: embedder.model, vector: (await embedder.passages([query]))[0]! } });
+    const page = await records.search({
+      text: "xyzzy",
+      match: "related",
+      offset: 0,
+      limit: 10,
+      near: { model: embedder.model, vector: (await embedder.passages([query]))[0]! },
+    });
     return page.hits.map((hit) => hit.ark.slice(10));
   };
 
   test("are those of what each says now, and a text that has one is not sent again", async () => {
-    await write(records, named("cats", "Photographs of cats"), named("rain", "Rainfall by month"), named("empty", " "));
+    await write(
+      records,
+      named("cats", "Photographs of cats"),
+      named("rain", "Rainfall by month"),
+      named("empty", " "),
+    );
     expect(await keep()).toMatchObject({ changes: 3, embedded: 2, refused: [] });
     expect(sent.toSorted()).toEqual(["Photographs of cats", "Rainfall by month"]);
     expect((await nearest("Photographs of cats"))[0]).toBe("cats");
     sent = [];
     expect(await keep()).toMatchObject({ changes: 0, embedded: 0 });
-    await records.commit({ by: null, at: 1, records: [{ op: "publish", ark: ark("cats"), status: "PUBLISHED", embargoedUntil: null }] });
+    await records.commit({
+      by: null,
+      at: 1,
+      records: [{ op: "publish", ark: ark("cats"), status: "PUBLISHED", embargoedUntil: null }],
+    });
     await write(records, replace(ark("rain"), 1, { name: "Rainfall by month", keywords: [] }));
     expect(await keep()).toMatchObject({ embedded: 0 });
     expect(sent).toEqual([]);
@@ -89,7 +114,9 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     await write(records, named("a", "Apples"), named("poison", POISON), named("b", "Bridges"));
     const { embedded, refused } = await keep();
     expect(embedded).toBe(3);
-    expect(refused).toEqual([{ ark: ark("poison"), message: expect.stringContaining("cannot be read") }]);
+    expect(refused).toEqual([
+      { ark: ark("poison"), message: expect.stringContaining("cannot be read") },
+    ]);
     expect((await nearest("Bridges"))[0]).toBe("b");
     expect(await keep()).toMatchObject({ changes: 0 });
     await write(records, replace(ark("poison"), 1, { name: "Parliaments" }));
@@ -106,7 +133,10 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
   });
 
   test("go on where they were broken off: by a signal, and by a server that goes away", async () => {
-    await write(records, ...Array.from({ length: 300 }, (_, n) => named(`n${n}`, `Table number ${n}`)));
+    await write(
+      records,
+      ...Array.from({ length: 300 }, (_, n) => named(`n${n}`, `Table number ${n}`)),
+    );
     const stop = new AbortController();
     const reason = new Error("stopped");
     await expect(keep(stop.signal, () => stop.abort(reason))).rejects.toBe(reason);
@@ -114,28 +144,43 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     expect(first.size).toBeLessThan(300);
     sent = [];
     let steps = 0;
-    const fault: unknown = await keep(undefined, () => void (++steps === 1 && server.kill())).catch((error: unknown) => error);
+    const fault: unknown = await keep(undefined, () => void (++steps === 1 && server.kill())).catch(
+      (error: unknown) => error,
+    );
     expect(isOutage(fault), String(fault)).toBe(true);
     await server.restart();
     await keep();
     // A step that was not kept is done again; those before are not.
     expect(sent.filter((text) => first.has(text))).toEqual([]);
     expect(new Set([...first, ...sent]).size).toBe(300);
-    expect((await records.changedTexts(embedder.model, "", 1000)).texts.filter(({ digest }) => digest === null)).toEqual([]);
+    expect(
+      (await records.changedTexts(embedder.model, "", 1000)).texts.filter(
+        ({ digest }) => digest === null,
+      ),
+    ).toEqual([]);
   });
 
   test("are made once by two at a time", async () => {
     await write(records, ...Array.from({ length: 200 }, (_, n) => named(`n${n}`, `Sample ${n}`)));
     await Promise.all([keep(), keep()]);
-    expect((await records.changedTexts(embedder.model, "", 1000)).texts.filter(({ digest }) => digest === null)).toEqual([]);
+    expect(
+      (await records.changedTexts(embedder.model, "", 1000)).texts.filter(
+        ({ digest }) => digest === null,
+      ),
+    ).toEqual([]);
     expect(await keep()).toMatchObject({ changes: 0 });
   });
 
   test("of another model replace those before", async () => {
     await write(records, named("a", "Apples"), named("b", "Bridges"));
     await keep();
-    const other = await embedderWith({ EMBEDDINGS_URL: server.url, EMBEDDINGS_PASSAGE_PREFIX: "About: " });
-    expect(await keepUp(records, other, new AbortController().signal, quiet)).toMatchObject({ embedded: 2 });
+    const other = await embedderWith({
+      EMBEDDINGS_URL: server.url,
+      EMBEDDINGS_PASSAGE_PREFIX: "About: ",
+    });
+    expect(await keepUp(records, other, new AbortController().signal, quiet)).toMatchObject({
+      embedded: 2,
+    });
     await other.close();
     expect(await records.vectorsReach(embedder.model)).toBe("");
     expect(await nearest("Apples")).toEqual([]);

@@ -7,44 +7,102 @@ const { Store } = createRequire(import.meta.url)("oxigraph") as typeof import("o
 const ALL = "SELECT ?x ?y { ?s <a:x> ?x OPTIONAL { ?s <a:y> ?y } }";
 
 /** Values that look like the marks between rows. */
-const value = fc.array(fc.constantFrom("\"", "},{", "\\", "{}", "]}}", "\n", "\r", ",", "\t", "</result>", "<result>", "&lt;", "é", "😀", "\"\"", "a"), { maxLength: 6 }).map((parts) => parts.join(""));
+const value = fc
+  .array(
+    fc.constantFrom(
+      '"',
+      "},{",
+      "\\",
+      "{}",
+      "]}}",
+      "\n",
+      "\r",
+      ",",
+      "\t",
+      "</result>",
+      "<result>",
+      "&lt;",
+      "é",
+      "😀",
+      '""',
+      "a",
+    ),
+    { maxLength: 6 },
+  )
+  .map((parts) => parts.join(""));
 const escaped = (text: string) => JSON.stringify(text).replaceAll("\u007f", "");
 
 function answers(values: readonly string[], format: string, limit: number): string {
   const store = new Store();
-  store.load(values.map((text, i) => `<a:s${i}> <a:x> ${escaped(text)} .\n${i % 2 ? `<a:s${i}> <a:y> "y" .\n` : ""}`).join(""), { format: "application/n-triples" });
+  store.load(
+    values
+      .map(
+        (text, i) =>
+          `<a:s${i}> <a:x> ${escaped(text)} .\n${i % 2 ? `<a:s${i}> <a:y> "y" .\n` : ""}`,
+      )
+      .join(""),
+    { format: "application/n-triples" },
+  );
   return store.query(`${ALL} LIMIT ${limit}`, { results_format: format }) as string;
 }
 
 describe("an answer with more rows than allowed", () => {
-  it.each(["json", "xml", "csv", "tsv"])("is cut to what the engine itself would answer with that limit: %s", (format) => {
-    fc.assert(fc.property(fc.array(value, { maxLength: 12 }), fc.nat(12), (values, rows) => {
-      const { text, truncated } = cutRows(answers(values, format, 100), format, rows, 1_000_000);
-      expect(text).toBe(answers(values, format, rows));
-      expect(truncated).toBe(values.length > rows ? "SPARQL_MAX_ROWS" : null);
-    }), { numRuns: 100 });
-  });
+  it.each(["json", "xml", "csv", "tsv"])(
+    "is cut to what the engine itself would answer with that limit: %s",
+    (format) => {
+      fc.assert(
+        fc.property(fc.array(value, { maxLength: 12 }), fc.nat(12), (values, rows) => {
+          const { text, truncated } = cutRows(
+            answers(values, format, 100),
+            format,
+            rows,
+            1_000_000,
+          );
+          expect(text).toBe(answers(values, format, rows));
+          expect(truncated).toBe(values.length > rows ? "SPARQL_MAX_ROWS" : null);
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
 
   it.each(["json", "xml", "csv", "tsv"])("is a whole document when bytes cut it: %s", (format) => {
-    fc.assert(fc.property(fc.array(value, { minLength: 1, maxLength: 12 }), fc.integer({ min: 200, max: 1500 }), (values, bytes) => {
-      const whole = answers(values, format, 100);
-      const { text, truncated } = cutRows(whole, format, 1_000_000, bytes);
-      expect(truncated).toBe(Buffer.byteLength(whole) > bytes ? "SPARQL_MAX_BYTES" : null);
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes);
-      const kept = Array.from({ length: values.length + 1 }, (_, rows) => answers(values, format, rows));
-      expect(kept).toContain(text);
-    }), { numRuns: 100 });
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 200, max: 1500 }),
+        (values, bytes) => {
+          const whole = answers(values, format, 100);
+          const { text, truncated } = cutRows(whole, format, 1_000_000, bytes);
+          expect(truncated).toBe(Buffer.byteLength(whole) > bytes ? "SPARQL_MAX_BYTES" : null);
+          expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes);
+          const kept = Array.from({ length: values.length + 1 }, (_, rows) =>
+            answers(values, format, rows),
+          );
+          expect(kept).toContain(text);
+        },
+      ),
+      { numRuns: 100 },
+    );
   });
 
   it("keeps rows without values apart", () => {
-    expect(cutRows('{"head":{"vars":[]},"results":{"bindings":[{},{},{}]}}', "json", 2, 1000).text).toBe('{"head":{"vars":[]},"results":{"bindings":[{},{}]}}');
+    expect(
+      cutRows('{"head":{"vars":[]},"results":{"bindings":[{},{},{}]}}', "json", 2, 1000).text,
+    ).toBe('{"head":{"vars":[]},"results":{"bindings":[{},{}]}}');
   });
 
-  it.each([["json", '{"head":{},"boolean":true}'], ["xml", "<sparql><head></head><boolean>true</boolean></sparql>"]])("leaves ASK alone: %s", (format, text) => {
+  it.each([
+    ["json", '{"head":{},"boolean":true}'],
+    ["xml", "<sparql><head></head><boolean>true</boolean></sparql>"],
+  ])("leaves ASK alone: %s", (format, text) => {
     expect(cutRows(text, format, 0, 5)).toEqual({ text, truncated: null });
   });
 
   it("cuts a graph between statements", () => {
-    expect(cutRows("<a:a> <a:b> \"1\" .\n<a:a> <a:b> \"2\" .\n", "nt", 1, 1000)).toEqual({ text: "<a:a> <a:b> \"1\" .\n", truncated: "SPARQL_MAX_ROWS" });
+    expect(cutRows('<a:a> <a:b> "1" .\n<a:a> <a:b> "2" .\n', "nt", 1, 1000)).toEqual({
+      text: '<a:a> <a:b> "1" .\n',
+      truncated: "SPARQL_MAX_ROWS",
+    });
   });
 });

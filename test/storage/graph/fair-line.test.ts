@@ -10,12 +10,25 @@ const answer = {} as OpenAnswer;
 
 /** A line whose turns are taken and ended by hand. */
 function rig(slots: number, limits: Partial<typeof LIMITS> = {}) {
-  const line = new FairLine({ ...LIMITS, ...limits, slots }, "thread", () => new ServiceError("SPARQL_BUSY", "late"), () => line.relieve());
+  const line = new FairLine(
+    { ...LIMITS, ...limits, slots },
+    "thread",
+    () => new ServiceError("SPARQL_BUSY", "late"),
+    () => line.relieve(),
+  );
   const ended: string[] = [];
   const refused: string[] = [];
   return {
-    line, ended, refused,
-    ask: (caller: string, more: Asker = {}) => line.join(question, { caller, ...more }, () => {}).then(() => {}, (error: ServiceError) => void refused.push(`${caller} ${error.code}`)),
+    line,
+    ended,
+    refused,
+    ask: (caller: string, more: Asker = {}) =>
+      line
+        .join(question, { caller, ...more }, () => {})
+        .then(
+          () => {},
+          (error: ServiceError) => void refused.push(`${caller} ${error.code}`),
+        ),
     begin(): Turn | undefined {
       const turn = line.next();
       turn?.runs((error) => {
@@ -35,7 +48,9 @@ const end = (turn: Turn | undefined) => {
 };
 
 describe("the line of queries that wait", () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
+  beforeEach(
+    () => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }),
+  );
   afterEach(() => void vi.useRealTimers());
 
   it("serves a first query of one caller before a second one of another", () => {
@@ -51,13 +66,20 @@ describe("the line of queries that wait", () => {
   it("leaves one place free of a caller who has all others, unless several share the name", () => {
     const { ask, begin, line } = rig(3);
     for (let i = 0; i < 3; i++) void ask("mallory");
-    expect([callerOf(begin()), callerOf(begin()), callerOf(begin())]).toEqual(["mallory", "mallory", undefined]);
+    expect([callerOf(begin()), callerOf(begin()), callerOf(begin())]).toEqual([
+      "mallory",
+      "mallory",
+      undefined,
+    ]);
     expect([line.length, line.ready]).toEqual([1, 0]);
     void ask("ada");
     expect([line.ready, callerOf(begin())]).toEqual([1, "ada"]);
     const all = rig(2);
     for (let i = 0; i < 2; i++) void all.ask("address 10.0.0.1", { shared: true });
-    expect([callerOf(all.begin()), callerOf(all.begin())]).toEqual(["address 10.0.0.1", "address 10.0.0.1"]);
+    expect([callerOf(all.begin()), callerOf(all.begin())]).toEqual([
+      "address 10.0.0.1",
+      "address 10.0.0.1",
+    ]);
   });
   it("takes so many of one caller, and of many callers as many as it holds", async () => {
     const { ask, refused, line } = rig(1);
@@ -73,7 +95,10 @@ describe("the line of queries that wait", () => {
     for (let i = 0; i < 4; i++) void ask("mallory");
     for (const caller of ["ada", "grace", "kay", "lin"]) void ask(caller);
     await Promise.resolve();
-    expect([line.length, refused]).toEqual([4, [...Array.from({ length: 3 }, () => "mallory SPARQL_BUSY"), "lin SPARQL_BUSY"]]);
+    expect([line.length, refused]).toEqual([
+      4,
+      [...Array.from({ length: 3 }, () => "mallory SPARQL_BUSY"), "lin SPARQL_BUSY"],
+    ]);
   });
   it("ends a query that ran for a slice while another caller waits, and no other", () => {
     const { ask, begin, ended } = rig(1);

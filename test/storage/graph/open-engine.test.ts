@@ -3,29 +3,61 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { OpenEngine, OxigraphEngine, type OpenOptions } from "../../../src/storage/graph/oxigraph/index.js";
+import {
+  OpenEngine,
+  OxigraphEngine,
+  type OpenOptions,
+} from "../../../src/storage/graph/oxigraph/index.js";
 import { withMaximum } from "../../../src/storage/graph/oxigraph/open/cap-memory.js";
 import type { Asker, OpenQuestion } from "../../../src/storage/graph/port.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { quadsOf } from "../../support/quads.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 
-const ENDLESS = "SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }";
-const COUNT = "SELECT (COUNT(DISTINCT ?r) AS ?n) { GRAPH ?r { ?r <https://schema.org/name> ?name } }";
-const records = (count: number, from = 0): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, i) => [`ark:99999/r${from + i}`, quadsOf(`r${from + i}`)]));
+const ENDLESS =
+  "SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }";
+const COUNT =
+  "SELECT (COUNT(DISTINCT ?r) AS ?n) { GRAPH ?r { ?r <https://schema.org/name> ?name } }";
+const records = (count: number, from = 0): Record<string, string> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`ark:99999/r${from + i}`, quadsOf(`r${from + i}`)]),
+  );
 
 describe("The engine for strangers", () => {
   let engine: OpenEngine | undefined;
-  const open = (feed: MemoryFeed, options: Partial<OpenOptions> = {}): OpenEngine => (engine = new OpenEngine({
-    openFeed: feed.open, timeout: 20_000, maxRows: 1000, maxBytes: 2 ** 20, memory: 2 ** 29, threads: 1, idle: 60_000, queue: 4, callerQueue: 4, queueWait: 20_000, slice: 60_000, indexWait: 1_500, ...options,
-  }));
+  const open = (feed: MemoryFeed, options: Partial<OpenOptions> = {}): OpenEngine =>
+    (engine = new OpenEngine({
+      openFeed: feed.open,
+      timeout: 20_000,
+      maxRows: 1000,
+      maxBytes: 2 ** 20,
+      memory: 2 ** 29,
+      threads: 1,
+      idle: 60_000,
+      queue: 4,
+      callerQueue: 4,
+      queueWait: 20_000,
+      slice: 60_000,
+      indexWait: 1_500,
+      ...options,
+    }));
   afterEach(() => engine?.close());
   const ask = async (query: string, options: Partial<OpenQuestion> & Asker = {}) => {
     const { signal, caller, admit, ...question } = options;
-    const { bytes, ...told } = await engine!.ask({ query, format: "json", graph: false, base: "http://x/", sequence: 0, ...question }, { ...(signal && { signal }), ...(caller && { caller }), ...(admit && { admit }) });
+    const { bytes, ...told } = await engine!.ask(
+      { query, format: "json", graph: false, base: "http://x/", sequence: 0, ...question },
+      { ...(signal && { signal }), ...(caller && { caller }), ...(admit && { admit }) },
+    );
     return { text: new TextDecoder().decode(bytes), ...told };
   };
-  const count = async (options: Partial<OpenQuestion> = {}) => Number((JSON.parse((await ask(COUNT, options)).text) as { results: { bindings: { n: { value: string } }[] } }).results.bindings[0]!.n.value);
+  const count = async (options: Partial<OpenQuestion> = {}) =>
+    Number(
+      (
+        JSON.parse((await ask(COUNT, options)).text) as {
+          results: { bindings: { n: { value: string } }[] };
+        }
+      ).results.bindings[0]!.n.value,
+    );
 
   it("starts no thread before the first question, and ends it when nobody asks", async () => {
     const feed = new MemoryFeed();
@@ -48,7 +80,10 @@ describe("The engine for strangers", () => {
     engine!.advance(feed.commit(records(1, 3)));
     expect(await count({ sequence: feed.sequence })).toBe(4);
     expect(await count({ sequence: feed.commit({ "ark:99999/r0": null }) })).toBe(3);
-    await expect(ask(COUNT, { sequence: feed.sequence + 1 })).rejects.toMatchObject({ code: "INDEX_BEHIND", status: 503 });
+    await expect(ask(COUNT, { sequence: feed.sequence + 1 })).rejects.toMatchObject({
+      code: "INDEX_BEHIND",
+      status: 503,
+    });
   }, 20_000);
 
   it("ends what runs too long, and those who wait only wait", async () => {
@@ -58,7 +93,11 @@ describe("The engine for strangers", () => {
     expect(await count()).toBe(30);
     const guilty = ask(ENDLESS);
     const innocent = Promise.all([count(), count(), count()]);
-    await expect(guilty).rejects.toMatchObject({ code: "QUERY_TIMEOUT", status: 503, message: expect.stringContaining("SPARQL_TIMEOUT") as string });
+    await expect(guilty).rejects.toMatchObject({
+      code: "QUERY_TIMEOUT",
+      status: 503,
+      message: expect.stringContaining("SPARQL_TIMEOUT") as string,
+    });
     expect(await innocent).toEqual([30, 30, 30]);
     await expect(ask(ENDLESS)).rejects.toMatchObject({ code: "QUERY_TIMEOUT" });
     // Its memory is free: nothing runs until somebody asks.
@@ -84,7 +123,10 @@ describe("The engine for strangers", () => {
     const leaving = new AbortController();
     const left = ask(COUNT, { signal: leaving.signal }).catch((error: Error) => error.message);
     const late = ask(COUNT).catch((error: { code: string }) => error.code);
-    await expect(ask(COUNT)).rejects.toMatchObject({ code: "SPARQL_BUSY", message: expect.stringContaining("SPARQL_QUEUE") as string });
+    await expect(ask(COUNT)).rejects.toMatchObject({
+      code: "SPARQL_BUSY",
+      message: expect.stringContaining("SPARQL_QUEUE") as string,
+    });
     leaving.abort(new Error("gone"));
     expect(await left).toBe("gone");
     expect(engine!.state().waiting).toBe(1);
@@ -97,10 +139,25 @@ describe("The engine for strangers", () => {
     open(feed, { timeout: 2_500, queue: 10 });
     const served: string[] = [];
     let barred = false;
-    const by = (caller: string, query = COUNT) => ask(query, { caller, admit: () => {
-      if (barred && caller === "mallory") throw new Error("barred");
-    } }).then(() => served.push(caller), (error: Error & { code?: string }) => served.push(`${caller} ${error.code ?? error.message}`));
-    const all = [by("mallory", ENDLESS), by("mallory"), by("mallory"), by("ada"), by("grace"), by("ada")];
+    const by = (caller: string, query = COUNT) =>
+      ask(query, {
+        caller,
+        admit: () => {
+          if (barred && caller === "mallory") throw new Error("barred");
+        },
+      }).then(
+        () => served.push(caller),
+        (error: Error & { code?: string }) =>
+          served.push(`${caller} ${error.code ?? error.message}`),
+      );
+    const all = [
+      by("mallory", ENDLESS),
+      by("mallory"),
+      by("mallory"),
+      by("ada"),
+      by("grace"),
+      by("ada"),
+    ];
     await all[0];
     await all[4];
     expect(served.slice(0, 3)).toEqual(["mallory QUERY_TIMEOUT", "ada", "grace"]);
@@ -114,7 +171,11 @@ describe("The engine for strangers", () => {
     const feed = new MemoryFeed();
     feed.commit(records(20));
     open(feed, { memory: 2 ** 26 });
-    await expect(ask(COUNT)).rejects.toMatchObject({ code: "SPARQL_NEEDS_ENDPOINT", status: 503, message: expect.stringContaining("SPARQL_MEMORY") as string });
+    await expect(ask(COUNT)).rejects.toMatchObject({
+      code: "SPARQL_NEEDS_ENDPOINT",
+      status: 503,
+      message: expect.stringContaining("SPARQL_MEMORY") as string,
+    });
     const { opened } = feed;
     await expect(ask(COUNT)).rejects.toMatchObject({ code: "SPARQL_NEEDS_ENDPOINT" });
     expect(feed.opened).toBe(opened);
@@ -125,7 +186,11 @@ describe("The engine for strangers", () => {
     feed.commit(records(2));
     let needs = 2 ** 29 + 1;
     open(feed, { needs: () => needs });
-    await expect(ask(COUNT)).rejects.toMatchObject({ code: "SPARQL_NEEDS_ENDPOINT", status: 503, headers: { "Retry-After": "300" } });
+    await expect(ask(COUNT)).rejects.toMatchObject({
+      code: "SPARQL_NEEDS_ENDPOINT",
+      status: 503,
+      headers: { "Retry-After": "300" },
+    });
     expect(feed.opened).toBe(0);
     needs = 2 ** 29;
     expect(await count()).toBe(2);
@@ -157,8 +222,17 @@ describe("The engine for strangers", () => {
     open(feed, { memory: 220 * 2 ** 20 });
     expect(await count()).toBe(300);
     // Doubled and doubled again: a gibibyte out of a kilobyte.
-    const doubled = Array.from({ length: 30 }, (_, i) => `BIND(CONCAT(?v${i}, ?v${i}) AS ?v${i + 1})`).join(" ");
-    await expect(ask(`SELECT (STRLEN(?v30) AS ?length) { BIND("x" AS ?v0) ${doubled} }`)).rejects.toMatchObject({ code: "QUERY_MEMORY", status: 503, message: expect.stringContaining("SPARQL_MEMORY") as string });
+    const doubled = Array.from(
+      { length: 30 },
+      (_, i) => `BIND(CONCAT(?v${i}, ?v${i}) AS ?v${i + 1})`,
+    ).join(" ");
+    await expect(
+      ask(`SELECT (STRLEN(?v30) AS ?length) { BIND("x" AS ?v0) ${doubled} }`),
+    ).rejects.toMatchObject({
+      code: "QUERY_MEMORY",
+      status: 503,
+      message: expect.stringContaining("SPARQL_MEMORY") as string,
+    });
     expect(await count()).toBe(300);
   }, 30_000);
 
@@ -166,9 +240,16 @@ describe("The engine for strangers", () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     open(feed);
-    // Numbers and strings of digits: the engine's sort finds its own comparison to contradict itself, and panics.
-    const mixed = Array.from({ length: 60 }, (_, i) => (i * 37) % 60).map((i) => (i < 30 ? String(i) : `"${i - 30}"`)).join(" ");
-    await expect(ask(`SELECT ?v { VALUES ?v { ${mixed} } } ORDER BY ?v`)).rejects.toMatchObject({ code: "QUERY_FAILED", status: 503, message: expect.not.stringContaining("SPARQL_MEMORY") as string });
+    // Numbers and strings of digits: the engine's sort finds its own comparison to contradict
+    // itself, and panics.
+    const mixed = Array.from({ length: 60 }, (_, i) => (i * 37) % 60)
+      .map((i) => (i < 30 ? String(i) : `"${i - 30}"`))
+      .join(" ");
+    await expect(ask(`SELECT ?v { VALUES ?v { ${mixed} } } ORDER BY ?v`)).rejects.toMatchObject({
+      code: "QUERY_FAILED",
+      status: 503,
+      message: expect.not.stringContaining("SPARQL_MEMORY") as string,
+    });
     expect(await count()).toBe(3);
   }, 30_000);
 
@@ -176,7 +257,8 @@ describe("The engine for strangers", () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     open(feed, { timeout: 2_000 });
-    const many = (length: number, text: string, joint = " ") => Array.from({ length }).fill(text).join(joint);
+    const many = (length: number, text: string, joint = " ") =>
+      Array.from({ length }).fill(text).join(joint);
     const atTheLimit = [
       `SELECT * ${"{".repeat(40)}?s ?p ?o${"}".repeat(40)}`,
       `SELECT * {${"{ SELECT * {".repeat(19)} ?s ?p ?o ${"} }".repeat(19)}}`,
@@ -188,11 +270,19 @@ describe("The engine for strangers", () => {
       `SELECT * { ?s ?p ?o FILTER(${many(500, "1", "+")} = 500) } LIMIT 10`,
       `SELECT * { ?s ${many(100, "<a:p>", "|")} ?o }`,
       `SELECT * { ?s (${many(99, "<a:p>", "|")})* ?o } LIMIT 10`,
-      `SELECT ${Array.from({ length: 99 }, (_, i) => `(COUNT(?s) AS ?v${i})`).join(" ")} { ?s ?p ?o }`,
+      `SELECT ${Array.from({ length: 99 }, (_, i) => `(COUNT(?s) AS ?v${i})`).join(" ")} { ` +
+        "?s ?p ?o }",
       `SELECT * { VALUES ?x { ${many(2000, "<a:b>")} } ?x ?p ?o }`,
       `SELECT * { ?s ?p ?o FILTER(?o IN (${many(2000, "1", ",")})) }`,
     ];
-    for (const query of atTheLimit) expect(await ask(query).then(() => "answered", (error: { code: string }) => error.code), query.slice(0, 80)).toMatch(/^(answered|QUERY_TIMEOUT)$/);
+    for (const query of atTheLimit)
+      expect(
+        await ask(query).then(
+          () => "answered",
+          (error: { code: string }) => error.code,
+        ),
+        query.slice(0, 80),
+      ).toMatch(/^(answered|QUERY_TIMEOUT)$/);
     expect(await count()).toBe(2);
   }, 60_000);
 
@@ -200,11 +290,17 @@ describe("The engine for strangers", () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     open(feed, { timeout: 5_000 });
-    const queries = fc.sample(grammarQuery(), { numRuns: 300, seed: 7 }).filter(({ service }) => !service).map(({ text }) => text);
+    const queries = fc
+      .sample(grammarQuery(), { numRuns: 300, seed: 7 })
+      .filter(({ service }) => !service)
+      .map(({ text }) => text);
     const refused: string[] = [];
     for (const text of queries) {
       const graph = /CONSTRUCT|DESCRIBE/.test(text.split("WHERE")[0]!);
-      await ask(text, { graph, format: graph ? "nt" : "json" }).catch(({ code, message }: Error & { code: string }) => refused.push(`${code} ${message}\n${text}`));
+      await ask(text, { graph, format: graph ? "nt" : "json" }).catch(
+        ({ code, message }: Error & { code: string }) =>
+          refused.push(`${code} ${message}\n${text}`),
+      );
     }
     expect(queries.length).toBeGreaterThan(50);
     expect(refused.filter((told) => !told.startsWith("QUERY_TIMEOUT"))).toEqual([]);
@@ -215,11 +311,14 @@ describe("The engine for strangers", () => {
     const feed = new MemoryFeed();
     feed.commit(records(20));
     open(feed, { maxRows: 5 });
-    const query = "CONSTRUCT { ?r <https://schema.org/name> ?n } { ?r <https://schema.org/name> ?n }";
+    const query =
+      "CONSTRUCT { ?r <https://schema.org/name> ?n } { ?r <https://schema.org/name> ?n }";
     const lines = await ask(query, { format: "nt", graph: true });
     expect(lines.truncated).toBe("SPARQL_MAX_ROWS");
     expect(lines.text.trim().split("\n")).toHaveLength(5);
-    expect((await ask(query, { format: "ttl", graph: true })).text).toMatch(/^@prefix schema: <https:\/\/schema.org\/>\.\n\n<ark:99999\/r\d+> schema:name "r\d+"/);
+    expect((await ask(query, { format: "ttl", graph: true })).text).toMatch(
+      /^@prefix schema: <https:\/\/schema.org\/>\.\n\n<ark:99999\/r\d+> schema:name "r\d+"/,
+    );
     expect(JSON.parse((await ask(query, { format: "jsonld", graph: true })).text)).toHaveLength(5);
     expect((await ask(query, { format: "rdfxml", graph: true })).text).toContain("<rdf:RDF");
   });
@@ -228,21 +327,38 @@ describe("The engine for strangers", () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     open(feed);
-    const names = async (query: string, dataset?: OpenQuestion["dataset"]) => (await ask(query, { format: "csv", ...(dataset && { dataset }) })).text.trim().split("\r\n").slice(1).sort();
+    const names = async (query: string, dataset?: OpenQuestion["dataset"]) =>
+      (await ask(query, { format: "csv", ...(dataset && { dataset }) })).text
+        .trim()
+        .split("\r\n")
+        .slice(1)
+        .sort();
     const union = "SELECT ?n { ?r <https://schema.org/name> ?n }";
     const byGraph = "SELECT ?n { GRAPH ?g { ?r <https://schema.org/name> ?n } }";
     expect(await names(union)).toEqual(["r0", "r1", "r2"]);
-    expect(await names(union, { default: ["ark:99999/r1", "ark:99999/none"], named: [] })).toEqual(["r1"]);
+    expect(await names(union, { default: ["ark:99999/r1", "ark:99999/none"], named: [] })).toEqual([
+      "r1",
+    ]);
     expect(await names(byGraph, { default: ["ark:99999/r1"], named: [] })).toEqual([]);
-    expect(await names(byGraph, { default: [], named: ["ark:99999/r0", "ark:99999/r2"] })).toEqual(["r0", "r2"]);
+    expect(await names(byGraph, { default: [], named: ["ark:99999/r0", "ark:99999/r2"] })).toEqual([
+      "r0",
+      "r2",
+    ]);
     expect(await names(union, { default: [], named: ["ark:99999/r0"] })).toEqual([]);
-    await expect(ask(union, { dataset: { default: ["http://localhost:1/x"], named: [] } })).rejects.toMatchObject({ code: "QUERY_REFUSED", status: 400 });
+    await expect(
+      ask(union, { dataset: { default: ["http://localhost:1/x"], named: [] } }),
+    ).rejects.toMatchObject({ code: "QUERY_REFUSED", status: 400 });
   });
 
   it("refuses what only the engine finds wrong", async () => {
     open(new MemoryFeed());
-    await expect(ask("SELECT ?x (COUNT(*) AS ?n) { ?x ?y ?z } GROUP BY ?y")).rejects.toMatchObject({ status: 400 });
-    await expect(ask("SELECT * { LATERAL }")).rejects.toMatchObject({ code: "QUERY_SYNTAX", extra: { line: 1 } });
+    await expect(ask("SELECT ?x (COUNT(*) AS ?n) { ?x ?y ?z } GROUP BY ?y")).rejects.toMatchObject({
+      status: 400,
+    });
+    await expect(ask("SELECT * { LATERAL }")).rejects.toMatchObject({
+      code: "QUERY_SYNTAX",
+      extra: { line: 1 },
+    });
   });
 
   it("closes with questions under way", async () => {
@@ -250,7 +366,9 @@ describe("The engine for strangers", () => {
     feed.commit(records(30));
     open(feed);
     expect(await count()).toBe(30);
-    const asked = [ask(ENDLESS), ask(COUNT)].map((answer) => answer.catch((error: { code: string }) => error.code));
+    const asked = [ask(ENDLESS), ask(COUNT)].map((answer) =>
+      answer.catch((error: { code: string }) => error.code),
+    );
     await pause(50);
     await engine!.close();
     expect(await Promise.all(asked)).toEqual(["SHUTTING_DOWN", "SHUTTING_DOWN"]);
@@ -259,10 +377,16 @@ describe("The engine for strangers", () => {
 });
 
 describe("the lid on the memory of a WASM module", () => {
-  const bytes = readFileSync(createRequire(import.meta.url).resolve("oxigraph").replace(/node\.js$/, "node_bg.wasm"));
+  const bytes = readFileSync(
+    createRequire(import.meta.url)
+      .resolve("oxigraph")
+      .replace(/node\.js$/, "node_bg.wasm"),
+  );
 
   it("fits Oxigraph's, which stays a module", () => {
-    const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: { validate(source: Uint8Array): boolean } };
+    const { WebAssembly: wasm } = globalThis as unknown as {
+      WebAssembly: { validate(source: Uint8Array): boolean };
+    };
     expect(wasm.validate(withMaximum(bytes, 1000))).toBe(true);
     expect(() => withMaximum(withMaximum(bytes, 1000), 500)).toThrow("module has changed");
   });

@@ -1,25 +1,40 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { openOxigraphEngine, type OxigraphEngine, type OxigraphOptions } from "../../../src/storage/graph/oxigraph/index.js";
+import {
+  openOxigraphEngine,
+  type OxigraphEngine,
+  type OxigraphOptions,
+} from "../../../src/storage/graph/oxigraph/index.js";
 import { names, queryEngineConformance, ready } from "../../conformance/query-engine.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { quadsOf } from "../../support/quads.js";
 
-queryEngineConformance("Oxigraph", (feed) => openOxigraphEngine({ openFeed: feed.open, pageSize: 2 }));
+queryEngineConformance("Oxigraph", (feed) =>
+  openOxigraphEngine({ openFeed: feed.open, pageSize: 2 }),
+);
 
 /** Every pair of pairs of pairs …: no engine finishes this. */
 const ENDLESS = "SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }";
 
 function records(count: number): Record<string, string> {
-  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`ark:99999/r${i}`, quadsOf(`r${i}`)]));
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`ark:99999/r${i}`, quadsOf(`r${i}`)]),
+  );
 }
 
 describe("The Oxigraph engine", () => {
   let engine: OxigraphEngine | undefined;
   const told: string[] = [];
   const tell = (_fields: object, message: string): void => void told.push(message);
-  const open = async (feed: MemoryFeed, options: Partial<OxigraphOptions> = {}): Promise<OxigraphEngine> =>
-    (engine = await openOxigraphEngine({ openFeed: feed.open, log: { info: tell, warn: tell, error: tell }, ...options }));
+  const open = async (
+    feed: MemoryFeed,
+    options: Partial<OxigraphOptions> = {},
+  ): Promise<OxigraphEngine> =>
+    (engine = await openOxigraphEngine({
+      openFeed: feed.open,
+      log: { info: tell, warn: tell, error: tell },
+      ...options,
+    }));
   afterEach(async () => {
     await engine?.close();
     told.length = 0;
@@ -39,7 +54,10 @@ describe("The Oxigraph engine", () => {
     feed.commit(records(40));
     feed.delay = 20;
     const index = await open(feed, { pageSize: 10 });
-    await expect(index.select("SELECT * {}")).rejects.toMatchObject({ code: "INDEX_LOADING", status: 503 });
+    await expect(index.select("SELECT * {}")).rejects.toMatchObject({
+      code: "INDEX_LOADING",
+      status: 503,
+    });
     await expect(index.reach(1, 1)).rejects.toMatchObject({ code: "INDEX_LOADING" });
     while ((index.state().done ?? 0) === 0) await pause(5);
     expect(index.state()).toMatchObject({ state: "loading", total: 40 });
@@ -68,7 +86,7 @@ describe("The Oxigraph engine", () => {
   it("ends a query that runs into its time limit, and answers again by itself", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(200));
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     const endless = index.select(ENDLESS, { timeout: 150 });
     const behind = index.select("SELECT * { <ark:99999/r7> <https://schema.org/name> ?n }");
     await expect(endless).rejects.toMatchObject({ code: "QUERY_TIMEOUT", status: 503 });
@@ -80,8 +98,10 @@ describe("The Oxigraph engine", () => {
   it("does not count the time that others run against a query's own limit", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(200));
-    const index = await ready(await open(feed)) as OxigraphEngine;
-    const slow = index.select("SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f }", { timeout: 20_000 });
+    const index = (await ready(await open(feed))) as OxigraphEngine;
+    const slow = index.select("SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f }", {
+      timeout: 20_000,
+    });
     const quick = index.select("SELECT * { <ark:99999/r7> ?p ?o }", { timeout: 100 });
     await slow;
     expect((await quick).rows.length).toBeGreaterThan(0);
@@ -91,7 +111,7 @@ describe("The Oxigraph engine", () => {
   it("comes back when a query breaks the instance, and gives that one up", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     const breaking = index.select(`SELECT * {${"{".repeat(5000)}${"}".repeat(5000)}}`);
     const behind = names(index);
     await expect(breaking).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
@@ -116,7 +136,7 @@ describe("The Oxigraph engine", () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     feed.failures = 2;
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     expect(await names(index)).toHaveLength(3);
     expect(feed.opened).toBe(1);
     expect(told.join()).toContain("asking again");
@@ -125,17 +145,22 @@ describe("The Oxigraph engine", () => {
   it("starts when the truth cannot be opened at first", async () => {
     const feed = new MemoryFeed();
     let refusals = 1;
-    const index = await open(feed, { openFeed: () => {
-      if (refusals-- > 0) throw new Error("no store yet");
-      return feed.open();
-    } });
+    const index = await open(feed, {
+      openFeed: () => {
+        if (refusals-- > 0) throw new Error("no store yet");
+        return feed.open();
+      },
+    });
     expect(await names(await ready(index))).toEqual([]);
   });
 
   it("keeps the rest of a record when one line cannot be held, and says so", async () => {
     const feed = new MemoryFeed();
-    feed.commit({ "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <not an iri> <ark:99999/a> .\n`, "ark:99999/b": quadsOf("b") });
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    feed.commit({
+      "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <not an iri> <ark:99999/a> .\n`,
+      "ark:99999/b": quadsOf("b"),
+    });
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     expect(await names(index)).toEqual(["a", "b"]);
     expect(told.join()).toContain("left out");
   });
@@ -143,12 +168,14 @@ describe("The Oxigraph engine", () => {
   it("hands over to a fresh thread when rewrites pile up, with no failed query between", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(20));
-    const index = await ready(await open(feed, { rebuildAfter: 10 })) as OxigraphEngine;
+    const index = (await ready(await open(feed, { rebuildAfter: 10 }))) as OxigraphEngine;
     let running = true;
     let asked = 0;
     const asking = (async () => {
       for (let last = 0; running; asked++) {
-        const { rows, sequence } = await index.select("SELECT ?n { ?r <https://schema.org/name> ?n }");
+        const { rows, sequence } = await index.select(
+          "SELECT ?n { ?r <https://schema.org/name> ?n }",
+        );
         expect(rows).toHaveLength(20);
         expect(sequence).toBeGreaterThanOrEqual(last);
         last = sequence;
@@ -157,7 +184,10 @@ describe("The Oxigraph engine", () => {
     // A fresh thread takes its time to start where the machine is busy.
     let round = 0;
     for (; round < 40 || (feed.opened < 2 && round < 1000); round++) {
-      await index.reach(feed.commit({ "ark:99999/r0": quadsOf("r0", { name: `round ${round}` }) }), 5000);
+      await index.reach(
+        feed.commit({ "ark:99999/r0": quadsOf("r0", { name: `round ${round}` }) }),
+        5000,
+      );
       await pause(15);
     }
     running = false;
@@ -170,7 +200,9 @@ describe("The Oxigraph engine", () => {
   it("goes on with the successor when the worn thread is lost while that loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(40));
-    const index = await ready(await open(feed, { rebuildAfter: 1, pageSize: 5 })) as OxigraphEngine;
+    const index = (await ready(
+      await open(feed, { rebuildAfter: 1, pageSize: 5 }),
+    )) as OxigraphEngine;
     feed.delay = 30;
     await index.reach(feed.commit({ "ark:99999/r0": quadsOf("r0", { name: "new" }) }), 5000);
     const endless = index.select(ENDLESS, { timeout: 50 });
@@ -183,26 +215,40 @@ describe("The Oxigraph engine", () => {
   it("ends an endless query also while a digest is taken", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3000));
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     const digest = index.digest();
-    await expect(index.select(ENDLESS, { timeout: 100 })).rejects.toMatchObject({ code: "QUERY_TIMEOUT" });
+    await expect(index.select(ENDLESS, { timeout: 100 })).rejects.toMatchObject({
+      code: "QUERY_TIMEOUT",
+    });
     expect((await digest).quads).toBe(6000);
   });
 
   it("takes in a large commit in one step", async () => {
     const feed = new MemoryFeed();
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     const long = "word ".repeat(1000);
-    const sequence = feed.commit(Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`ark:99999/b${i}`, quadsOf(`b${i}`, { description: long })])));
+    const sequence = feed.commit(
+      Object.fromEntries(
+        Array.from({ length: 2500 }, (_, i) => [
+          `ark:99999/b${i}`,
+          quadsOf(`b${i}`, { description: long }),
+        ]),
+      ),
+    );
     await index.reach(sequence, 20_000);
-    expect((await index.select("SELECT (COUNT(*) AS ?n) { ?r <https://schema.org/description> ?d }")).rows[0]!.n!.value).toBe("2500");
+    expect(
+      (await index.select("SELECT (COUNT(*) AS ?n) { ?r <https://schema.org/description> ?d }"))
+        .rows[0]!.n!.value,
+    ).toBe("2500");
   });
 
   it("answers CONSTRUCT and ASK as text", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(1));
-    const index = await ready(await open(feed)) as OxigraphEngine;
+    const index = (await ready(await open(feed))) as OxigraphEngine;
     expect((await index.text("ASK { ?s ?p ?o }", "json")).text).toContain("true");
-    expect((await index.text("CONSTRUCT WHERE { ?s <https://schema.org/name> ?o }", "nt")).text).toBe('<ark:99999/r0> <https://schema.org/name> "r0" .\n');
+    expect(
+      (await index.text("CONSTRUCT WHERE { ?s <https://schema.org/name> ?o }", "nt")).text,
+    ).toBe('<ark:99999/r0> <https://schema.org/name> "r0" .\n');
   });
 });

@@ -11,7 +11,8 @@ objectStoreConformance("files", async () => {
   return {
     store: await openFileObjects(folder),
     staged: async () => (await readdir(join(folder, "staging"))).length,
-    damage: (sha256, bytes) => writeFile(join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256), bytes),
+    damage: (sha256, bytes) =>
+      writeFile(join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256), bytes),
     close: () => rm(folder, { recursive: true }),
   };
 });
@@ -21,17 +22,23 @@ it("spreads objects over folders named by the first digits of the key", async ()
   const store = await openFileObjects(folder);
   const staged = await store.stage(Readable.from(["hello"]));
   await staged.publish();
-  expect(await readdir(join(folder, staged.sha256.slice(0, 2), staged.sha256.slice(2, 4)))).toEqual([staged.sha256]);
+  expect(await readdir(join(folder, staged.sha256.slice(0, 2), staged.sha256.slice(2, 4)))).toEqual(
+    [staged.sha256],
+  );
   await rm(folder, { recursive: true });
 });
 
 it("says so when the folder cannot be used", async () => {
   const folder = await mkdtemp(join(tmpdir(), "objects-"));
   await writeFile(join(folder, "file"), "");
-  await expect(openFileObjects(join(folder, "file"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await expect(openFileObjects(join(folder, "file"))).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+  });
   const store = await openFileObjects(join(folder, "store"));
   await rm(join(folder, "store"), { recursive: true });
   await expect(store.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-  await expect(store.stage(Readable.from(["x"]))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await expect(store.stage(Readable.from(["x"]))).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+  });
   await rm(folder, { recursive: true });
 });

@@ -52,7 +52,11 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     proxy.fault = ({ method, path }) => {
       const call = `${method} ${path}`;
       failed.set(call, (failed.get(call) ?? 0) + 1);
-      return failed.get(call) === 1 ? { status: 500 } : failed.get(call) === 2 && path.includes("partNumber=2") ? { status: 503 } : undefined;
+      return failed.get(call) === 1
+        ? { status: 500 }
+        : failed.get(call) === 2 && path.includes("partNumber=2")
+          ? { status: 503 }
+          : undefined;
     };
     const key = await put(bytes);
     expect(sha256(await bytesOf(await store.open(key)))).toBe(key);
@@ -63,8 +67,15 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
   });
 
   it("answers 500 for good: so many tries, then unavailable, and what was begun is swept", async () => {
-    proxy.fault = ({ method, path }) => (method === "PUT" && path.includes("partNumber=2") || method === "DELETE" ? { status: 500 } : undefined);
-    await expect(store.stage(Readable.from([randomBytes(11 * MIB)]))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, message: expect.stringContaining("status 500") });
+    proxy.fault = ({ method, path }) =>
+      (method === "PUT" && path.includes("partNumber=2")) || method === "DELETE"
+        ? { status: 500 }
+        : undefined;
+    await expect(store.stage(Readable.from([randomBytes(11 * MIB)]))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      status: 503,
+      message: expect.stringContaining("status 500"),
+    });
     expect(proxy.seen.filter(({ path }) => path.includes("partNumber=2"))).toHaveLength(4);
     // The upload could not be ended either; it is marked.
     expect(await staged()).toHaveLength(1);
@@ -74,10 +85,23 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await staged()).toEqual([]);
   });
 
-  it.each([[507, "XMinioStorageFull"], [507, "InsufficientStorage"], [403, "QuotaExceeded"], [400, "XOneMakesOwnWord"]])("refuses for a reason of its make's own: status %s, %s", async (status, code) => {
+  it.each([
+    [507, "XMinioStorageFull"],
+    [507, "InsufficientStorage"],
+    [403, "QuotaExceeded"],
+    [400, "XOneMakesOwnWord"],
+  ])("refuses for a reason of its make's own: status %s, %s", async (status, code) => {
     proxy.failing(1, puts, { status, code });
-    const message = expect.stringMatching(code.startsWith("XOne") ? /refuses what it is asked for \(XOneMakesOwnWord\)/ : new RegExp(`has no space left \\(${code}\\)`));
-    await expect(put(randomBytes(1000))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, message });
+    const message = expect.stringMatching(
+      code.startsWith("XOne")
+        ? /refuses what it is asked for \(XOneMakesOwnWord\)/
+        : new RegExp(`has no space left \\(${code}\\)`),
+    );
+    await expect(put(randomBytes(1000))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      status: 503,
+      message,
+    });
     expect(await staged()).toEqual([]);
   });
 
@@ -87,7 +111,10 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await store.size("0".repeat(64))).toBeUndefined();
     proxy.fault = () => ({ silent: true });
     proxy.seen.length = 0;
-    await expect(store.size("0".repeat(64))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("S3_TIMEOUT=1000") });
+    await expect(store.size("0".repeat(64))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("S3_TIMEOUT=1000"),
+    });
     expect(proxy.seen).toHaveLength(2);
     await expect(store.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
@@ -100,7 +127,11 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
       proxy.failing(2, objects, fault);
       expect(sha256(await bytesOf(await store.open(key)))).toBe(key);
       proxy.failing(1, objects, fault);
-      expect((await bytesOf(await store.open(key, { start: 5, end: 2 * MIB }))).equals(bytes.subarray(5, 2 * MIB + 1))).toBe(true);
+      expect(
+        (await bytesOf(await store.open(key, { start: 5, end: 2 * MIB }))).equals(
+          bytes.subarray(5, 2 * MIB + 1),
+        ),
+      ).toBe(true);
     }
     expect(proxy.seen.filter(objects)[1]!.range).toBe(`bytes=700000-${3 * MIB - 1}`);
     const reader = await store.reader(key);
@@ -122,9 +153,11 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     };
     const stream = await store.open(key);
     let got = 0;
-    await expect((async () => {
-      for await (const chunk of stream as AsyncIterable<Buffer>) got += chunk.byteLength;
-    })()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(
+      (async () => {
+        for await (const chunk of stream as AsyncIterable<Buffer>) got += chunk.byteLength;
+      })(),
+    ).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(got).toBeLessThanOrEqual(1000);
   });
 
@@ -145,10 +178,16 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     const bytes = randomBytes(11 * MIB);
     proxy.failing(2, ({ path }) => path.includes("partNumber=1&"), { breakAfter: MIB });
     expect(await put(bytes)).toBe(sha256(bytes));
-    for (const fits of [puts, ({ method, path }: Seen) => method === "POST" && path.includes("uploadId"), ({ method }: Seen) => method === "DELETE"]) {
+    for (const fits of [
+      puts,
+      ({ method, path }: Seen) => method === "POST" && path.includes("uploadId"),
+      ({ method }: Seen) => method === "DELETE",
+    ]) {
       proxy.failing(1, fits, { loseAnswer: true });
       expect(await put(bytes)).toBe(sha256(bytes));
-      const few = await openS3Objects({ ...location, copyPart: 5 * MIB }).stage(Readable.from([bytes]));
+      const few = await openS3Objects({ ...location, copyPart: 5 * MIB }).stage(
+        Readable.from([bytes]),
+      );
       await few.publish();
     }
     expect(sha256(await bytesOf(await store.open(sha256(bytes))))).toBe(sha256(bytes));
@@ -158,25 +197,50 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
   it("is away, and is used again when it comes back", async () => {
     const key = await put(randomBytes(100));
     await proxy.goAway();
-    const attempts = [store.size(key), store.open(key), store.stage(Readable.from(["x"])), store.health(), store.removeStale(1), prepareBucket(location, true)];
-    await Promise.all(attempts.map((attempt) => expect(attempt).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("ECONNREFUSED") })));
+    const attempts = [
+      store.size(key),
+      store.open(key),
+      store.stage(Readable.from(["x"])),
+      store.health(),
+      store.removeStale(1),
+      prepareBucket(location, true),
+    ];
+    await Promise.all(
+      attempts.map((attempt) =>
+        expect(attempt).rejects.toMatchObject({
+          code: "STORE_UNAVAILABLE",
+          message: expect.stringContaining("ECONNREFUSED"),
+        }),
+      ),
+    );
     await proxy.comeBack();
     await store.health();
     expect(await bytesOf(await store.open(key))).toHaveLength(100);
   });
 
   it("is asked little for an archive of many members", async () => {
-    const packed = await zip(Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`part/${n}.bin`, randomBytes(700)])), { compress: false });
+    const packed = await zip(
+      Object.fromEntries(
+        Array.from({ length: 20_000 }, (_, n) => [`part/${n}.bin`, randomBytes(700)]),
+      ),
+      { compress: false },
+    );
     const key = await put(packed);
     proxy.seen.length = 0;
-    const archive = await Archive.open(await store.reader(key), { ...LIMITS, MAX_CRATE_ENTRIES: 20_000 });
+    const archive = await Archive.open(await store.reader(key), {
+      ...LIMITS,
+      MAX_CRATE_ENTRIES: 20_000,
+    });
     const opened = proxy.seen.length;
     let next = 0;
     let bytes = 0;
     // As the intake reads them; every member checks its own sum.
-    await Promise.all(Array.from({ length: 4 }, async () => {
-      for (let n = next++; n < 20_000; n = next++) for await (const chunk of archive.read(archive.members[n]!)) bytes += chunk.byteLength;
-    }));
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let n = next++; n < 20_000; n = next++)
+          for await (const chunk of archive.read(archive.members[n]!)) bytes += chunk.byteLength;
+      }),
+    );
     await archive.close();
     expect([archive.members.length, bytes]).toEqual([20_000, 20_000 * 700]);
     expect(opened).toBeLessThan(12);
@@ -186,11 +250,14 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
   it("ends with the one who waits for it", async () => {
     proxy.fault = (request) => (puts(request) ? { silent: true } : undefined);
     const given = new AbortController();
-    const waiting = store.stage((async function* () {
-      setTimeout(() => given.abort(new Error("no longer wanted")), 100);
-      yield randomBytes(6 * MIB);
-      yield randomBytes(6 * MIB);
-    })(), { signal: given.signal });
+    const waiting = store.stage(
+      (async function* () {
+        setTimeout(() => given.abort(new Error("no longer wanted")), 100);
+        yield randomBytes(6 * MIB);
+        yield randomBytes(6 * MIB);
+      })(),
+      { signal: given.signal },
+    );
     const begun = performance.now();
     await expect(waiting).rejects.toThrow("no longer wanted");
     expect(performance.now() - begun).toBeLessThan(900);

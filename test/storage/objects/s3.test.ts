@@ -7,7 +7,14 @@ import { S3Calls } from "../../../src/storage/objects/s3/calls.js";
 import { Keys, type S3Location } from "../../../src/storage/objects/s3/location.js";
 import { openS3Objects, prepareBucket } from "../../../src/storage/objects/s3/store.js";
 import { objectStoreConformance } from "../../conformance/object-store.js";
-import { clientOf, keysOf, locationOf, newBucket, S3_MAKES, sayMissing } from "../../support/servers/s3-makes.js";
+import {
+  clientOf,
+  keysOf,
+  locationOf,
+  newBucket,
+  S3_MAKES,
+  sayMissing,
+} from "../../support/servers/s3-makes.js";
 import type { S3Server } from "../../support/servers/s3-server.js";
 
 const MIB = 2 ** 20;
@@ -15,9 +22,12 @@ const MIB = 2 ** 20;
 const TICK = 2100;
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 const bytesOf = async (stream: Readable) => Buffer.concat((await stream.toArray()) as Buffer[]);
-const pieces = (bytes: Buffer, each: number) => Readable.from((function* () {
-  for (let at = 0; at < bytes.byteLength; at += each) yield bytes.subarray(at, at + each);
-})());
+const pieces = (bytes: Buffer, each: number) =>
+  Readable.from(
+    (function* () {
+      for (let at = 0; at < bytes.byteLength; at += each) yield bytes.subarray(at, at + each);
+    })(),
+  );
 
 sayMissing();
 for (const { make, missing, start } of S3_MAKES) {
@@ -35,8 +45,18 @@ for (const { make, missing, start } of S3_MAKES) {
 
     objectStoreConformance(`S3 (${make})`, async () => {
       const own = await newBucket(server);
-      return { store: openS3Objects(own), staged: async () => (await keysOf(server, own, "registry/staging/")).length, tick: TICK,
-        damage: async (key, bytes) => void (await clientOf(server).putObject(own.bucket, new Keys(own.prefix).object(key)!, Buffer.from(bytes))), close: async () => {} };
+      return {
+        store: openS3Objects(own),
+        staged: async () => (await keysOf(server, own, "registry/staging/")).length,
+        tick: TICK,
+        damage: async (key, bytes) =>
+          void (await clientOf(server).putObject(
+            own.bucket,
+            new Keys(own.prefix).object(key)!,
+            Buffer.from(bytes),
+          )),
+        close: async () => {},
+      };
     });
 
     it("is checked as a whole: what is damaged or missing is named with who needs it", async () => {
@@ -48,10 +68,19 @@ for (const { make, missing, start } of S3_MAKES) {
         await staged.publish();
         items.push({ sha256: staged.sha256, size });
       }
-      const replace = async (key: string, bytes: Buffer) => void (await clientOf(server).putObject(own.bucket, new Keys(own.prefix).object(key)!, bytes));
-      const truth = { neededObjects: async () => ({ items }), needing: async (key: string) => [`who needs ${key}`] };
+      const replace = async (key: string, bytes: Buffer) =>
+        void (await clientOf(server).putObject(
+          own.bucket,
+          new Keys(own.prefix).object(key)!,
+          bytes,
+        ));
+      const truth = {
+        neededObjects: async () => ({ items }),
+        needing: async (key: string) => [`who needs ${key}`],
+      };
       const wrong: { sha256: string; what: string; neededBy: string[] }[] = [];
-      const check = () => checkObjects({ truth, objects: checked, wrong: (object) => wrong.push(object) });
+      const check = () =>
+        checkObjects({ truth, objects: checked, wrong: (object) => wrong.push(object) });
       expect(await check()).toEqual({ objects: 3, bytes: 1 + 300_000 + 6 * MIB, wrong: 0 });
       await replace(items[1]!.sha256, randomBytes(300_000));
       await replace(items[2]!.sha256, randomBytes(5000));
@@ -59,7 +88,9 @@ for (const { make, missing, start } of S3_MAKES) {
       expect(await check()).toMatchObject({ objects: 3, wrong: 3 });
       const by = new Map(wrong.map((object) => [object.sha256, object]));
       expect(items.map(({ sha256: key }) => by.get(key)?.what)).toEqual([
-        expect.stringContaining("missing"), expect.stringContaining("another hash"), expect.stringMatching(/5000 bytes of it instead of 6291456/),
+        expect.stringContaining("missing"),
+        expect.stringContaining("another hash"),
+        expect.stringMatching(/5000 bytes of it instead of 6291456/),
       ]);
       expect(by.get(items[0]!.sha256)?.neededBy).toEqual([`who needs ${items[0]!.sha256}`]);
     });
@@ -68,15 +99,25 @@ for (const { make, missing, start } of S3_MAKES) {
       for (const size of [5 * MIB, 5 * MIB + 1, 11 * MIB]) {
         const bytes = randomBytes(size);
         const object = await store.stage(pieces(bytes, 700_001), { digests: ["md5"] });
-        expect(object).toMatchObject({ size, sha256: sha256(bytes), digests: { md5: createHash("md5").update(bytes).digest("hex") } });
+        expect(object).toMatchObject({
+          size,
+          sha256: sha256(bytes),
+          digests: { md5: createHash("md5").update(bytes).digest("hex") },
+        });
         const reader = await store.readStaged(object.place);
         const part = Buffer.alloc(100);
         expect(await reader.read(part, size - 50)).toBe(50);
         expect(part.subarray(0, 50)).toEqual(bytes.subarray(size - 50));
         await object.publish();
         expect(sha256(await bytesOf(await store.open(object.sha256)))).toBe(object.sha256);
-        expect((await bytesOf(await store.open(object.sha256, { start: 3 * MIB, end: 4 * MIB }))).equals(bytes.subarray(3 * MIB, 4 * MIB + 1))).toBe(true);
-        expect(await keysOf(server, location, "registry/objects/")).toContain(`registry/objects/${object.sha256.slice(0, 2)}/${object.sha256.slice(2)}`);
+        expect(
+          (await bytesOf(await store.open(object.sha256, { start: 3 * MIB, end: 4 * MIB }))).equals(
+            bytes.subarray(3 * MIB, 4 * MIB + 1),
+          ),
+        ).toBe(true);
+        expect(await keysOf(server, location, "registry/objects/")).toContain(
+          `registry/objects/${object.sha256.slice(0, 2)}/${object.sha256.slice(2)}`,
+        );
         expect(await staged()).toEqual([]);
       }
     });
@@ -92,20 +133,31 @@ for (const { make, missing, start } of S3_MAKES) {
 
     it("leaves neither an object nor parts of an upload that fails in its middle", async () => {
       const uploads = watchUploads();
-      const failing = Readable.from((function* () {
-        for (let at = 0; at < 12; at++) yield randomBytes(MIB);
-        throw new Error("line is dead");
-      })());
+      const failing = Readable.from(
+        (function* () {
+          for (let at = 0; at < 12; at++) yield randomBytes(MIB);
+          throw new Error("line is dead");
+        })(),
+      );
       await expect(store.stage(failing)).rejects.toThrow("line is dead");
-      await expect(store.stage(pieces(randomBytes(12 * MIB), MIB), { limit: 11 * MIB, limitName: "MAX_UPLOAD_BYTES" })).rejects.toMatchObject({ code: "TOO_LARGE" });
+      await expect(
+        store.stage(pieces(randomBytes(12 * MIB), MIB), {
+          limit: 11 * MIB,
+          limitName: "MAX_UPLOAD_BYTES",
+        }),
+      ).rejects.toMatchObject({ code: "TOO_LARGE" });
       const given = new AbortController();
-      const endless = Readable.from((function* () {
-        for (let at = 0; ; at++) {
-          if (at === 12) given.abort(new Error("no longer wanted"));
-          yield randomBytes(MIB);
-        }
-      })());
-      await expect(store.stage(endless, { signal: given.signal })).rejects.toThrow("no longer wanted");
+      const endless = Readable.from(
+        (function* () {
+          for (let at = 0; ; at++) {
+            if (at === 12) given.abort(new Error("no longer wanted"));
+            yield randomBytes(MIB);
+          }
+        })(),
+      );
+      await expect(store.stage(endless, { signal: given.signal })).rejects.toThrow(
+        "no longer wanted",
+      );
       expect(endless.destroyed).toBe(true);
       expect(await staged()).toEqual([]);
       expect(uploads).toHaveLength(3);
@@ -126,7 +178,9 @@ for (const { make, missing, start } of S3_MAKES) {
       const unmarked = keys.staged("00000000-0000-4000-8000-000000000001")!;
       const unmarkedId = await calls.startUpload(unmarked);
       await calls.putPart(unmarked, unmarkedId, 1, bytes, sha256(bytes));
-      const listed = (await calls.uploads(keys.staging)).some((upload) => upload.uploadId === unmarkedId);
+      const listed = (await calls.uploads(keys.staging)).some(
+        (upload) => upload.uploadId === unmarkedId,
+      );
       expect(listed).toBe(make !== "MinIO");
       expect(await store.removeStale(60_000)).toBe(0);
       expect(await partsOf(key, uploadId)).toBe(1);
@@ -148,12 +202,20 @@ for (const { make, missing, start } of S3_MAKES) {
     });
 
     it("gives an address that is good for a while, with type and name, and ranges", async () => {
-      expect(await store.address!("0".repeat(64), { type: "text/plain", disposition: "inline" })).toBeUndefined();
+      expect(
+        await store.address!("0".repeat(64), { type: "text/plain", disposition: "inline" }),
+      ).toBeUndefined();
       const object = await store.stage(Readable.from(["hello, world"]));
       await object.publish();
       const disposition = `attachment; filename="a_b.csv"; filename*=UTF-8''a%27b%20%C3%A9.csv`;
-      const address = await openS3Objects({ ...location, presigned: 60_000 }).address!(object.sha256, { type: "text/csv; charset=utf-8", disposition });
-      const named = ({ headers }: Response) => [headers.get("content-type"), headers.get("content-disposition")];
+      const address = await openS3Objects({ ...location, presigned: 60_000 }).address!(
+        object.sha256,
+        { type: "text/csv; charset=utf-8", disposition },
+      );
+      const named = ({ headers }: Response) => [
+        headers.get("content-type"),
+        headers.get("content-disposition"),
+      ];
       const whole = await fetch(address!);
       expect([whole.status, await whole.text()]).toEqual([200, "hello, world"]);
       expect(named(whole)).toEqual(["text/csv; charset=utf-8", disposition]);
@@ -167,7 +229,12 @@ for (const { make, missing, start } of S3_MAKES) {
 
     it("makes its bucket only where it may, and says what is missing in one line", async () => {
       const absent = locationOf(server, `absent-${Date.now()}`);
-      await expect(prepareBucket(absent, false)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringMatching(new RegExp(`^[^\\n]*no bucket ${absent.bucket}; [^\\n]*S3_CREATE_BUCKET=yes[^\\n]*$`)) });
+      await expect(prepareBucket(absent, false)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringMatching(
+          new RegExp(`^[^\\n]*no bucket ${absent.bucket}; [^\\n]*S3_CREATE_BUCKET=yes[^\\n]*$`),
+        ),
+      });
       await Promise.all([prepareBucket(absent, true), prepareBucket(absent, true)]);
       await openS3Objects(absent).health();
       await prepareBucket(absent, false);
@@ -175,10 +242,25 @@ for (const { make, missing, start } of S3_MAKES) {
 
     it("refuses wrong credentials in one line that does not show them", async () => {
       const wrong = { ...location, secretKey: "an-entirely-wrong-key" };
-      for (const attempt of [() => prepareBucket(wrong, true), () => openS3Objects(wrong).health(), () => openS3Objects(wrong).stage(Readable.from(["x"])), () => openS3Objects(wrong).size("0".repeat(64))]) {
-        const error = await attempt().then(() => undefined, (caught: Error) => caught);
-        expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringMatching(/^[^\n]*refuses the credentials[^\n]*S3_SECRET_KEY[^\n]*$/) });
-        expect(JSON.stringify([error, error!.stack, error!.cause])).not.toMatch(/entirely-wrong|Signature=|StringToSign/);
+      for (const attempt of [
+        () => prepareBucket(wrong, true),
+        () => openS3Objects(wrong).health(),
+        () => openS3Objects(wrong).stage(Readable.from(["x"])),
+        () => openS3Objects(wrong).size("0".repeat(64)),
+      ]) {
+        const error = await attempt().then(
+          () => undefined,
+          (caught: Error) => caught,
+        );
+        expect(error).toMatchObject({
+          code: "STORE_UNAVAILABLE",
+          message: expect.stringMatching(
+            /^[^\n]*refuses the credentials[^\n]*S3_SECRET_KEY[^\n]*$/,
+          ),
+        });
+        expect(JSON.stringify([error, error!.stack, error!.cause])).not.toMatch(
+          /entirely-wrong|Signature=|StringToSign/,
+        );
       }
     });
 
@@ -197,7 +279,11 @@ for (const { make, missing, start } of S3_MAKES) {
     /** How many parts the server holds of an upload; `undefined` when it knows no such upload. */
     async function partsOf(key: string, uploadId: string): Promise<number | undefined> {
       try {
-        return ((await (clientOf(server) as unknown as { listParts(...of: string[]): Promise<unknown[]> }).listParts(location.bucket, key, uploadId))).length;
+        return (
+          await (
+            clientOf(server) as unknown as { listParts(...of: string[]): Promise<unknown[]> }
+          ).listParts(location.bucket, key, uploadId)
+        ).length;
       } catch (error) {
         expect(error).toMatchObject({ code: "NoSuchUpload" });
         return undefined;

@@ -6,20 +6,34 @@ describe("a thread that is asked", () => {
   let thread: AskedThread<string, string>;
   beforeEach(() => {
     log = [];
-    thread = new AskedThread("echo", "../../test/support/threads/echo-thread", {}, (message) => log.push(message));
+    thread = new AskedThread("echo", "../../test/support/threads/echo-thread", {}, (message) =>
+      log.push(message),
+    );
   });
   afterEach(() => thread.close());
   const AWAY = { code: "STORE_UNAVAILABLE" };
 
   test("answers one after the other, and tells why it does not", async () => {
     expect(await Promise.all([thread.ask("a"), thread.ask("b")])).toEqual(["a 1", "b 2"]);
-    await expect(thread.ask("refuse")).rejects.toMatchObject({ code: "QUERY_MEMORY", status: 503, message: "too much" });
+    await expect(thread.ask("refuse")).rejects.toMatchObject({
+      code: "QUERY_MEMORY",
+      status: 503,
+      message: "too much",
+    });
     expect(await thread.ask("c")).toBe("c 3");
   });
 
   test("is another one after it failed: who asked is told, those that wait are answered", async () => {
-    const answers = await Promise.allSettled(["a", "throw", "b", "exit", "c"].map((question) => thread.ask(question)));
-    expect(answers).toMatchObject([{ value: "a 1" }, { reason: AWAY }, { value: "b 1" }, { reason: AWAY }, { value: "c 1" }]);
+    const answers = await Promise.allSettled(
+      ["a", "throw", "b", "exit", "c"].map((question) => thread.ask(question)),
+    );
+    expect(answers).toMatchObject([
+      { value: "a 1" },
+      { reason: AWAY },
+      { value: "b 1" },
+      { reason: AWAY },
+      { value: "c 1" },
+    ]);
     expect(log).toEqual(["The echo thread failed: as it was told to"]);
   });
 

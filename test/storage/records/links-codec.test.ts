@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { packLinks, unpackLinks } from "../../../src/storage/records/codecs.js";
 
-const links = (count: number) => Array.from({ length: count }, (_, index) => ({ predicate: "evi:used", target: `ark:99999/é-${index}`, targetKey: `ark:99999/é${index}` }));
+const links = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    predicate: "evi:used",
+    target: `ark:99999/é-${index}`,
+    targetKey: `ark:99999/é${index}`,
+  }));
 
 describe("links between threads", () => {
   it("stay a list while they are few, and come back the same when they are many", () => {

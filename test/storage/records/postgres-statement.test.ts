@@ -1,7 +1,11 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Analyzer } from "../../../src/storage/records/postgres/search/analyzer.js";
-import { Database, statement, type Value } from "../../../src/storage/records/postgres/statement.js";
+import {
+  Database,
+  statement,
+  type Value,
+} from "../../../src/storage/records/postgres/statement.js";
 import { isOutage } from "../../../src/storage/records/postgres/statement-error.js";
 import { isStorableText } from "../../../src/storage/records/text.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
@@ -12,24 +16,67 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
   const said: string[] = [];
   beforeAll(async () => {
     server = await PostgresServer.start(["fsync=off"]);
-    database = new Database({ url: server.url(), pool: 2, timeout: 10_000, connectTimeout: 3_000, log: (message) => said.push(message) });
+    database = new Database({
+      url: server.url(),
+      pool: 2,
+      timeout: 10_000,
+      connectTimeout: 3_000,
+      log: (message) => said.push(message),
+    });
   });
   afterAll(async () => {
     await database?.close();
     await server?.stop();
   });
 
-  const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom("'", '"', "\\", "{", "}", ",", "NULL", "\n", "\0", "\ud800", "é", "\u{1f600}", "$1") }));
-  const ECHO = statement<[string | null, number | null, Uint8Array | null, boolean | null]>("SELECT $1::text, $2::bigint, $3::bytea, $4::boolean");
-  const LIST = statement<[number, string | null]>("SELECT v.place, v.item FROM unnest($1::text[]) WITH ORDINALITY AS v (item, place) ORDER BY v.place");
+  const anyText = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.string({
+      unit: fc.constantFrom(
+        "'",
+        '"',
+        "\\",
+        "{",
+        "}",
+        ",",
+        "NULL",
+        "\n",
+        "\0",
+        "\ud800",
+        "é",
+        "\u{1f600}",
+        "$1",
+      ),
+    }),
+  );
+  const ECHO = statement<[string | null, number | null, Uint8Array | null, boolean | null]>(
+    "SELECT $1::text, $2::bigint, $3::bytea, $4::boolean",
+  );
+  const LIST = statement<[number, string | null]>(
+    "SELECT v.place, v.item FROM unnest($1::text[]) WITH ORDINALITY AS v (item, place) " +
+      "ORDER BY v.place",
+  );
   const NUMBERS = statement<[number]>("SELECT v FROM unnest($1::bigint[]) AS v");
 
   test("give back what they were given, or refuse it", async () => {
-    await fc.assert(fc.asyncProperty(anyText, fc.maxSafeInteger(), fc.uint8Array(), fc.option(fc.boolean()), async (text, number, bytes, flag) => {
-      const echoed = database.query(ECHO, [text, number, bytes, flag]);
-      if (isStorableText(text)) expect(await echoed).toEqual([[text, number, bytes, flag]]);
-      else await expect(echoed).rejects.toMatchObject({ code: "VALUE", message: expect.stringMatching(/NUL or a lone surrogate/) });
-    }), { numRuns: 150 });
+    await fc.assert(
+      fc.asyncProperty(
+        anyText,
+        fc.maxSafeInteger(),
+        fc.uint8Array(),
+        fc.option(fc.boolean()),
+        async (text, number, bytes, flag) => {
+          const echoed = database.query(ECHO, [text, number, bytes, flag]);
+          if (isStorableText(text)) expect(await echoed).toEqual([[text, number, bytes, flag]]);
+          else
+            await expect(echoed).rejects.toMatchObject({
+              code: "VALUE",
+              message: expect.stringMatching(/NUL or a lone surrogate/),
+            });
+        },
+      ),
+      { numRuns: 150 },
+    );
   });
 
   test("go over connections that may be told something when they are given up already", async () => {
@@ -46,50 +93,106 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     await session.query(ECHO, ["a", 1, null, true]);
     // What a pooler does that gives each transaction any session of the server.
     await session.exec("DEALLOCATE ALL");
-    const lost = await session.query(ECHO, ["a", 1, null, true]).then(() => undefined, (error: unknown) => error);
+    const lost = await session.query(ECHO, ["a", 1, null, true]).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     expect(lost).toMatchObject({ code: "26000", message: expect.stringContaining(said) as string });
     expect(isOutage(lost)).toBe(true);
     await session.exec(`PREPARE ${JSON.stringify(LIST.name)} AS SELECT 1`);
-    await expect(session.query(LIST, [[]])).rejects.toMatchObject({ code: "42P05", message: expect.stringContaining(said) as string });
+    await expect(session.query(LIST, [[]])).rejects.toMatchObject({
+      code: "42P05",
+      message: expect.stringContaining(said) as string,
+    });
     session.release(true);
   });
 
   test("take lists whatever stands in them", async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.option(anyText.filter(isStorableText))), async (items) => {
-      expect((await database.query(LIST, [items])).map(([, item]) => item)).toEqual(items);
-    }), { numRuns: 100 });
-    expect(await database.query(NUMBERS, [[1, -(2 ** 53 - 1), 0]])).toEqual([[1], [-(2 ** 53 - 1)], [0]]);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.option(anyText.filter(isStorableText))), async (items) => {
+        expect((await database.query(LIST, [items])).map(([, item]) => item)).toEqual(items);
+      }),
+      { numRuns: 100 },
+    );
+    expect(await database.query(NUMBERS, [[1, -(2 ** 53 - 1), 0]])).toEqual([
+      [1],
+      [-(2 ** 53 - 1)],
+      [0],
+    ]);
   });
 
   test("refuse what cannot be kept exactly, and go on", async () => {
-    for (const value of [Number.NaN, Infinity, 2 ** 53, undefined, {}, 1n, Symbol("x"), [["nested"]], [{}], ["\0"], [2 ** 53]]) {
-      await expect(database.query(statement("SELECT $1"), [value as Value])).rejects.toMatchObject({ code: "VALUE" });
+    for (const value of [
+      Number.NaN,
+      Infinity,
+      2 ** 53,
+      undefined,
+      {},
+      1n,
+      Symbol("x"),
+      [["nested"]],
+      [{}],
+      ["\0"],
+      [2 ** 53],
+    ]) {
+      await expect(database.query(statement("SELECT $1"), [value as Value])).rejects.toMatchObject({
+        code: "VALUE",
+      });
     }
     await expect(database.query(ECHO, ["a"])).rejects.toMatchObject({ code: "PARAMETERS" });
-    await expect(database.query(statement("SELECT nothing FROM nowhere"))).rejects.toMatchObject({ code: "42P01" });
-    await expect(database.query(statement<[number]>("SELECT 9007199254740993::bigint"))).rejects.toMatchObject({ code: "VALUE" });
-    await expect(database.query(statement<[number]>("SELECT 1 / $1::int"), [0])).rejects.toMatchObject({ code: "22012" });
+    await expect(database.query(statement("SELECT nothing FROM nowhere"))).rejects.toMatchObject({
+      code: "42P01",
+    });
+    await expect(
+      database.query(statement<[number]>("SELECT 9007199254740993::bigint")),
+    ).rejects.toMatchObject({ code: "VALUE" });
+    await expect(
+      database.query(statement<[number]>("SELECT 1 / $1::int"), [0]),
+    ).rejects.toMatchObject({ code: "22012" });
     expect(await database.query(statement<[number]>("SELECT 1"))).toEqual([[1]]);
   });
 
   test("of a transaction that failed cannot be committed unnoticed", async () => {
-    await expect(database.transaction("", async (session) => {
-      await session.query(statement("SELECT 1 / 0")).catch(() => {});
-    })).rejects.toMatchObject({ code: "25P02" });
-    expect(await database.transaction("READ ONLY", (session) => session.query(statement<[number]>("SELECT 2")))).toEqual([[2]]);
+    await expect(
+      database.transaction("", async (session) => {
+        await session.query(statement("SELECT 1 / 0")).catch(() => {});
+      }),
+    ).rejects.toMatchObject({ code: "25P02" });
+    expect(
+      await database.transaction("READ ONLY", (session) =>
+        session.query(statement<[number]>("SELECT 2")),
+      ),
+    ).toEqual([[2]]);
   });
 
   test("hold any text as a search vector", async () => {
     const analyzer = new Analyzer();
     const field = fc.oneof(anyText.filter(isStorableText), fc.lorem({ maxCount: 60 }));
-    await fc.assert(fc.asyncProperty(fc.record({ name: field, description: field, keywords: field, other: field }), async (text) => {
-      const { vector, stems } = analyzer.analyze([text])[0]!;
-      expect(await database.query(statement<[number]>("SELECT length($1::tsvector)"), [vector])).toEqual([[stems.length]]);
-    }), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ name: field, description: field, keywords: field, other: field }),
+        async (text) => {
+          const { vector, stems } = analyzer.analyze([text])[0]!;
+          expect(
+            await database.query(statement<[number]>("SELECT length($1::tsvector)"), [vector]),
+          ).toEqual([[stems.length]]);
+        },
+      ),
+      { numRuns: 60 },
+    );
     const words = Array.from({ length: 60_000 }, (_, i) => `word${i}${"x".repeat(20)}`).join(" ");
-    const { vector } = analyzer.analyze([{ name: "", description: words, keywords: "", other: "" }])[0]!;
-    expect((await database.query(statement<[number]>("SELECT length($1::tsvector)"), [vector]))[0]![0]).toBeGreaterThan(10_000);
-    expect(analyzer.stemsOf(["imaging", "Images".toLowerCase(), "café", "123"])).toEqual(["imag", "imag", "cafe", "123"]);
+    const { vector } = analyzer.analyze([
+      { name: "", description: words, keywords: "", other: "" },
+    ])[0]!;
+    expect(
+      (await database.query(statement<[number]>("SELECT length($1::tsvector)"), [vector]))[0]![0],
+    ).toBeGreaterThan(10_000);
+    expect(analyzer.stemsOf(["imaging", "Images".toLowerCase(), "café", "123"])).toEqual([
+      "imag",
+      "imag",
+      "cafe",
+      "123",
+    ]);
     analyzer.close();
   });
 });

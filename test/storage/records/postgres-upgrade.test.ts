@@ -7,14 +7,27 @@ import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 
 const OURS = MIGRATIONS.length;
 /** What a node of a newer version does at its start: under the lock that all writers take. */
-const upgrade = (change: string, needs: number, held = 0): string => `BEGIN; SELECT version FROM arkgraph_schema FOR UPDATE; SELECT 1 FROM counter FOR UPDATE; ${change};
-  SELECT pg_sleep(${held}); UPDATE arkgraph_schema SET version = ${OURS + 1}; UPDATE schema_needs SET version = ${needs}; COMMIT`;
+const upgrade = (change: string, needs: number, held = 0): string =>
+  `BEGIN; SELECT version FROM arkgraph_schema FOR UPDATE; SELECT 1 FROM counter FOR UPDATE; ` +
+  `${change};
+  SELECT pg_sleep(${held}); UPDATE arkgraph_schema SET version = ${OURS + 1}; UPDATE ` +
+  `schema_needs SET version = ${needs}; COMMIT`;
 /** Old nodes do not fill the column, and there is no default. */
-const BREAKING = "ALTER TABLE text ADD COLUMN language text NOT NULL DEFAULT ''; ALTER TABLE text ALTER COLUMN language DROP DEFAULT";
+const BREAKING =
+  "ALTER TABLE text ADD COLUMN language text NOT NULL DEFAULT ''; ALTER TABLE text ALTER " +
+  "COLUMN language DROP DEFAULT";
 const HARMLESS = "CREATE TABLE later (id bigint PRIMARY KEY)";
-const TOO_NEW = { ...AWAY, message: expect.stringMatching(new RegExp(`schema ${OURS + 1} by a newer version, and this version knows schema ${OURS}`)) as string };
+const TOO_NEW = {
+  ...AWAY,
+  message: expect.stringMatching(
+    new RegExp(`schema ${OURS + 1} by a newer version, and this version knows schema ${OURS}`),
+  ) as string,
+};
 
-/** As nodes do at their start: a writer that had begun may wait for the upgrade while the upgrade waits for it. */
+/**
+ * As nodes do at their start: a writer that had begun may wait for the upgrade while the upgrade
+ * waits for it.
+ */
 async function untilDone(change: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -26,109 +39,218 @@ async function untilDone(change: () => Promise<unknown>): Promise<void> {
   }
 }
 
-describe.skipIf(!hasPostgres)("a database that a newer version upgrades while nodes of this one run", () => {
-  let server: PostgresServer;
-  let log: string[];
-  const nodes = new Nodes();
-  beforeAll(async () => {
-    server = await PostgresServer.start(["fsync=off"]);
-  });
-  afterEach(() => nodes.close());
-  afterAll(() => server?.stop());
+describe.skipIf(!hasPostgres)(
+  "a database that a newer version upgrades while nodes of this one run",
+  () => {
+    let server: PostgresServer;
+    let log: string[];
+    const nodes = new Nodes();
+    beforeAll(async () => {
+      server = await PostgresServer.start(["fsync=off"]);
+    });
+    afterEach(() => nodes.close());
+    afterAll(() => server?.stop());
 
-  async function running(poll: number): Promise<[node: Node, url: string]> {
-    const url = await server.schema();
-    log = [];
-    const node = await nodes.open(url, { poll, log: (message) => log.push(message) });
-    await write(node, create("ark:99999/before"));
-    return [node, url];
-  }
-
-  test("is neither written nor read by them where the change breaks them, and they say which versions these are", async () => {
-    const [node, url] = await running(50);
-    await server.sql(upgrade(BREAKING, OURS + 1), url);
-    await expect(write(node, create("ark:99999/after"))).rejects.toMatchObject(TOO_NEW);
-    await expect.poll(() => node.find("ark:99999/before").then(() => undefined, (error: unknown) => error)).toMatchObject(TOO_NEW);
-    for (const asked of [node.health(), node.sequence(), node.lease("sweep", "n", 1000), node.unfinished()]) await expect(asked).rejects.toMatchObject(TOO_NEW);
-    await pause(200);
-    expect(log.filter((line) => line.includes("newer version"))).toHaveLength(1);
-    expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
-    await expect(nodes.open(url)).rejects.toMatchObject(TOO_NEW);
-  });
-
-  test("takes no write of theirs that waits while it is upgraded, or comes before they look", async () => {
-    // They do not look by themselves: only the transactions do.
-    const [node, url] = await running(3_600_000);
-    const upgraded = server.sql(upgrade("CREATE TABLE later (id bigint PRIMARY KEY)", OURS + 1, 1), url);
-    await expect.poll(() => server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).toBe("1");
-    const waiting = Promise.allSettled([1, 2, 3].map((number) => write(node, create(`ark:99999/waiting-${number}`))));
-    await upgraded;
-    for (const result of await waiting) expect(result).toMatchObject({ status: "rejected", reason: TOO_NEW });
-    await expect(node.setSetting("a", "b")).rejects.toMatchObject(TOO_NEW);
-    expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
-  });
-
-  test("loses nothing of many writes that meet the upgrade: those answered are there, the others are not", async () => {
-    const [node, url] = await running(50);
-    // Writes go on until one begins after the upgrade, however long that waits for the writes before it.
-    const writes: Promise<unknown>[] = [];
-    const answered: number[] = [];
-    const refused: unknown[] = [];
-    const begin = (): void => {
-      const number = writes.length;
-      writes.push(write(node, create(`ark:99999/busy-${number}`)).then(() => answered.push(number), (error: unknown) => refused.push(error)));
-    };
-    const beginning = setInterval(begin, 10);
-    try {
-      await pause(250);
-      await untilDone(() => server.sql(upgrade(BREAKING, OURS + 1), url));
-      begin();
-    } finally {
-      clearInterval(beginning);
-      await Promise.all(writes);
+    async function running(poll: number): Promise<[node: Node, url: string]> {
+      const url = await server.schema();
+      log = [];
+      const node = await nodes.open(url, { poll, log: (message) => log.push(message) });
+      await write(node, create("ark:99999/before"));
+      return [node, url];
     }
-    for (const error of refused) expect(error).toMatchObject(TOO_NEW);
-    expect(answered.length).toBeGreaterThan(0);
-    expect(refused.length).toBeGreaterThan(0);
-    expect((await server.sql("SELECT ark FROM record WHERE ark LIKE '%busy%' ORDER BY id", url)).split("\n").map((ark) => Number(ark.split("-")[1])).toSorted((a, b) => a - b)).toEqual(answered.toSorted((a, b) => a - b));
-  });
 
-  test("goes on with them, and lets more of them start, where the newer version says that it may", async () => {
-    const [node, url] = await running(50);
-    await server.sql(upgrade(HARMLESS, OURS), url);
-    await write(node, create("ark:99999/after"));
-    expect(await (await nodes.open(url)).find("ark:99999/after")).toMatchObject({ record: { ark: "ark:99999/after" } });
-    expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe(String(OURS + 1));
-    expect(log).toEqual([]);
-  });
+    test(
+      "is neither written nor read by them where the change breaks them, and they say which " +
+        "versions these are",
+      async () => {
+        const [node, url] = await running(50);
+        await server.sql(upgrade(BREAKING, OURS + 1), url);
+        await expect(write(node, create("ark:99999/after"))).rejects.toMatchObject(TOO_NEW);
+        await expect
+          .poll(() =>
+            node.find("ark:99999/before").then(
+              () => undefined,
+              (error: unknown) => error,
+            ),
+          )
+          .toMatchObject(TOO_NEW);
+        for (const asked of [
+          node.health(),
+          node.sequence(),
+          node.lease("sweep", "n", 1000),
+          node.unfinished(),
+        ])
+          await expect(asked).rejects.toMatchObject(TOO_NEW);
+        await pause(200);
+        expect(log.filter((line) => line.includes("newer version"))).toHaveLength(1);
+        expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
+        await expect(nodes.open(url)).rejects.toMatchObject(TOO_NEW);
+      },
+    );
 
-  test("of before version 6 loses the archives that hold what was deleted since, and no other", async () => {
-    const [node, url] = await running(50);
-    const archive = (letter: string) => ({ objects: [{ sha256: letter.repeat(64), size: 1, mediaType: "application/zip", name: "crate.zip", role: "archive" as const }] });
-    const content = { objects: [{ sha256: "c".repeat(64), size: 1, mediaType: "text/plain", name: "c.txt", role: "content" as const }] };
-    const crates = ["whole", "content", "member", "used", "again"].map((name) => `ark:99999/${name}`);
-    for (const [index, crate] of crates.entries()) await write(node, create(crate, { kind: "rocrate" }, archive("abdef"[index]!)), create(`${crate}/x`, {}, { crate, ...content }));
-    const [, ofContent, ofMember, used, again] = crates;
-    await node.commit(commitOf([], { uses: { crate: used!, arks: [`${ofContent}/x`] } }));
-    await write(node, replace(`${again}/x`, 1, {}, { objects: [], dropObjects: true }));
-    await write(node, replace(again!, 1, { kind: "rocrate" }, archive("9")));
-    const at = Date.UTC(2100, 0);
-    await server.sql(`UPDATE object_ref SET ended = 1, dropped = true WHERE name = 'c.txt' AND record = (SELECT id FROM record WHERE ark = '${ofContent}/x');
-      UPDATE revision SET at = ${at} WHERE record = (SELECT id FROM record WHERE ark = '${ofContent}/x');
-      UPDATE record SET deleted_at = ${at} WHERE ark = '${ofMember}/x'; UPDATE arkgraph_schema SET version = 5; UPDATE schema_needs SET version = 4`, url);
-    const next = await nodes.open(url);
-    expect(await Promise.all(crates.map(async (crate) => (await next.objectsOf(crate)).map(({ sha256 }) => sha256[0])))).toEqual([["a"], [], [], [], ["9"]]);
-  });
+    test("takes no write of theirs that waits while it is upgraded, or comes before they look", async () => {
+      // They do not look by themselves: only the transactions do.
+      const [node, url] = await running(3_600_000);
+      const upgraded = server.sql(
+        upgrade("CREATE TABLE later (id bigint PRIMARY KEY)", OURS + 1, 1),
+        url,
+      );
+      await expect
+        .poll(() =>
+          server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"),
+        )
+        .toBe("1");
+      const waiting = Promise.allSettled(
+        [1, 2, 3].map((number) => write(node, create(`ark:99999/waiting-${number}`))),
+      );
+      await upgraded;
+      for (const result of await waiting)
+        expect(result).toMatchObject({ status: "rejected", reason: TOO_NEW });
+      await expect(node.setSetting("a", "b")).rejects.toMatchObject(TOO_NEW);
+      expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
+    });
 
-  test("of the version before is brought up while its nodes write", async () => {
-    const [node, url] = await running(50);
-    // As version 2 left it; its nodes know nothing of what older ones need.
-    await server.sql("DROP TABLE schema_needs; DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; UPDATE arkgraph_schema SET version = 2", url);
-    const next = await nodes.open(url);
-    await Promise.all([write(node, create("ark:99999/old")), write(next, create("ark:99999/new"))]);
-    const { texts, to } = await next.changedTexts("m", "", 9);
-    expect(texts).toHaveLength(3);
-    expect(await next.keepVectors("m", { after: "", to: to!, vectors: [{ ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) }] })).toBe(true);
-    expect(await server.sql("SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n", url)).toBe(`${OURS}|${Math.max(...MIGRATIONS.map(({ needs }) => needs))}`);
-  });
-});
+    test(
+      "loses nothing of many writes that meet the upgrade: those answered are there, the " +
+        "others are not",
+      async () => {
+        const [node, url] = await running(50);
+        // Writes go on until one begins after the upgrade, however long that waits for the writes
+        // before it.
+        const writes: Promise<unknown>[] = [];
+        const answered: number[] = [];
+        const refused: unknown[] = [];
+        const begin = (): void => {
+          const number = writes.length;
+          writes.push(
+            write(node, create(`ark:99999/busy-${number}`)).then(
+              () => answered.push(number),
+              (error: unknown) => refused.push(error),
+            ),
+          );
+        };
+        const beginning = setInterval(begin, 10);
+        try {
+          await pause(250);
+          await untilDone(() => server.sql(upgrade(BREAKING, OURS + 1), url));
+          begin();
+        } finally {
+          clearInterval(beginning);
+          await Promise.all(writes);
+        }
+        for (const error of refused) expect(error).toMatchObject(TOO_NEW);
+        expect(answered.length).toBeGreaterThan(0);
+        expect(refused.length).toBeGreaterThan(0);
+        expect(
+          (await server.sql("SELECT ark FROM record WHERE ark LIKE '%busy%' ORDER BY id", url))
+            .split("\n")
+            .map((ark) => Number(ark.split("-")[1]))
+            .toSorted((a, b) => a - b),
+        ).toEqual(answered.toSorted((a, b) => a - b));
+      },
+    );
+
+    test(
+      "goes on with them, and lets more of them start, where the newer version says that it " +
+        "may",
+      async () => {
+        const [node, url] = await running(50);
+        await server.sql(upgrade(HARMLESS, OURS), url);
+        await write(node, create("ark:99999/after"));
+        expect(await (await nodes.open(url)).find("ark:99999/after")).toMatchObject({
+          record: { ark: "ark:99999/after" },
+        });
+        expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe(String(OURS + 1));
+        expect(log).toEqual([]);
+      },
+    );
+
+    test("of before version 6 loses the archives that hold what was deleted since, and no other", async () => {
+      const [node, url] = await running(50);
+      const archive = (letter: string) => ({
+        objects: [
+          {
+            sha256: letter.repeat(64),
+            size: 1,
+            mediaType: "application/zip",
+            name: "crate.zip",
+            role: "archive" as const,
+          },
+        ],
+      });
+      const content = {
+        objects: [
+          {
+            sha256: "c".repeat(64),
+            size: 1,
+            mediaType: "text/plain",
+            name: "c.txt",
+            role: "content" as const,
+          },
+        ],
+      };
+      const crates = ["whole", "content", "member", "used", "again"].map(
+        (name) => `ark:99999/${name}`,
+      );
+      for (const [index, crate] of crates.entries())
+        await write(
+          node,
+          create(crate, { kind: "rocrate" }, archive("abdef"[index]!)),
+          create(`${crate}/x`, {}, { crate, ...content }),
+        );
+      const [, ofContent, ofMember, used, again] = crates;
+      await node.commit(commitOf([], { uses: { crate: used!, arks: [`${ofContent}/x`] } }));
+      await write(node, replace(`${again}/x`, 1, {}, { objects: [], dropObjects: true }));
+      await write(node, replace(again!, 1, { kind: "rocrate" }, archive("9")));
+      const at = Date.UTC(2100, 0);
+      await server.sql(
+        "UPDATE object_ref SET ended = 1, dropped = true WHERE name = 'c.txt' AND record = " +
+          "(SELECT id " +
+          `FROM record WHERE ark = '${ofContent}/x');
+      UPDATE revision SET at = ${at} WHERE record = (SELECT id FROM record WHERE ark = ` +
+          `'${ofContent}/x');
+      UPDATE record SET deleted_at = ${at} WHERE ark = '${ofMember}/x'; UPDATE arkgraph_schema ` +
+          `SET version = 5; UPDATE schema_needs SET version = 4`,
+        url,
+      );
+      const next = await nodes.open(url);
+      expect(
+        await Promise.all(
+          crates.map(async (crate) => (await next.objectsOf(crate)).map(({ sha256 }) => sha256[0])),
+        ),
+      ).toEqual([["a"], [], [], [], ["9"]]);
+    });
+
+    test("of the version before is brought up while its nodes write", async () => {
+      const [node, url] = await running(50);
+      // As version 2 left it; its nodes know nothing of what older ones need.
+      await server.sql(
+        "DROP TABLE schema_needs; DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE " +
+          "score; UPDATE arkgraph_schema SET version = 2",
+        url,
+      );
+      const next = await nodes.open(url);
+      await Promise.all([
+        write(node, create("ark:99999/old")),
+        write(next, create("ark:99999/new")),
+      ]);
+      const { texts, to } = await next.changedTexts("m", "", 9);
+      expect(texts).toHaveLength(3);
+      expect(
+        await next.keepVectors("m", {
+          after: "",
+          to: to!,
+          vectors: [
+            { ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) },
+          ],
+        }),
+      ).toBe(true);
+      expect(
+        await server.sql(
+          "SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n",
+          url,
+        ),
+      ).toBe(`${OURS}|${Math.max(...MIGRATIONS.map(({ needs }) => needs))}`);
+    });
+  },
+);

@@ -11,13 +11,19 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
   afterAll(() => server?.stop());
 
   recordStoreConformance("PostgreSQL", async () => {
-    const options = { url: await server.schema(), pool: 5, timeout: 20_000, connectTimeout: 5_000, poll: 100 };
+    const options = {
+      url: await server.schema(),
+      pool: 5,
+      timeout: 20_000,
+      connectTimeout: 5_000,
+      poll: 100,
+    };
     let store = await openPostgresRecordStore(options);
     return {
       store,
       async reopen() {
         await store.close();
-        return store = await openPostgresRecordStore(options);
+        return (store = await openPostgresRecordStore(options));
       },
       async destroy() {
         await store.close();

@@ -7,11 +7,18 @@ const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
 
 /** The same by its definition, without a bound. */
 function plain(a: string, b: string): number {
-  const table = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_unused, j) => (i === 0 ? j : j === 0 ? i : 0)));
+  const table = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_unused, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
   for (let i = 1; i <= a.length; i++) {
     for (let j = 1; j <= b.length; j++) {
-      table[i]![j] = Math.min(table[i - 1]![j]! + 1, table[i]![j - 1]! + 1, table[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) table[i]![j] = Math.min(table[i]![j]!, table[i - 2]![j - 2]! + 1);
+      table[i]![j] = Math.min(
+        table[i - 1]![j]! + 1,
+        table[i]![j - 1]! + 1,
+        table[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        table[i]![j] = Math.min(table[i]![j]!, table[i - 2]![j - 2]! + 1);
     }
   }
   return table[a.length]![b.length]!;
@@ -20,7 +27,8 @@ function plain(a: string, b: string): number {
 describe("the words one letter off", () => {
   it("have a letter less, more, another one, or two swapped", () => {
     const words = oneLetterOff("abca");
-    for (const word of ["abc", "aabca", "abcad", "zbca", "baca", "abac"]) expect(words, word).toContain(word);
+    for (const word of ["abc", "aabca", "abcad", "zbca", "baca", "abac"])
+      expect(words, word).toContain(word);
     expect(words).not.toContain("abca");
     for (const word of words) expect(distance("abca", word, 2), word).toBe(1);
     expect(new Set(words).size).toBe(words.length);
@@ -33,35 +41,65 @@ describe("the words one letter off", () => {
 
 describe("the distance of two spellings", () => {
   it("is what the definition says, up to the bound", () => {
-    fc.assert(fc.property(word, word, fc.nat(3), (a, b, most) => {
-      expect(distance(a, b, most)).toBe(Math.min(plain(a, b), most + 1));
-      expect(distance(a, b, most)).toBe(distance(b, a, most));
-    }));
-    expect([distance("microscope", "micorscope", 2), distance("cell", "cells", 1), distance("cell", "image", 2)]).toEqual([1, 1, 3]);
+    fc.assert(
+      fc.property(word, word, fc.nat(3), (a, b, most) => {
+        expect(distance(a, b, most)).toBe(Math.min(plain(a, b), most + 1));
+        expect(distance(a, b, most)).toBe(distance(b, a, most));
+      }),
+    );
+    expect([
+      distance("microscope", "micorscope", 2),
+      distance("cell", "cells", 1),
+      distance("cell", "image", 2),
+    ]).toEqual([1, 1, 3]);
   });
 });
 
 describe("the words of a query", () => {
   it("are those between other characters, each once, and stand in quotes", () => {
-    expect(wordsOf('Cell-counts OR "cell" ark:99999/x_y Größe')).toEqual(["cell", "counts", "or", "ark", "99999", "x", "y", "größe"]);
+    expect(wordsOf('Cell-counts OR "cell" ark:99999/x_y Größe')).toEqual([
+      "cell",
+      "counts",
+      "or",
+      "ark",
+      "99999",
+      "x",
+      "y",
+      "größe",
+    ]);
     expect(allOf([["a"], ["b", "c"], []])).toBe('("a") AND ("b" OR "c")');
     expect(anyOf(['a"b'])).toBe('"a""b"');
   });
 
   it("never hold a quote or an operator's sign, whatever is typed", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
-      for (const found of wordsOf(text)) expect(found).toMatch(/^[\p{L}\p{N}\p{Co}\p{M}\uFFFD]+$/u);
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        for (const found of wordsOf(text))
+          expect(found).toMatch(/^[\p{L}\p{N}\p{Co}\p{M}\uFFFD]+$/u);
+      }),
+    );
   });
 });
 
 describe("a marked text", () => {
   it("is cut where the marks are, also when it brings marks of its own", () => {
-    expect(partsOf("a \uFDD0b\uFDD1 c")).toEqual([{ text: "a ", found: false }, { text: "b", found: true }, { text: " c", found: false }]);
+    expect(partsOf("a \uFDD0b\uFDD1 c")).toEqual([
+      { text: "a ", found: false },
+      { text: "b", found: true },
+      { text: " c", found: false },
+    ]);
     expect(partsOf("nothing found")).toBeUndefined();
-    fc.assert(fc.property(fc.array(fc.constantFrom("x", "\uFDD0", "\uFDD1", "<")).map((parts) => parts.join("")), (text) => {
-      const parts = partsOf(text);
-      if (parts) expect(parts.map((part) => part.text).join("")).toBe(text.replace(/[\uFDD0\uFDD1]/g, ""));
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("x", "\uFDD0", "\uFDD1", "<")).map((parts) => parts.join("")),
+        (text) => {
+          const parts = partsOf(text);
+          if (parts)
+            expect(parts.map((part) => part.text).join("")).toBe(
+              text.replace(/[\uFDD0\uFDD1]/g, ""),
+            );
+        },
+      ),
+    );
   });
 });

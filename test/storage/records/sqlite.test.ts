@@ -12,7 +12,7 @@ recordStoreConformance("libSQL", async () => {
     store,
     async reopen() {
       await store.close();
-      return store = await openSqliteRecordStore({ file });
+      return (store = await openSqliteRecordStore({ file }));
     },
     async destroy() {
       await store.close();

@@ -11,14 +11,21 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
   let redis: RedisServer;
   const warnings: object[] = [];
   const links: RedisLink[] = [];
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(async () => {
     for (const link of links) link.close();
     await redis?.stop();
   });
 
   const open = async (url = redis.url): Promise<RedisLink> => {
-    const link = new RedisLink({ url, prefix: "test", timeout: 1000, log: { info() {}, warn: (fields, message) => void warnings.push({ ...fields, message }) } });
+    const link = new RedisLink({
+      url,
+      prefix: "test",
+      timeout: 1000,
+      log: { info() {}, warn: (fields, message) => void warnings.push({ ...fields, message }) },
+    });
     links.push(link);
     await link.reached();
     return link;
@@ -26,9 +33,17 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
   const node = async () => new RedisMemory(await open());
 
   it("a limit holds over all nodes, and tells when its window ends", async () => {
-    const [a, b] = [new RateLimit(3, "LOGIN_RATE", await node()), new RateLimit(3, "LOGIN_RATE", await node())];
+    const [a, b] = [
+      new RateLimit(3, "LOGIN_RATE", await node()),
+      new RateLimit(3, "LOGIN_RATE", await node()),
+    ];
     for (const limit of [a, b, a]) await limit.take("ada");
-    for (const limit of [a, b]) await expect(limit.take("ada")).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS", message: /LOGIN_RATE/, headers: { "Retry-After": expect.stringMatching(/^([1-5]\d|60|\d)$/) } });
+    for (const limit of [a, b])
+      await expect(limit.take("ada")).rejects.toMatchObject({
+        code: "TOO_MANY_REQUESTS",
+        message: /LOGIN_RATE/,
+        headers: { "Retry-After": expect.stringMatching(/^([1-5]\d|60|\d)$/) },
+      });
     await b.take("grace");
   });
 
@@ -43,45 +58,71 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
   it("a caller who waits on one node waits on all", async () => {
     const [a, b] = [new Penalties(MINUTE, await node()), new Penalties(MINUTE, await node())];
     a.strike("mallory");
-    await expect.poll(async () => (await node()).recall("penalty mallory")).toContain('"strikes":1');
+    await expect
+      .poll(async () => (await node()).recall("penalty mallory"))
+      .toContain('"strikes":1');
     await b.learn("mallory");
     b.strike("mallory");
-    await expect.poll(async () => (await node()).recall("penalty mallory")).toContain('"strikes":2');
+    await expect
+      .poll(async () => (await node()).recall("penalty mallory"))
+      .toContain('"strikes":2');
     await a.learn("mallory");
     expect(() => a.check("mallory")).toThrow(/SPARQL_PENALTY/);
   });
 
-  it("each node counts by itself while Redis is away, from where it was, and together again afterwards", async () => {
-    const memory = await node();
-    for (let n = 1; n <= 3; n++) expect((await memory.count("k", MINUTE)).count).toBe(n);
-    await redis.kill();
-    expect((await memory.count("k", MINUTE)).count).toBe(4);
-    expect(await memory.recall("k")).toBeNull();
-    await memory.remember("k", "v", 1000);
-    await redis.restart();
-    await expect.poll(async () => (await memory.count("other", MINUTE)).count > 0 && (await memory.recall("k2")) === null && (await (await node()).count("k", MINUTE)).count).toBeGreaterThan(0);
-    const second = await node();
-    const before = (await second.count("together", MINUTE)).count;
-    await expect.poll(async () => (await memory.count("together", MINUTE)).count).toBeGreaterThan(before);
-  });
+  it(
+    "each node counts by itself while Redis is away, from where it was, and together again " +
+      "afterwards",
+    async () => {
+      const memory = await node();
+      for (let n = 1; n <= 3; n++) expect((await memory.count("k", MINUTE)).count).toBe(n);
+      await redis.kill();
+      expect((await memory.count("k", MINUTE)).count).toBe(4);
+      expect(await memory.recall("k")).toBeNull();
+      await memory.remember("k", "v", 1000);
+      await redis.restart();
+      await expect
+        .poll(
+          async () =>
+            (await memory.count("other", MINUTE)).count > 0 &&
+            (await memory.recall("k2")) === null &&
+            (await (await node()).count("k", MINUTE)).count,
+        )
+        .toBeGreaterThan(0);
+      const second = await node();
+      const before = (await second.count("together", MINUTE)).count;
+      await expect
+        .poll(async () => (await memory.count("together", MINUTE)).count)
+        .toBeGreaterThan(before);
+    },
+  );
 
-  it("each outage is told of once, also that of a Redis that keeps its connections and does not answer", async () => {
-    const link = await open();
-    warnings.length = 0;
-    const mine = () => warnings.filter((line) => JSON.stringify(line).includes("cannot be reached")).length;
-    for (const [away, back] of [[() => redis.pause(), () => redis.resume()], [() => redis.kill(), () => redis.restart()], [() => redis.pause(), () => redis.resume()]] as const) {
-      const before = mine();
-      await away();
-      const memory = new RedisMemory(link);
-      for (let n = 0; n < 20; n++) await memory.count("k", MINUTE);
-      await expect.poll(() => link.ready).toBe(false);
-      // One for each of the links of these tests at most, however much is asked meanwhile.
-      expect(mine() - before).toBeLessThanOrEqual(links.length);
-      await back();
-      await expect.poll(() => link.ready, { timeout: 10_000 }).toBe(true);
-    }
-    expect(mine()).toBeGreaterThanOrEqual(3);
-  });
+  it(
+    "each outage is told of once, also that of a Redis that keeps its connections and does " +
+      "not answer",
+    async () => {
+      const link = await open();
+      warnings.length = 0;
+      const mine = () =>
+        warnings.filter((line) => JSON.stringify(line).includes("cannot be reached")).length;
+      for (const [away, back] of [
+        [() => redis.pause(), () => redis.resume()],
+        [() => redis.kill(), () => redis.restart()],
+        [() => redis.pause(), () => redis.resume()],
+      ] as const) {
+        const before = mine();
+        await away();
+        const memory = new RedisMemory(link);
+        for (let n = 0; n < 20; n++) await memory.count("k", MINUTE);
+        await expect.poll(() => link.ready).toBe(false);
+        // One for each of the links of these tests at most, however much is asked meanwhile.
+        expect(mine() - before).toBeLessThanOrEqual(links.length);
+        await back();
+        await expect.poll(() => link.ready, { timeout: 10_000 }).toBe(true);
+      }
+      expect(mine()).toBeGreaterThanOrEqual(3);
+    },
+  );
 
   it("a wrong password is told of without the password, and not without end", async () => {
     const link = await open();

@@ -2,11 +2,14 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /**
- * What to do with a connection whose client sends a certain text: cut it before the server gets that, or before the
- * client gets the answer; let nothing more through from then on, as if the client stood still; or let the server vanish
- * for all.
+ * What to do with a connection whose client sends a certain text: cut it before the server gets
+ * that, or before the client gets the answer; let nothing more through from then on, as if the
+ * client stood still; or let the server vanish for all.
  */
-export interface Cut { at: string; when: "before" | "after" | "still" | "gone" }
+export interface Cut {
+  at: string;
+  when: "before" | "after" | "still" | "gone";
+}
 
 /** Stands between a client and a server on loopback, and cuts a connection at a certain word. */
 export class CuttingProxy {
@@ -14,7 +17,10 @@ export class CuttingProxy {
   #last: { after: Buffer; words: Buffer } | undefined;
   readonly #sockets = new Set<Socket>();
 
-  private constructor(private readonly server: Server, private readonly target: number) {}
+  private constructor(
+    private readonly server: Server,
+    private readonly target: number,
+  ) {}
 
   static async start(target: number): Promise<CuttingProxy> {
     const server = createServer();
@@ -34,7 +40,10 @@ export class CuttingProxy {
     this.#cut = cut;
   }
 
-  /** To the next message that ends with certain bytes these words are added, as a server does that ends in that moment. */
+  /**
+   * To the next message that ends with certain bytes these words are added, as a server does that
+   * ends in that moment.
+   */
   say(words: Buffer, after: Buffer): void {
     this.#last = { after, words };
   }
@@ -47,7 +56,8 @@ export class CuttingProxy {
   }
 
   #withLastWords(bytes: Buffer): Buffer {
-    if (!this.#last || !bytes.subarray(-this.#last.after.length).equals(this.#last.after)) return bytes;
+    if (!this.#last || !bytes.subarray(-this.#last.after.length).equals(this.#last.after))
+      return bytes;
     const { words } = this.#last;
     this.#last = undefined;
     return Buffer.concat([bytes, words]);
@@ -61,7 +71,10 @@ export class CuttingProxy {
   #serve(client: Socket): void {
     const server = connect(this.target, "127.0.0.1");
     let state: Cut["when"] | undefined;
-    for (const [socket, other] of [[client, server], [server, client]] as const) {
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
       this.#sockets.add(socket);
       socket.on("error", () => {});
       socket.on("close", () => {

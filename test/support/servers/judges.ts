@@ -15,7 +15,8 @@ export const maySkip = process.env["CI"] === undefined;
 const SCRIPTS = join(packageRoot, "test", "judges");
 const FOLDER = join(process.env["TEST_SERVERS"] ?? "", "judges");
 const NEEDS =
-  "python3 -m pip install --target FOLDER/judges -r test/judges/requirements.txt, with TEST_SERVERS=FOLDER";
+  "python3 -m pip install --target FOLDER/judges -r test/judges/requirements.txt, with " +
+  "TEST_SERVERS=FOLDER";
 const toolsInstalled =
   process.env["TEST_SERVERS"] !== undefined &&
   existsSync(join(FOLDER, "rocrate_validator")) &&
@@ -28,14 +29,18 @@ export function toolsMissing(): boolean {
   return !toolsInstalled;
 }
 
-const bundled = (name: string): string => join(packageRoot, "ontology", "contexts", `${name}.jsonld`);
+const bundled = (name: string): string =>
+  join(packageRoot, "ontology", "contexts", `${name}.jsonld`);
 /** The contexts that the crates name, with their files: the tools open no connection. */
 const CONTEXTS: Readonly<Record<string, string>> = Object.fromEntries([
   ...["1.0", "1.1", "1.2", "1.3"].map((version) => [
     `https://w3id.org/ro/crate/${version}/context`,
     bundled(`ro-crate-${version}`),
   ]),
-  ...["", "/context"].map((suffix) => [`https://w3id.org/ro/terms/workflow-run${suffix}`, bundled("workflow-run")]),
+  ...["", "/context"].map((suffix) => [
+    `https://w3id.org/ro/terms/workflow-run${suffix}`,
+    bundled("workflow-run"),
+  ]),
 ]);
 
 /**
@@ -49,9 +54,19 @@ export async function askTools<T>(script: string, index: object): Promise<T> {
     const [asked, answer] = [join(folder, "index.json"), join(folder, "answer.json")];
     await writeFile(asked, JSON.stringify({ contexts: CONTEXTS, ...index }));
     // A set of Python has another order in each process; what a tool finds must not depend on it.
-    const env = { ...process.env, PYTHONPATH: FOLDER, PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", HOME: folder };
+    const env = {
+      ...process.env,
+      PYTHONPATH: FOLDER,
+      PYTHONDONTWRITEBYTECODE: "1",
+      PYTHONHASHSEED: "0",
+      HOME: folder,
+    };
     const options = { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 };
-    await promisify(execFile)(findProgram("python3")!, [join(SCRIPTS, script), asked, answer], options);
+    await promisify(execFile)(
+      findProgram("python3")!,
+      [join(SCRIPTS, script), asked, answer],
+      options,
+    );
     return JSON.parse(await readFile(answer, "utf8")) as T;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -12,38 +12,73 @@ const run = promisify(execFile);
 
 /** Folder with these programs, the newest version first: where Debian keeps them, or on PATH. */
 function folderOf(...programs: string[]): string | undefined {
-  const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql").sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = [...versions.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(process.env["PATH"] ?? "").split(":")];
+  const versions = existsSync("/usr/lib/postgresql")
+    ? readdirSync("/usr/lib/postgresql").sort((a, b) => Number(b) - Number(a))
+    : [];
+  const folders = [
+    ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
+    ...(process.env["PATH"] ?? "").split(":"),
+  ];
   return folders.find((folder) => programs.every((program) => existsSync(join(folder, program))));
 }
 
-/** `TEST_POSTGRES` is the folder of another version's server; what talks to it comes from the one that is installed. */
+/**
+ * `TEST_POSTGRES` is the folder of another version's server; what talks to it comes from the one
+ * that is installed.
+ */
 const servers = process.env["TEST_POSTGRES"] || folderOf("initdb", "postgres");
 const clients = folderOf("psql", "pg_isready");
 /** Whether PostgreSQL is installed (Debian: `postgresql`). */
 export const hasPostgres = servers !== undefined && clients !== undefined;
 /** Path of another of its programs, such as `pgbench`; `undefined` where that is not installed. */
-export const postgresProgram = (name: string): string | undefined => (clients !== undefined && existsSync(join(clients, name)) ? join(clients, name) : undefined);
-// eslint-disable-next-line no-console
-if (!hasPostgres) console.warn("SKIPPED: PostgreSQL is not installed; apt-get install -y postgresql");
+export const postgresProgram = (name: string): string | undefined =>
+  clients !== undefined && existsSync(join(clients, name)) ? join(clients, name) : undefined;
+if (!hasPostgres)
+  // eslint-disable-next-line no-console
+  console.warn("SKIPPED: PostgreSQL is not installed; apt-get install -y postgresql");
 
-/** PostgreSQL does not run as root: there it runs as `nobody`, and in any case it ends with this process. */
+/**
+ * PostgreSQL does not run as root: there it runs as `nobody`, and in any case it ends with this
+ * process.
+ */
 const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
-const command = (program: string, args: string[]): [string, string[]] =>
-  ["setpriv", [...(asRoot ? ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"] : []), "--pdeathsig", "KILL", join(servers!, program), ...args]];
+const command = (program: string, args: string[]): [string, string[]] => [
+  "setpriv",
+  [
+    ...(asRoot ? ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"] : []),
+    "--pdeathsig",
+    "KILL",
+    join(servers!, program),
+    ...args,
+  ],
+];
 
 /** Empty data for a server that keeps them in this folder, which it may write to. */
 async function makeData(folder: string): Promise<string> {
   const data = join(folder, "data");
   if (asRoot) await chown(folder, NOBODY, NOBODY);
-  const [program, args] = command("initdb", ["-D", data, "-U", "arkgraph", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+  const [program, args] = command("initdb", [
+    "-D",
+    data,
+    "-U",
+    "arkgraph",
+    "-A",
+    "trust",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    "--no-sync",
+  ]);
   await run(program, args, { cwd: folder });
   return data;
 }
 
 let prepared: Promise<string> | undefined;
-/** The same, copied from what this process made once: that takes a third of the time. Only in a test run, which removes it. */
+/**
+ * The same, copied from what this process made once: that takes a third of the time. Only in a test
+ * run, which removes it.
+ */
 async function copyData(testRun: string, folder: string): Promise<void> {
   prepared ??= mkdtemp(join(testRun, "postgres-")).then(makeData);
   if (asRoot) await chown(folder, NOBODY, NOBODY);
@@ -55,10 +90,20 @@ export class PostgresServer {
   #process: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(private readonly folder: string, readonly port: number, private readonly settings: readonly string[]) {}
+  private constructor(
+    private readonly folder: string,
+    readonly port: number,
+    private readonly settings: readonly string[],
+  ) {}
 
-  /** @param settings of postgresql.conf, e.g. `fsync=off` @param disks that hold its data, and its log if that is on another one */
-  static async start(settings: readonly string[] = [], { data = tmpdir(), log }: { data?: string; log?: string } = {}): Promise<PostgresServer> {
+  /**
+   * @param settings of postgresql.conf, e.g. `fsync=off`
+   * @param disks that hold its data, and its log if that is on another one
+   */
+  static async start(
+    settings: readonly string[] = [],
+    { data = tmpdir(), log }: { data?: string; log?: string } = {},
+  ): Promise<PostgresServer> {
     const folder = await mkdtemp(join(data, "arkgraph-postgres-"));
     const testRun = process.env["TEST_RUN"];
     await (testRun === undefined ? makeData(folder) : copyData(testRun, folder));
@@ -77,9 +122,22 @@ export class PostgresServer {
 
   /** Starts the server on the data that is there. */
   async up(): Promise<void> {
-    // Shared memory as files of its data: segments of the system would outlive a server that is killed.
-    const all = [`port=${this.port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "shared_buffers=64MB", "dynamic_shared_memory_type=mmap", ...this.settings];
-    const [program, args] = command("postgres", ["-D", join(this.folder, "data"), ...all.flatMap((setting) => ["-c", setting])]);
+    // Shared memory as files of its data: segments of the system would outlive a server that is
+    // killed.
+    const all = [
+      `port=${this.port}`,
+      "listen_addresses=127.0.0.1",
+      "unix_socket_directories=",
+      "max_connections=200",
+      "shared_buffers=64MB",
+      "dynamic_shared_memory_type=mmap",
+      ...this.settings,
+    ];
+    const [program, args] = command("postgres", [
+      "-D",
+      join(this.folder, "data"),
+      ...all.flatMap((setting) => ["-c", setting]),
+    ]);
     const child = spawn(program, args, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     child.stderr!.on("data", (text: Buffer) => (said = (said + text.toString()).slice(-4000)));
@@ -93,7 +151,19 @@ export class PostgresServer {
   }
 
   async isUp(): Promise<boolean> {
-    return run(join(clients!, "pg_isready"), ["-h", "127.0.0.1", "-p", String(this.port), "-U", "arkgraph", "-d", "postgres"]).then(() => true, () => false);
+    return run(join(clients!, "pg_isready"), [
+      "-h",
+      "127.0.0.1",
+      "-p",
+      String(this.port),
+      "-U",
+      "arkgraph",
+      "-d",
+      "postgres",
+    ]).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Ends it as a power cut would: nobody is told, nothing is written. */
@@ -102,10 +172,16 @@ export class PostgresServer {
     this.#process = undefined;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
-    // The sessions are processes of their own; killed with the first, before any of them could act on its end.
-    const { stdout } = await run("ps", ["-o", "pid=", "--ppid", String(child.pid)]).catch(() => ({ stdout: "" }));
+    // The sessions are processes of their own; killed with the first, before any of them could act
+    // on its end.
+    const { stdout } = await run("ps", ["-o", "pid=", "--ppid", String(child.pid)]).catch(() => ({
+      stdout: "",
+    }));
     child.kill("SIGKILL");
-    for (const pid of stdout.split("\n").map(Number).filter((pid) => pid > 0)) {
+    for (const pid of stdout
+      .split("\n")
+      .map(Number)
+      .filter((pid) => pid > 0)) {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
@@ -137,7 +213,20 @@ export class PostgresServer {
 
   /** Runs SQL of the test's own. */
   async sql(sql: string, url = this.url()): Promise<string> {
-    return (await run(join(clients!, "psql"), ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql])).stdout.trim();
+    return (
+      await run(join(clients!, "psql"), [
+        "-X",
+        "-q",
+        "-A",
+        "-t",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "-d",
+        url,
+        "-c",
+        sql,
+      ])
+    ).stdout.trim();
   }
 
   async stop(): Promise<void> {

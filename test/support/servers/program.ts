@@ -4,15 +4,24 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a server may take to answer for the first time, on a machine that does other things as well (ms). */
+/**
+ * What a server may take to answer for the first time, on a machine that does other things as well
+ * (ms).
+ */
 const PATIENCE = 45_000;
 
-/** A server that runs until it is stopped, or the process that started it ends, however that ends. */
-export interface Program { readonly output: () => string; readonly ended: () => boolean; stop(): Promise<void> }
+/**
+ * A server that runs until it is stopped, or the process that started it ends, however that ends.
+ */
+export interface Program {
+  readonly output: () => string;
+  readonly ended: () => boolean;
+  stop(): Promise<void>;
+}
 
 /**
- * Below those that systems give to connections that go out: a port that was free a moment ago, or was a server's that is
- * started again, is not taken by one of these.
+ * Below those that systems give to connections that go out: a port that was free a moment ago, or
+ * was a server's that is started again, is not taken by one of these.
  */
 const [LOWEST, HIGHEST] = [10_000, 32_000];
 /** None is given twice. */
@@ -32,18 +41,30 @@ export async function freePorts(count: number): Promise<number[]> {
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    server
+      .once("error", () => resolve(false))
+      .listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 
 export const freePort = async (): Promise<number> => (await freePorts(1))[0]!;
 
 /** Starts a program that is killed when this process ends, also when this is killed itself. */
-export function startProgram(command: string, args: readonly string[], { env, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Program {
-  const child: ChildProcess = spawn("setpriv", ["--pdeathsig", "KILL", command, ...args], { ...(cwd === undefined ? {} : { cwd }), env: { PATH: process.env["PATH"], HOME: cwd, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  { env, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+): Program {
+  const child: ChildProcess = spawn("setpriv", ["--pdeathsig", "KILL", command, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
-  for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000)));
-  const ended = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000)));
+  const ended = () =>
+    child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
   child.on("error", (error) => (output += error.message));
   return {
     output: () => output,
@@ -59,13 +80,22 @@ export function startProgram(command: string, args: readonly string[], { env, cw
   };
 }
 
-/** Asks until it gets an answer. @throws with what the programs wrote when one ends before, or time is up */
-export async function untilReady(programs: readonly Program[], ask: () => Promise<boolean>): Promise<void> {
+/**
+ * Asks until it gets an answer.
+ * @throws with what the programs wrote when one ends before, or time is up
+ */
+export async function untilReady(
+  programs: readonly Program[],
+  ask: () => Promise<boolean>,
+): Promise<void> {
   for (const begun = Date.now(); ; await sleep(100)) {
     if (await ask().catch(() => false)) return;
     const ended = programs.some((program) => program.ended());
     if (!ended && Date.now() - begun < PATIENCE) continue;
     await Promise.all(programs.map((program) => program.stop()));
-    throw new Error(`a test server ${ended ? "ended" : `did not answer in ${PATIENCE} ms`}: ${programs.map((program) => program.output()).join("\n")}`);
+    throw new Error(
+      `a test server ${ended ? "ended" : `did not answer in ${PATIENCE} ms`}: ` +
+        `${programs.map((program) => program.output()).join("\n")}`,
+    );
   }
 }

@@ -9,7 +9,10 @@ import { freePort } from "./program.js";
 
 /** False, and said so, where Redis is not installed. */
 export const redisInstalled: boolean = spawnSync("redis-server", ["--version"]).status === 0;
-if (!redisInstalled) process.stderr.write("SKIPPED: no redis-server here; install the Debian package redis-server to run these tests.\n");
+if (!redisInstalled)
+  process.stderr.write(
+    "SKIPPED: no redis-server here; install the Debian package redis-server to run these tests.\n",
+  );
 
 interface RedisOptions {
   /** Keeps an append-only file, so that {@link RedisServer.restart} finds what was there. */
@@ -27,7 +30,11 @@ interface RedisOptions {
 
 /** A Redis of its own on a free port of this machine; it ends with the process that started it. */
 export class RedisServer {
-  private constructor(readonly port: number, private readonly folder: string, private readonly options: RedisOptions) {}
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+    private readonly options: RedisOptions,
+  ) {}
   private child: ChildProcess | undefined;
 
   get url(): string {
@@ -36,7 +43,11 @@ export class RedisServer {
   }
 
   static async start(options: RedisOptions = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), await mkdtemp(join(options.disk ?? tmpdir(), "arkgraph-redis-")), options);
+    const server = new RedisServer(
+      await freePort(),
+      await mkdtemp(join(options.disk ?? tmpdir(), "arkgraph-redis-")),
+      options,
+    );
     await server.restart();
     return server;
   }
@@ -44,13 +55,52 @@ export class RedisServer {
   /** Starts it where it was before: empty unless it is persistent. */
   async restart(): Promise<void> {
     const { persistent, fsync = "always", tls, password, replicaOf } = this.options;
-    const keep = persistent ? ["--appendonly", "yes", "--appendfsync", fsync] : ["--appendonly", "no"];
-    const doors = tls ? ["--port", "0", "--tls-port", String(this.port), "--tls-cert-file", tls.file, "--tls-key-file", tls.key, "--tls-ca-cert-file", tls.file, "--tls-auth-clients", "no"] : ["--port", String(this.port)];
-    const others = [...(password === undefined ? [] : ["--requirepass", password]), ...(replicaOf ? ["--replicaof", "127.0.0.1", String(replicaOf.port)] : [])];
-    const options = [...doors, ...others, "--bind", "127.0.0.1", "--dir", this.folder, "--save", "", ...keep, "--maxmemory-policy", "noeviction"];
+    const keep = persistent
+      ? ["--appendonly", "yes", "--appendfsync", fsync]
+      : ["--appendonly", "no"];
+    const doors = tls
+      ? [
+          "--port",
+          "0",
+          "--tls-port",
+          String(this.port),
+          "--tls-cert-file",
+          tls.file,
+          "--tls-key-file",
+          tls.key,
+          "--tls-ca-cert-file",
+          tls.file,
+          "--tls-auth-clients",
+          "no",
+        ]
+      : ["--port", String(this.port)];
+    const others = [
+      ...(password === undefined ? [] : ["--requirepass", password]),
+      ...(replicaOf ? ["--replicaof", "127.0.0.1", String(replicaOf.port)] : []),
+    ];
+    const options = [
+      ...doors,
+      ...others,
+      "--bind",
+      "127.0.0.1",
+      "--dir",
+      this.folder,
+      "--save",
+      "",
+      ...keep,
+      "--maxmemory-policy",
+      "noeviction",
+    ];
     // util-linux: the server gets the signal when this process is gone, however it went.
-    this.child = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...options], { stdio: "ignore" });
-    const client = new Redis(this.url, { lazyConnect: true, ...(tls && { tls: { ca: readFileSync(tls.file) } }), maxRetriesPerRequest: null, retryStrategy: () => 20 });
+    this.child = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...options], {
+      stdio: "ignore",
+    });
+    const client = new Redis(this.url, {
+      lazyConnect: true,
+      ...(tls && { tls: { ca: readFileSync(tls.file) } }),
+      maxRetriesPerRequest: null,
+      retryStrategy: () => 20,
+    });
     client.on("error", () => {});
     await client.connect().catch(() => {});
     await client.ping();

@@ -7,24 +7,43 @@ import { startSwift, swiftMissing } from "./swift.js";
 import type { S3Server } from "./s3-server.js";
 
 /**
- * Makes of S3 servers that tests run against; `missing` says why one cannot be started here. Garage is built for a
- * quarter of an hour: it is one of them where somebody did, and is not asked for.
+ * Makes of S3 servers that tests run against; `missing` says why one cannot be started here. Garage
+ * is built for a quarter of an hour: it is one of them where somebody did, and is not asked for.
  */
-export const S3_MAKES: readonly { make: string; missing: string | undefined; start(): Promise<S3Server> }[] = [
+export const S3_MAKES: readonly {
+  make: string;
+  missing: string | undefined;
+  start(): Promise<S3Server>;
+}[] = [
   { make: "MinIO", missing: minioMissing, start: () => startMinio() },
   { make: "Swift", missing: swiftMissing, start: startSwift },
-  ...(garageMissing === undefined ? [{ make: "Garage", missing: undefined, start: startGarage }] : []),
+  ...(garageMissing === undefined
+    ? [{ make: "Garage", missing: undefined, start: startGarage }]
+    : []),
 ];
 
 /** Says aloud what is skipped for want of a server. */
 export function sayMissing(): void {
-  for (const { make, missing } of S3_MAKES) if (missing !== undefined) process.emitWarning(`S3 tests on ${make} are SKIPPED: ${missing}`);
+  for (const { make, missing } of S3_MAKES)
+    if (missing !== undefined) process.emitWarning(`S3 tests on ${make} are SKIPPED: ${missing}`);
 }
 
 /** The bare client. */
-export function clientOf({ endpoint, accessKey, secretKey, region }: Pick<S3Server, "endpoint" | "accessKey" | "secretKey" | "region">): Client {
+export function clientOf({
+  endpoint,
+  accessKey,
+  secretKey,
+  region,
+}: Pick<S3Server, "endpoint" | "accessKey" | "secretKey" | "region">): Client {
   const { hostname, port } = new URL(endpoint);
-  return new Client({ endPoint: hostname, port: Number(port), useSSL: false, accessKey, secretKey, region });
+  return new Client({
+    endPoint: hostname,
+    port: Number(port),
+    useSSL: false,
+    accessKey,
+    secretKey,
+    region,
+  });
 }
 
 /** A new bucket, and where it is. */
@@ -34,13 +53,41 @@ export async function newBucket(server: S3Server): Promise<S3Location> {
   return locationOf(server, bucket);
 }
 
-export function locationOf({ endpoint, accessKey, secretKey, region }: Pick<S3Server, "endpoint" | "accessKey" | "secretKey" | "region">, bucket: string): S3Location {
-  return { endpoint, accessKey, secretKey, region, bucket, prefix: "registry/", partSize: 5 * 2 ** 20, timeout: 20_000, retries: 4, presigned: 0 };
+export function locationOf(
+  {
+    endpoint,
+    accessKey,
+    secretKey,
+    region,
+  }: Pick<S3Server, "endpoint" | "accessKey" | "secretKey" | "region">,
+  bucket: string,
+): S3Location {
+  return {
+    endpoint,
+    accessKey,
+    secretKey,
+    region,
+    bucket,
+    prefix: "registry/",
+    partSize: 5 * 2 ** 20,
+    timeout: 20_000,
+    retries: 4,
+    presigned: 0,
+  };
 }
 
 /** Every key of a bucket. */
-export async function keysOf(server: S3Server, { bucket }: S3Location, prefix = ""): Promise<string[]> {
+export async function keysOf(
+  server: S3Server,
+  { bucket }: S3Location,
+  prefix = "",
+): Promise<string[]> {
   const keys: string[] = [];
-  for await (const { name } of clientOf(server).listObjectsV2(bucket, prefix, true) as AsyncIterable<{ name: string }>) keys.push(name);
+  for await (const { name } of clientOf(server).listObjectsV2(
+    bucket,
+    prefix,
+    true,
+  ) as AsyncIterable<{ name: string }>)
+    keys.push(name);
   return keys;
 }

@@ -13,7 +13,10 @@ export interface Make {
   name: string;
   /** What must be installed for it. */
   needs: string;
-  /** The program and its arguments; `undefined` when it is not installed. @param folder for its data; empty at the first start */
+  /**
+   * The program and its arguments; `undefined` when it is not installed.
+   * @param folder for its data; empty at the first start
+   */
   command(port: number, folder: string): string[] | undefined;
   /** Paths of the endpoints. */
   query: string;
@@ -47,17 +50,28 @@ export class SparqlServer {
 
   /** Starts it, on the port and with the data of its last start; one that runs is left as it is. */
   async start(): Promise<this> {
-    if (this.#child && this.#child.exitCode === null && this.#child.signalCode === null) return this;
+    if (this.#child && this.#child.exitCode === null && this.#child.signalCode === null)
+      return this;
     this.#folder ??= await mkdtemp(join(tmpdir(), `arkgraph-${this.make.name.toLowerCase()}-`));
     this.#port ||= await freePort();
     const command = this.make.command(this.#port, this.#folder)!;
     // It dies with this process, however that ends.
-    const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", ...command], { stdio: ["ignore", "pipe", "pipe"], cwd: this.#folder });
-    child.stdout.on("data", (text: Buffer) => (this.log = (this.log + text.toString()).slice(-20_000)));
-    child.stderr.on("data", (text: Buffer) => (this.log = (this.log + text.toString()).slice(-20_000)));
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", ...command], {
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd: this.#folder,
+    });
+    child.stdout.on(
+      "data",
+      (text: Buffer) => (this.log = (this.log + text.toString()).slice(-20_000)),
+    );
+    child.stderr.on(
+      "data",
+      (text: Buffer) => (this.log = (this.log + text.toString()).slice(-20_000)),
+    );
     this.#child = child;
     for (const end = Date.now() + START; ; await pause(50)) {
-      if (child.exitCode !== null || Date.now() > end) throw new Error(`${this.make.name} did not start: ${this.log}`);
+      if (child.exitCode !== null || Date.now() > end)
+        throw new Error(`${this.make.name} did not start: ${this.log}`);
       if (await this.#answers()) return this;
     }
   }
@@ -106,14 +120,27 @@ export class SparqlServer {
   }
 
   async update(text: string): Promise<void> {
-    const answer = await fetch(this.updateUrl, { method: "POST", headers: { "Content-Type": "application/sparql-update" }, body: text });
+    const answer = await fetch(this.updateUrl, {
+      method: "POST",
+      headers: { "Content-Type": "application/sparql-update" },
+      body: text,
+    });
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   }
 
-  async query(text: string): Promise<{ boolean?: boolean; results: { bindings: Record<string, { value: string }>[] } }> {
-    const answer = await fetch(this.queryUrl, { method: "POST", headers: { "Content-Type": "application/sparql-query", Accept: "application/sparql-results+json" }, body: text });
+  async query(
+    text: string,
+  ): Promise<{ boolean?: boolean; results: { bindings: Record<string, { value: string }>[] } }> {
+    const answer = await fetch(this.queryUrl, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/sparql-query",
+        Accept: "application/sparql-results+json",
+      },
+      body: text,
+    });
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-    return await answer.json() as Awaited<ReturnType<SparqlServer["query"]>>;
+    return (await answer.json()) as Awaited<ReturnType<SparqlServer["query"]>>;
   }
 
   async clear(): Promise<void> {

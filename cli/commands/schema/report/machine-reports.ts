@@ -23,14 +23,19 @@ export class NdjsonReport implements Report {
   async finish(): Promise<void> {}
 }
 
-/** One document: `{"files":[{"file","errors":[…],"summary":{…}}],"valid":…}`, errors in the contract's order. */
+/**
+ * One document: `{"files":[{"file","errors":[…],"summary":{…}}],"valid":…}`, errors in the
+ * contract's order.
+ */
 export class JsonReport extends OrderedReport {
   private count = 0;
   private valid = true;
 
   protected async write(summary: TableSummary): Promise<void> {
     const { output } = this;
-    await output.write(`${this.count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`);
+    await output.write(
+      `${this.count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`,
+    );
     let first = true;
     for (const error of this.errors()) {
       const full = output.write(`${first ? "\n" : ",\n"}${JSON.stringify(error)}`);
@@ -77,31 +82,61 @@ export class SarifReport extends OrderedReport {
 
   private head(): string {
     if (this.count++ > 0) return ",\n";
-    const driver = { name: "arkgraph schema validate", rules: [{ id: "ParsingError", shortDescription: { text: "A row cannot be converted to the structure of the schema." } }] };
-    return `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":${JSON.stringify(driver)}},"columnKind":"unicodeCodePoints","results":[\n`;
+    const driver = {
+      name: "arkgraph schema validate",
+      rules: [
+        {
+          id: "ParsingError",
+          shortDescription: { text: "A row cannot be converted to the structure of the schema." },
+        },
+      ],
+    };
+    return (
+      `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":${JSON.stringify(driver)}},` +
+      `"columnKind":"unicodeCodePoints","results":[\n`
+    );
   }
 
   private result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
-    const uri = this.file === "standard input" ? "-" : this.file.split(/[\\/]/).map(encodeURIComponent).join("/");
+    const uri =
+      this.file === "standard input"
+        ? "-"
+        : this.file.split(/[\\/]/).map(encodeURIComponent).join("/");
     return {
       ruleId: keyword ?? "ParsingError",
       level: "error",
       message: { text: message },
-      locations: [{ physicalLocation: { artifactLocation: { uri }, ...(line > 0 ? { region: { startLine: line } } : {}) } }],
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri },
+            ...(line > 0 ? { region: { startLine: line } } : {}),
+          },
+        },
+      ],
       properties: { row, property, column: column < 0 ? null : column },
     };
   }
 }
 
-const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const data = (text: string): string =>
+  text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /** Workflow commands of GitHub Actions: one annotation for each error. */
 export class GithubReport extends OrderedReport {
   protected async write(): Promise<void> {
-    for (const { kind: { type, keyword }, line, row, message } of this.errors()) {
+    for (const {
+      kind: { type, keyword },
+      line,
+      row,
+      message,
+    } of this.errors()) {
       const title = keyword === null ? type : `${type} ${keyword}`;
-      const full = this.output.write(`::error file=${property(this.file)}${line > 0 ? `,line=${line}` : ""},title=${property(title)}::${data(`row ${row}: ${message}`)}\n`);
+      const full = this.output.write(
+        "::error " +
+          `file=${property(this.file)}${line > 0 ? `,line=${line}` : ""},title=${property(title)}::${data(`row ${row}: ${message}`)}\n`,
+      );
       if (full) await full;
     }
     await this.output.flush();

@@ -9,9 +9,10 @@ const IN_MEMORY = 1 << 20;
 const PIECE = 64 << 10;
 
 /**
- * Keeps errors until they can be written: the contract lists all parsing errors before the first validation error,
- * in a table as wide as its widest message, and there may be more of them than memory. Each is a line of its
- * own: row, line of the file, kind, column, detail. A detail is printable, so it holds neither tab nor line break.
+ * Keeps errors until they can be written: the contract lists all parsing errors before the first
+ * validation error, in a table as wide as its widest message, and there may be more of them than
+ * memory. Each is a line of its own: row, line of the file, kind, column, detail. A detail is
+ * printable, so it holds neither tab nor line break.
  */
 class Spool {
   private readonly kinds: ErrorKind[] = [];
@@ -32,21 +33,27 @@ class Spool {
       if (process.platform !== "win32") rmSync(folder, { recursive: true, force: true });
     }
     const bytes = Buffer.from(this.pending);
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.file.descriptor, bytes, at);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.file.descriptor, bytes, at);
     this.pending = "";
   }
 
   /** The errors in the order they were added; once. */
   *errors(): Generator<TableError> {
     for (const text of this.pieces()) {
-      for (let at = 0; at < text.length; ) {
+      for (let at = 0; at < text.length;) {
         const rowEnd = text.indexOf("\t", at);
         const lineEnd = text.indexOf("\t", rowEnd + 1);
         const kindEnd = text.indexOf("\t", lineEnd + 1);
         const columnEnd = text.indexOf("\t", kindEnd + 1);
         const end = text.indexOf("\n", columnEnd + 1);
         const kind = this.kinds[+text.slice(lineEnd + 1, kindEnd)]!;
-        yield new TableError(kind, +text.slice(at, rowEnd), +text.slice(rowEnd + 1, lineEnd), +text.slice(kindEnd + 1, columnEnd), text.slice(columnEnd + 1, end));
+        yield new TableError(
+          kind,
+          +text.slice(at, rowEnd),
+          +text.slice(rowEnd + 1, lineEnd),
+          +text.slice(kindEnd + 1, columnEnd),
+          text.slice(columnEnd + 1, end),
+        );
         at = end + 1;
       }
     }
@@ -61,7 +68,11 @@ class Spool {
     this.spill();
     const piece = Buffer.allocUnsafe(PIECE);
     let rest: Buffer = Buffer.alloc(0);
-    for (let position = 0, count = 0; (count = readSync(this.file.descriptor, piece, 0, PIECE, position)) > 0; position += count) {
+    for (
+      let position = 0, count = 0;
+      (count = readSync(this.file.descriptor, piece, 0, PIECE, position)) > 0;
+      position += count
+    ) {
       const bytes = Buffer.concat([rest, piece.subarray(0, count)]);
       const end = bytes.lastIndexOf(0x0a) + 1;
       yield bytes.toString("utf8", 0, end);
@@ -91,7 +102,10 @@ export interface Report {
   finish(): Promise<void>;
 }
 
-/** A report of each file's errors in the contract's order: parsing errors by row, then validation errors by row. */
+/**
+ * A report of each file's errors in the contract's order: parsing errors by row, then validation
+ * errors by row.
+ */
 export abstract class OrderedReport implements Report {
   protected file = "";
   #spools = spools();
@@ -132,12 +146,18 @@ export abstract class OrderedReport implements Report {
   }
 }
 
-const spools = (): Record<"ParsingError" | "ValidationError", Spool> => ({ ParsingError: new Spool(), ValidationError: new Spool() });
+const spools = (): Record<"ParsingError" | "ValidationError", Spool> => ({
+  ParsingError: new Spool(),
+  ValidationError: new Spool(),
+});
 
 /** Characters collected before they are written. */
 const BATCH = 64 << 10;
 
-/** Writes to a stream in large pieces, and waits when it is full. A reader that went away (`| head`) ends the process quietly. */
+/**
+ * Writes to a stream in large pieces, and waits when it is full. A reader that went away (`| head`)
+ * ends the process quietly.
+ */
 export class Output {
   private pending = "";
 

@@ -8,8 +8,15 @@ const YELLOW = "\u001b[33m";
 const GREEN = "\u001b[32m";
 const PLAIN = "\u001b[39m";
 
-/** Names come from the schema and may hold control characters, which would move the cursor or break the table. */
-const visible = (text: string): string => text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+/**
+ * Names come from the schema and may hold control characters, which would move the cursor or break
+ * the table.
+ */
+const visible = (text: string): string =>
+  text.replace(
+    /\p{Cc}/gu,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
 
 /** What the errors of a kind have in common in the table. */
 interface KindCells {
@@ -26,7 +33,11 @@ export class TableReport extends OrderedReport {
   private last = 0;
 
   /** @param several true when more than one file is checked: each is named then */
-  constructor(output: Output, private readonly several: boolean, private readonly coloured: boolean) {
+  constructor(
+    output: Output,
+    private readonly several: boolean,
+    private readonly coloured: boolean,
+  ) {
     super(output);
   }
 
@@ -55,7 +66,10 @@ export class TableReport extends OrderedReport {
 
   protected async write(summary: TableSummary): Promise<void> {
     const { output } = this;
-    if (summary.errors === 0) await output.write(`${this.several ? `${this.file}: ` : ""}${this.paint(GREEN, "Validation Success")}\n`);
+    if (summary.errors === 0)
+      await output.write(
+        `${this.several ? `${this.file}: ` : ""}${this.paint(GREEN, "Validation Success")}\n`,
+      );
     else await this.writeTable();
     await output.flush();
   }
@@ -64,16 +78,28 @@ export class TableReport extends OrderedReport {
     const { output, table, kinds } = this;
     table.widen(0, String(this.last).length);
     await output.write((this.several ? `${this.file}:\n` : "") + table.top());
-    const [rowWidth, typeWidth, keywordWidth, messageWidth] = table.widths as [number, number, number, number];
+    const [rowWidth, typeWidth, keywordWidth, messageWidth] = table.widths as [
+      number,
+      number,
+      number,
+      number,
+    ];
     const middles = new Map<ErrorKind, string>();
     for (const { kind, row, detail } of this.errors()) {
       let middle = middles.get(kind);
       if (middle === undefined) {
-        middle = ` | ${this.paint(kind.keyword === null ? RED : YELLOW, centred(kind.type, typeWidth))} | ${centred(kind.keyword ?? "None", keywordWidth)} | `;
+        middle =
+          " | " +
+          `${this.paint(kind.keyword === null ? RED : YELLOW, centred(kind.type, typeWidth))} ` +
+          `| ${centred(kind.keyword ?? "None", keywordWidth)} | `;
         middles.set(kind, middle);
       }
       const { before, after, width } = kinds[kind.id]!;
-      const full = output.write(`| ${centred(String(row), rowWidth)}${middle}${centred(before + detail + after, messageWidth, width + displayWidth(detail))} |\n`);
+      const full = output.write(
+        "| " +
+          `${centred(String(row), rowWidth)}${middle}${centred(before + detail + after, messageWidth, width + displayWidth(detail))} ` +
+          `|\n`,
+      );
       if (full) await full;
     }
     await output.write(table.bottom());
@@ -85,11 +111,31 @@ export class TableReport extends OrderedReport {
 }
 
 /** Counts by property and keyword; to standard error where standard output is for programs. */
-export async function writeSummary(file: string, summary: TableSummary, format: string, several: boolean): Promise<void> {
+export async function writeSummary(
+  file: string,
+  summary: TableSummary,
+  format: string,
+  several: boolean,
+): Promise<void> {
   const stream = format === "table" ? process.stdout : process.stderr;
   const { rows, errors, rowsWithErrors } = summary;
   const sorted = summary.counts.toSorted((a, b) => b.count - a.count);
-  const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
-  const counted = `${several ? `${file}: ` : ""}${plural(rows, "row")}, ${plural(errors, "error")} in ${plural(rowsWithErrors, "row")}\n`;
-  stream.write(counted + (errors === 0 ? "" : textTable(["property", "keyword", "errors"], sorted.map(({ property, keyword, count }) => [property ?? "(row)", keyword ?? "None", String(count)]))));
+  const plural = (count: number, word: string): string =>
+    `${count} ${word}${count === 1 ? "" : "s"}`;
+  const counted =
+    `${several ? `${file}: ` : ""}${plural(rows, "row")}, ${plural(errors, "error")} in ` +
+    `${plural(rowsWithErrors, "row")}\n`;
+  stream.write(
+    counted +
+      (errors === 0
+        ? ""
+        : textTable(
+            ["property", "keyword", "errors"],
+            sorted.map(({ property, keyword, count }) => [
+              property ?? "(row)",
+              keyword ?? "None",
+              String(count),
+            ]),
+          )),
+  );
 }

@@ -20,62 +20,109 @@ const FIELDS = new Map<KindName, Set<string>>();
 const INPUT_NAMES: Readonly<Record<string, string>> = { "@type": "type", "@context": "context" };
 
 /**
- * Input type of each kind that can be written over the API. Nothing is required by the type: the same rules
- * as over REST decide, with the same codes.
+ * Input type of each kind that can be written over the API. Nothing is required by the type: the
+ * same rules as over REST decide, with the same codes.
  */
-export const INPUT_TYPES = Object.fromEntries(Object.values(KINDS).filter((kind) => kind.path !== null && kind.name !== "rocrate").map((kind) => {
-  const type = class {} as unknown as new () => RecordInput;
-  const name = `${kind.typeName}Input`;
-  Object.defineProperty(type, "name", { value: name });
-  InputType(name)(type);
-  const add = (field: string, of: unknown, description: string) => Field((() => of) as never, { nullable: true, description })(type.prototype as object, field);
-  const fields = new Set(["@id"]);
-  FIELDS.set(kind.name, fields);
-  add("id", ID, "Identifier; minted when absent.");
-  for (const [field, spec] of Object.entries(kind.fields)) {
-    if (spec.computed) continue;
-    const graphqlName = INPUT_NAMES[field] ?? field;
-    if (graphqlName === "additionalProperties" || (kind.name === "schema" && field === "type")) continue;
-    add(graphqlName, field === "@type" || spec.json === "stringOrList" ? GraphQLJSON : scalarOf(spec)(), spec.description);
-    fields.add(field);
-  }
-  add("additionalProperties", GraphQLJSON, "Further members of the document, as a JSON object.");
-  return [kind.name, type];
-})) as Partial<Record<KindName, new () => RecordInput>>;
+export const INPUT_TYPES = Object.fromEntries(
+  Object.values(KINDS)
+    .filter((kind) => kind.path !== null && kind.name !== "rocrate")
+    .map((kind) => {
+      const type = class {} as unknown as new () => RecordInput;
+      const name = `${kind.typeName}Input`;
+      Object.defineProperty(type, "name", { value: name });
+      InputType(name)(type);
+      const add = (field: string, of: unknown, description: string) =>
+        Field((() => of) as never, { nullable: true, description })(
+          type.prototype as object,
+          field,
+        );
+      const fields = new Set(["@id"]);
+      FIELDS.set(kind.name, fields);
+      add("id", ID, "Identifier; minted when absent.");
+      for (const [field, spec] of Object.entries(kind.fields)) {
+        if (spec.computed) continue;
+        const graphqlName = INPUT_NAMES[field] ?? field;
+        if (graphqlName === "additionalProperties" || (kind.name === "schema" && field === "type"))
+          continue;
+        add(
+          graphqlName,
+          field === "@type" || spec.json === "stringOrList" ? GraphQLJSON : scalarOf(spec)(),
+          spec.description,
+        );
+        fields.add(field);
+      }
+      add(
+        "additionalProperties",
+        GraphQLJSON,
+        "Further members of the document, as a JSON object.",
+      );
+      return [kind.name, type];
+    }),
+) as Partial<Record<KindName, new () => RecordInput>>;
 
-const INPUT_KEYWORDS: Readonly<Record<string, string>> = { id: "@id", type: "@type", context: "@context" };
+const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
+  id: "@id",
+  type: "@type",
+  context: "@context",
+};
 
 /**
- * A GraphQL input as the document that REST would have been sent. Where a kind has one type only, the mutation's name says it already.
- * @throws ValidationError for what a JSON body would be refused for; multipart requests are not read as strictly
+ * A GraphQL input as the document that REST would have been sent. Where a kind has one type only,
+ * the mutation's name says it already.
+ * @throws ValidationError for what a JSON body would be refused for; multipart requests are not
+ * read as strictly
  */
 export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
-  const said = Object.entries(declared).filter(([, value]) => value !== undefined).map(([name, value]): [string, JsonValue] => [INPUT_KEYWORDS[name] ?? name, value as JsonValue]);
+  const said = Object.entries(declared)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]): [string, JsonValue] => [
+      INPUT_KEYWORDS[name] ?? name,
+      value as JsonValue,
+    ]);
   const fields = FIELDS.get(kind);
-  if (additionalProperties !== undefined && additionalProperties !== null && (typeof additionalProperties !== "object" || Array.isArray(additionalProperties))) {
-    throw invalid(["body", "additionalProperties"], "Input should be a valid dictionary", "dict_type");
+  if (
+    additionalProperties !== undefined &&
+    additionalProperties !== null &&
+    (typeof additionalProperties !== "object" || Array.isArray(additionalProperties))
+  ) {
+    throw invalid(
+      ["body", "additionalProperties"],
+      "Input should be a valid dictionary",
+      "dict_type",
+    );
   }
   const more = Object.entries((additionalProperties ?? {}) as JsonObject);
   const repeated = more.filter(([name]) => fields?.has(name));
   if (repeated.length > 0) {
-    throw new ValidationError(repeated.map(([name]) => ({
-      loc: ["body", "additionalProperties", name], type: "value_error",
-      msg: `Value error, The input has a field for this member, ${INPUT_NAMES[name] ?? (name === "@id" ? "id" : name)}: send it there`,
-    })));
+    throw new ValidationError(
+      repeated.map(([name]) => ({
+        loc: ["body", "additionalProperties", name],
+        type: "value_error",
+        msg:
+          "Value error, The input has a field for this member, " +
+          `${INPUT_NAMES[name] ?? (name === "@id" ? "id" : name)}: send it there`,
+      })),
+    );
   }
   // fromEntries: `__proto__` is a key like any other.
   const document = Object.fromEntries([...said, ...more]);
   const only = KINDS[kind].fields["@type"]?.const;
   if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
-  if (isDeeperThan(document, maxDepth)) throw invalid(["body"], `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`, "too_deep");
+  if (isDeeperThan(document, maxDepth))
+    throw invalid(
+      ["body"],
+      `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`,
+      "too_deep",
+    );
   const bad = findBadString(document);
   if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
   return document;
 }
 
 function isDeeperThan(value: JsonValue, most: number): boolean {
-  const inner = (held: JsonValue): JsonValue[] => (held !== null && typeof held === "object" ? Object.values(held) : []);
+  const inner = (held: JsonValue): JsonValue[] =>
+    held !== null && typeof held === "object" ? Object.values(held) : [];
   let level = [value].filter((held) => typeof held === "object" && held !== null);
   for (let depth = 0; level.length > 0; depth++) {
     if (depth >= most) return true;
@@ -84,12 +131,21 @@ function isDeeperThan(value: JsonValue, most: number): boolean {
   return false;
 }
 
-/** Hands the file of a multipart request to `use` while it arrives; whatever happens, its stream is ended. @throws ServiceError `TOO_LARGE`, `BAD_REQUEST` when it breaks off, or as `use` */
-export async function withUpload<T>(upload: Promise<FileUpload>, context: Context, use: (file: IncomingFile) => Promise<T>): Promise<T> {
+/**
+ * Hands the file of a multipart request to `use` while it arrives; whatever happens, its stream is
+ * ended.
+ * @throws ServiceError `TOO_LARGE`, `BAD_REQUEST` when it breaks off, or as `use`
+ */
+export async function withUpload<T>(
+  upload: Promise<FileUpload>,
+  context: Context,
+  use: (file: IncomingFile) => Promise<T>,
+): Promise<T> {
   try {
     const { createReadStream, filename, mimetype } = await upload;
     const stream = createReadStream();
-    // Until the store reads from it nobody else listens; a client that hangs up just then would end the process.
+    // Until the store reads from it nobody else listens; a client that hangs up just then would end
+    // the process.
     stream.on("error", () => undefined);
     try {
       return await use({ stream, name: filename, mediaType: mimetype });
@@ -102,10 +158,18 @@ export async function withUpload<T>(upload: Promise<FileUpload>, context: Contex
   }
 }
 
-/** The parser of the form counts and watches as well, and may be the first to see that the file is too much or broken off. */
+/**
+ * The parser of the form counts and watches as well, and may be the first to see that the file is
+ * too much or broken off.
+ */
 function uploadRefusal(error: unknown, limit: number): unknown {
   const { status } = error as { status?: number };
-  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500) return error;
-  if (status === 413) return new ServiceError("TOO_LARGE", `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`);
+  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500)
+    return error;
+  if (status === 413)
+    return new ServiceError(
+      "TOO_LARGE",
+      `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`,
+    );
   return new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
 }

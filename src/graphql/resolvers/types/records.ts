@@ -1,6 +1,15 @@
 import { GraphQLJSON } from "graphql-scalars";
 import "reflect-metadata";
-import { ArgsType, Field, GraphQLISODateTime, ID, Int, InterfaceType, ObjectType, registerEnumType } from "type-graphql";
+import {
+  ArgsType,
+  Field,
+  GraphQLISODateTime,
+  ID,
+  Int,
+  InterfaceType,
+  ObjectType,
+  registerEnumType,
+} from "type-graphql";
 import { invalid } from "../../../errors.js";
 import { connectionsOf } from "../../../model/connections.js";
 import type { JsonObject, JsonValue, Field as ModelField } from "../../../model/field.js";
@@ -8,24 +17,49 @@ import { type Kind, type KindName, publicView } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 
-export enum PublicationStatusEnum { DRAFT = "DRAFT", PUBLISHED = "PUBLISHED", EMBARGOED = "EMBARGOED", ARCHIVED = "ARCHIVED" }
-registerEnumType(PublicationStatusEnum, { name: "PublicationStatus", description: "Who may read the content: everyone when PUBLISHED, else those who may change the record." });
+export enum PublicationStatusEnum {
+  DRAFT = "DRAFT",
+  PUBLISHED = "PUBLISHED",
+  EMBARGOED = "EMBARGOED",
+  ARCHIVED = "ARCHIVED",
+}
+registerEnumType(PublicationStatusEnum, {
+  name: "PublicationStatus",
+  description:
+    "Who may read the content: everyone when PUBLISHED, else those who may change the record.",
+});
 
-const text = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);
-const texts = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value : [value]).filter((item): item is string => typeof item === "string");
+const text = (value: JsonValue | undefined): string | null =>
+  typeof value === "string" ? value : null;
+const texts = (value: JsonValue | undefined): string[] =>
+  (Array.isArray(value) ? value : [value]).filter(
+    (item): item is string => typeof item === "string",
+  );
 
 /** Something with an identifier that `node(id)` finds. */
-@InterfaceType("Node", { description: "Anything with an identifier.", resolveType: (value: RecordNode) => value.typeName })
+@InterfaceType("Node", {
+  description: "Anything with an identifier.",
+  resolveType: (value: RecordNode) => value.typeName,
+})
 export abstract class Node {
   @Field(() => ID, { description: "ARK, as stored." })
-  get id(): string { return ""; }
+  get id(): string {
+    return "";
+  }
 }
 
 /** A record as GraphQL shows it; `stored` is null for the target of a dangling reference. */
-@InterfaceType("Record", { implements: Node, description: "What every record has, whatever its kind.", resolveType: (value: RecordNode) => value.typeName })
+@InterfaceType("Record", {
+  implements: Node,
+  description: "What every record has, whatever its kind.",
+  resolveType: (value: RecordNode) => value.typeName,
+})
 export abstract class RecordNode extends Node {
   private parsed: JsonObject | undefined;
-  constructor(readonly ark: string, readonly stored: StoredRecord | null) {
+  constructor(
+    readonly ark: string,
+    readonly stored: StoredRecord | null,
+  ) {
     super();
   }
   get typeName(): string {
@@ -33,38 +67,88 @@ export abstract class RecordNode extends Node {
   }
   /** The public view of the document. */
   get shown(): JsonObject {
-    return (this.parsed ??= this.stored ? publicView(KINDS[this.stored.kind], JSON.parse(Buffer.from(this.stored.document).toString("utf8")) as JsonObject) : {});
+    return (this.parsed ??= this.stored
+      ? publicView(
+          KINDS[this.stored.kind],
+          JSON.parse(Buffer.from(this.stored.document).toString("utf8")) as JsonObject,
+        )
+      : {});
   }
-  override get id(): string { return this.ark; }
-  @Field(() => String, { nullable: true, description: "Kind of the record, as in its REST path; null when nothing is stored here." })
-  get kind(): string | null { return this.stored?.kind ?? null; }
+  override get id(): string {
+    return this.ark;
+  }
+  @Field(() => String, {
+    nullable: true,
+    description: "Kind of the record, as in its REST path; null when nothing is stored here.",
+  })
+  get kind(): string | null {
+    return this.stored?.kind ?? null;
+  }
   @Field(() => [String], { description: "Types the record states." })
-  get types(): string[] { return [...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]; }
+  get types(): string[] {
+    return [...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])];
+  }
   @Field(() => String, { nullable: true })
-  get name(): string | null { return this.stored?.name ?? null; }
+  get name(): string | null {
+    return this.stored?.name ?? null;
+  }
   @Field(() => String, { nullable: true })
-  get description(): string | null { return text(this.shown["description"]); }
+  get description(): string | null {
+    return text(this.shown["description"]);
+  }
   @Field(() => [String])
-  get keywords(): string[] { return texts(this.shown["keywords"]); }
+  get keywords(): string[] {
+    return texts(this.shown["keywords"]);
+  }
   @Field(() => String, { nullable: true })
-  get license(): string | null { return text(this.shown["license"]) ?? text((this.shown["license"] as JsonObject | null | undefined)?.["@id"]); }
+  get license(): string | null {
+    return (
+      text(this.shown["license"]) ??
+      text((this.shown["license"] as JsonObject | null | undefined)?.["@id"])
+    );
+  }
   @Field(() => String, { nullable: true })
-  get url(): string | null { return text(this.shown["url"]) ?? text((this.shown["url"] as JsonObject | null | undefined)?.["@id"]); }
-  @Field(() => Int, { nullable: true, description: "Rises by one with each change; pass it as expectedRevision." })
-  get revision(): number | null { return this.stored?.revision ?? null; }
+  get url(): string | null {
+    return (
+      text(this.shown["url"]) ?? text((this.shown["url"] as JsonObject | null | undefined)?.["@id"])
+    );
+  }
+  @Field(() => Int, {
+    nullable: true,
+    description: "Rises by one with each change; pass it as expectedRevision.",
+  })
+  get revision(): number | null {
+    return this.stored?.revision ?? null;
+  }
   @Field(() => GraphQLISODateTime, { nullable: true })
-  get createdAt(): Date | null { return this.stored ? new Date(this.stored.createdAt) : null; }
+  get createdAt(): Date | null {
+    return this.stored ? new Date(this.stored.createdAt) : null;
+  }
   @Field(() => GraphQLISODateTime, { nullable: true })
-  get modifiedAt(): Date | null { return this.stored ? new Date(this.stored.modifiedAt) : null; }
+  get modifiedAt(): Date | null {
+    return this.stored ? new Date(this.stored.modifiedAt) : null;
+  }
   @Field(() => PublicationStatusEnum, { nullable: true })
-  get publicationStatus(): string | null { return this.stored?.publicationStatus ?? null; }
-  @Field(() => String, { nullable: true, description: "When the embargo of an EMBARGOED record ends." })
-  get embargoedUntil(): string | null { return this.stored?.embargoedUntil ?? null; }
-  @Field(() => GraphQLJSON, { nullable: true, description: "Members of the document that the kind does not declare." })
+  get publicationStatus(): string | null {
+    return this.stored?.publicationStatus ?? null;
+  }
+  @Field(() => String, {
+    nullable: true,
+    description: "When the embargo of an EMBARGOED record ends.",
+  })
+  get embargoedUntil(): string | null {
+    return this.stored?.embargoedUntil ?? null;
+  }
+  @Field(() => GraphQLJSON, {
+    nullable: true,
+    description: "Members of the document that the kind does not declare.",
+  })
   get additionalProperties(): JsonObject | null {
     if (!this.stored) return null;
     const { fields } = KINDS[this.stored.kind];
-    return Object.fromEntries(Object.entries(this.shown).filter(([name]) => name !== "@id" && !Object.hasOwn(fields, name)));
+    return Object.fromEntries(
+      Object.entries(this.shown).filter(([name]) => name !== "@id" && !Object.hasOwn(fields, name)),
+    );
   }
 }
 
@@ -73,7 +157,8 @@ export class PageInfo {
   @Field() hasNextPage!: boolean;
   @Field() hasPreviousPage!: boolean;
   @Field(() => String, { nullable: true }) startCursor!: string | null;
-  @Field(() => String, { nullable: true, description: "Pass it as after for the next page." }) endCursor!: string | null;
+  @Field(() => String, { nullable: true, description: "Pass it as after for the next page." })
+  endCursor!: string | null;
 }
 
 @ObjectType({ simpleResolvers: true })
@@ -82,7 +167,10 @@ class RecordEdge {
   @Field() cursor!: string;
 }
 
-@ObjectType({ description: "A page of records; go on with after: pageInfo.endCursor.", simpleResolvers: true })
+@ObjectType({
+  description: "A page of records; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
 export class RecordConnection {
   @Field(() => [RecordEdge]) edges!: RecordEdge[];
   @Field(() => [RecordNode]) nodes!: RecordNode[];
@@ -96,37 +184,83 @@ const MOST_PER_PAGE = 1000;
 
 @ArgsType()
 export class PageArguments {
-  @Field(() => Int, { nullable: true, defaultValue: 100, description: `At most ${MOST_PER_PAGE}.` }) first!: number;
-  @Field(() => String, { nullable: true, description: "endCursor of the page before." }) after?: string | null;
+  @Field(() => Int, { nullable: true, defaultValue: 100, description: `At most ${MOST_PER_PAGE}.` })
+  first!: number;
+  @Field(() => String, { nullable: true, description: "endCursor of the page before." }) after?:
+    string | null;
 }
 
-export interface CheckedPage { limit: number; after?: string }
+export interface CheckedPage {
+  limit: number;
+  after?: string;
+}
 
 /** @throws ValidationError when `first` is out of range */
 export function checkedPage({ first, after }: PageArguments): CheckedPage {
   const limit = first ?? 100;
-  if (limit < 1) throw invalid(["query", "first"], "Input should be greater than or equal to 1", "greater_than_equal", { ge: 1 });
-  if (limit > MOST_PER_PAGE) throw invalid(["query", "first"], `Input should be less than or equal to ${MOST_PER_PAGE}`, "less_than_equal", { le: MOST_PER_PAGE });
+  if (limit < 1)
+    throw invalid(
+      ["query", "first"],
+      "Input should be greater than or equal to 1",
+      "greater_than_equal",
+      { ge: 1 },
+    );
+  if (limit > MOST_PER_PAGE)
+    throw invalid(
+      ["query", "first"],
+      `Input should be less than or equal to ${MOST_PER_PAGE}`,
+      "less_than_equal",
+      { le: MOST_PER_PAGE },
+    );
   return { limit, ...(after === undefined || after === null ? {} : { after }) };
 }
 
 /** What every connection has, from the items of a page and their cursors. */
-export function pageOf<T>(nodes: T[], cursors: readonly string[], next: boolean, after: string | undefined): { edges: { node: T; cursor: string }[]; nodes: T[]; pageInfo: PageInfo } {
+export function pageOf<T>(
+  nodes: T[],
+  cursors: readonly string[],
+  next: boolean,
+  after: string | undefined,
+): { edges: { node: T; cursor: string }[]; nodes: T[]; pageInfo: PageInfo } {
   const edges = nodes.map((node, index) => ({ node, cursor: cursors[index]! }));
-  return { edges, nodes, pageInfo: { hasNextPage: next, hasPreviousPage: after !== undefined, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null } };
+  return {
+    edges,
+    nodes,
+    pageInfo: {
+      hasNextPage: next,
+      hasPreviousPage: after !== undefined,
+      startCursor: cursors[0] ?? null,
+      endCursor: cursors.at(-1) ?? null,
+    },
+  };
 }
 
 /** Fields every record has by the interface, and names GraphQL does not allow. */
-const GIVEN = new Set(["name", "description", "keywords", "license", "url", "owner", "additionalProperties"]);
-const hiddenField = (name: string, field: ModelField): boolean => name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
+const GIVEN = new Set([
+  "name",
+  "description",
+  "keywords",
+  "license",
+  "url",
+  "owner",
+  "additionalProperties",
+]);
+const hiddenField = (name: string, field: ModelField): boolean =>
+  name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
 
 /** GraphQL type of a declared field. */
 export function scalarOf(field: ModelField): () => unknown {
   switch (field.json) {
-    case "string": return () => String;
-    case "stringList": case "stringOrList": case "types": return () => [String];
-    case "boolean": return () => Boolean;
-    default: return () => GraphQLJSON;
+    case "string":
+      return () => String;
+    case "stringList":
+    case "stringOrList":
+    case "types":
+      return () => [String];
+    case "boolean":
+      return () => Boolean;
+    default:
+      return () => GraphQLJSON;
   }
 }
 
@@ -152,28 +286,44 @@ function addScalars(kind: Kind, type: NodeClass): void {
     const many = field.json === "stringList" || field.json === "stringOrList";
     Object.defineProperty(type.prototype, name, {
       configurable: true,
-      get(this: RecordNode) { return many ? texts(this.shown[name]) : (this.shown[name] ?? null); },
+      get(this: RecordNode) {
+        return many ? texts(this.shown[name]) : (this.shown[name] ?? null);
+      },
     });
-    Field(scalarOf(field) as never, { nullable: true, description: field.description })(type.prototype, name);
+    Field(scalarOf(field) as never, { nullable: true, description: field.description })(
+      type.prototype,
+      name,
+    );
   }
 }
 
 /** GraphQL object type of each kind, from its table. */
-export const NODE_TYPES = Object.fromEntries(Object.values(KINDS).map((kind) => {
-  const type = objectType(kind.typeName, kind.description);
-  addScalars(kind, type);
-  return [kind.name, type];
-})) as Record<KindName, NodeClass>;
+export const NODE_TYPES = Object.fromEntries(
+  Object.values(KINDS).map((kind) => {
+    const type = objectType(kind.typeName, kind.description);
+    addScalars(kind, type);
+    return [kind.name, type];
+  }),
+) as Record<KindName, NodeClass>;
 
-/** A page of one kind's list; links lead to records of any kind and have a {@link RecordConnection}. */
+/**
+ * A page of one kind's list; links lead to records of any kind and have a {@link RecordConnection}.
+ */
 function connectionType(typeName: string, type: NodeClass): new () => object {
   const edge = named(`${typeName}Edge`, class {});
   ObjectType({ simpleResolvers: true })(edge);
   Field(() => type)(edge.prototype as object, "node");
   Field(() => String)(edge.prototype as object, "cursor");
   const connection = named(`${typeName}Connection`, class {});
-  ObjectType({ description: "A page of a list; go on with after: pageInfo.endCursor.", simpleResolvers: true })(connection);
-  const add = (name: string, of: () => unknown, description?: string) => Field(of as never, description === undefined ? {} : { description })(connection.prototype as object, name);
+  ObjectType({
+    description: "A page of a list; go on with after: pageInfo.endCursor.",
+    simpleResolvers: true,
+  })(connection);
+  const add = (name: string, of: () => unknown, description?: string) =>
+    Field(of as never, description === undefined ? {} : { description })(
+      connection.prototype as object,
+      name,
+    );
   add("edges", () => [edge]);
   add("nodes", () => [type]);
   add("pageInfo", () => PageInfo);
@@ -182,11 +332,20 @@ function connectionType(typeName: string, type: NodeClass): new () => object {
 }
 
 /** GraphQL type of each kind's list. */
-export const CONNECTION_TYPES = Object.fromEntries(Object.values(KINDS).map(({ name, typeName }) => [name, connectionType(typeName, NODE_TYPES[name])])) as Record<KindName, new () => object>;
+export const CONNECTION_TYPES = Object.fromEntries(
+  Object.values(KINDS).map(({ name, typeName }) => [
+    name,
+    connectionType(typeName, NODE_TYPES[name]),
+  ]),
+) as Record<KindName, new () => object>;
 
 /** Target of a reference that is not stored here. */
-export const UnresolvedType = objectType("Unresolved", "A reference to something that is not stored here.");
+export const UnresolvedType = objectType(
+  "Unresolved",
+  "A reference to something that is not stored here.",
+);
 
 /** The node that shows a record. */
-export const nodeOf = (record: StoredRecord): RecordNode => new NODE_TYPES[record.kind](record.ark, record);
+export const nodeOf = (record: StoredRecord): RecordNode =>
+  new NODE_TYPES[record.kind](record.ark, record);
 export const unresolved = (ark: string): RecordNode => new UnresolvedType(ark, null);

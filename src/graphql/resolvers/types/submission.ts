@@ -1,12 +1,19 @@
 import { Field, ID, Int, ObjectType } from "type-graphql";
 import { PageInfo } from "./records.js";
 
-@ObjectType("Finding", { description: "One thing found in an archive: where, what, and the fix.", simpleResolvers: true })
+@ObjectType("Finding", {
+  description: "One thing found in an archive: where, what, and the fix.",
+  simpleResolvers: true,
+})
 export class FindingType {
-  @Field(() => String, { nullable: true, description: "Member of the archive." }) file!: string | null;
-  @Field(() => String, { nullable: true, description: "JSON pointer inside the member." }) pointer!: string | null;
-  @Field(() => Int, { nullable: true, description: "Line of a JSON error, from 1." }) line?: number | null;
-  @Field(() => Int, { nullable: true, description: "Column of a JSON error, from 1." }) column?: number | null;
+  @Field(() => String, { nullable: true, description: "Member of the archive." }) file!:
+    string | null;
+  @Field(() => String, { nullable: true, description: "JSON pointer inside the member." })
+  pointer!: string | null;
+  @Field(() => Int, { nullable: true, description: "Line of a JSON error, from 1." }) line?:
+    number | null;
+  @Field(() => Int, { nullable: true, description: "Column of a JSON error, from 1." }) column?:
+    number | null;
   @Field() message!: string;
   @Field() code!: string;
 }
@@ -16,7 +23,12 @@ export class ProgressType {
   @Field(() => Number, { nullable: true }) total!: number | null;
   @Field() unit!: string;
 }
-@ObjectType("Submission", { description: "Work in the background: an upload on its way to becoming records, an evidence graph being built, a score being worked out, a computation being run.", simpleResolvers: true })
+@ObjectType("Submission", {
+  description:
+    "Work in the background: an upload on its way to becoming records, an evidence graph " +
+    "being built, a score being worked out, a computation being run.",
+  simpleResolvers: true,
+})
 export class SubmissionType {
   @Field(() => ID) submissionUUID!: string;
   @Field({ description: "queued, running, finished or failed." }) status!: string;
@@ -30,10 +42,23 @@ export class SubmissionType {
   @Field(() => [FindingType]) warnings!: FindingType[];
   @Field(() => Int) identifiersMinted!: number;
   @Field(() => ID, { nullable: true }) rocrateIdentifier!: string | null;
-  @Field(() => ID, { nullable: true, description: "For a submission that builds an evidence graph." }) evidenceGraphIdentifier?: string | null;
-  @Field(() => ID, { nullable: true, description: "For a submission that works out the AI-readiness score of a crate." }) scoredCrateIdentifier?: string | null;
-  @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." }) computationIdentifier?: string | null;
-  @Field(() => String, { nullable: true, description: "For a submission of the registry itself that makes vectors for search." }) embeddingsModel?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "For a submission that builds an evidence graph.",
+  })
+  evidenceGraphIdentifier?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "For a submission that works out the AI-readiness score of a crate.",
+  })
+  scoredCrateIdentifier?: string | null;
+  @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." })
+  computationIdentifier?: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "For a submission of the registry itself that makes vectors for search.",
+  })
+  embeddingsModel?: string | null;
   @Field(() => String, { nullable: true }) sha256!: string | null;
 }
 
@@ -43,7 +68,10 @@ export class SubmissionEdge {
   @Field() cursor!: string;
 }
 
-@ObjectType({ description: "A page of submissions; go on with after: pageInfo.endCursor.", simpleResolvers: true })
+@ObjectType({
+  description: "A page of submissions; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
 export class SubmissionConnection {
   @Field(() => [SubmissionEdge]) edges!: SubmissionEdge[];
   @Field(() => [SubmissionType]) nodes!: SubmissionType[];

@@ -13,14 +13,28 @@ import { describedCrate, DESCRIPTOR, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { RATIO_FROM } from "../zip/inflate.js";
 import { foldName, invisibleIn, withoutInvisible } from "../zip/member.js";
-import { CrateContext, crateMetadata, type CrateSurvey, type Descriptor, descriptorEntity, type EntityNames, entityUrl, metadataOf, surveyCrate, UsedContexts } from "./metadata.js";
+import {
+  CrateContext,
+  crateMetadata,
+  type CrateSurvey,
+  type Descriptor,
+  descriptorEntity,
+  type EntityNames,
+  entityUrl,
+  metadataOf,
+  surveyCrate,
+  UsedContexts,
+} from "./metadata.js";
 import { stateOf } from "./records.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Where files go that have no place of their own. */
 const ELSEWHERE = "files";
 
-/** The names of an archive that is being written: none leads out of it, none equals another on any file system. */
+/**
+ * The names of an archive that is being written: none leads out of it, none equals another on any
+ * file system.
+ */
 export class MemberPaths {
   private readonly files = new Set<string>();
   private readonly folders = new Set<string>();
@@ -74,22 +88,38 @@ export class MemberPaths {
 
 /** What intake accepts as a member's name (and every file system that matters as a path). */
 function isName(path: string): boolean {
-  return path.length <= 1000 && path.isWellFormed() && invisibleIn(path) === undefined && !/\\|^[a-zA-Z]:/.test(path) && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  return (
+    path.length <= 1000 &&
+    path.isWellFormed() &&
+    invisibleIn(path) === undefined &&
+    !/\\|^[a-zA-Z]:/.test(path) &&
+    path.split("/").every((part) => part !== "" && part !== "." && part !== "..")
+  );
 }
 
-const plain = (text: string): string => withoutInvisible(text.toWellFormed()).replace(/[\\/:*?"<>|]+/g, "_").replace(/^\.+$/, "_").slice(-100);
+const plain = (text: string): string =>
+  withoutInvisible(text.toWellFormed())
+    .replace(/[\\/:*?"<>|]+/g, "_")
+    .replace(/^\.+$/, "_")
+    .slice(-100);
 
 function foldersOf(path: string): string[] {
   const folders: string[] = [];
-  for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
+  for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1))
+    folders.push(path.slice(0, slash));
   return folders;
 }
 
-/** What is behind the ARK of a crate in that of a record: the path that the crate called it by, percent-encoded. */
-const suffixOf = (ark: string, crate: string): string | undefined => (ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined);
+/**
+ * What is behind the ARK of a crate in that of a record: the path that the crate called it by,
+ * percent-encoded.
+ */
+const suffixOf = (ark: string, crate: string): string | undefined =>
+  ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
 
 /** A path as a relative `@id`: never taken for an absolute one. */
-const relativeId = (suffix: string): string => (/^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix);
+const relativeId = (suffix: string): string =>
+  /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
 
 function decoded(path: string): string {
   try {
@@ -106,8 +136,16 @@ class FileStatements {
 
   constructor(private readonly crate: string) {}
 
-  /** Finds a file's place: the path that its identifier is made of, else the one that its crate found it under. */
-  place(record: StoredRecord, document: JsonObject, object: ObjectReference, paths: MemberPaths): { path: string; id?: string } {
+  /**
+   * Finds a file's place: the path that its identifier is made of, else the one that its crate
+   * found it under.
+   */
+  place(
+    record: StoredRecord,
+    document: JsonObject,
+    object: ObjectReference,
+    paths: MemberPaths,
+  ): { path: string; id?: string } {
     const suffix = suffixOf(record.ark, this.crate);
     // Names made for what has no path of its own are no paths.
     if (suffix !== undefined && !suffix.startsWith("entity/")) {
@@ -118,7 +156,8 @@ class FileStatements {
       }
     }
     for (const source of listOf(document["sourceContentUrl"])) {
-      const local = typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
+      const local =
+        typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
       const path = local === undefined ? undefined : paths.take(decoded(local));
       if (path === undefined) continue;
       this.placed.set(record.ark, { url: source as string, object });
@@ -129,23 +168,40 @@ class FileStatements {
     return { path };
   }
 
-  /** What is told of a record in the archive: of a file that is in it, as its author would say it. */
+  /**
+   * What is told of a record in the archive: of a file that is in it, as its author would say it.
+   */
   of(record: StoredRecord, document: JsonObject): JsonObject {
     const file = this.placed.get(record.ark);
     if (!file) return document;
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;
     const url: JsonValue | undefined = file.url ?? stated;
-    // A place that the archive has for it is none that its author told: what was told stands beside it.
-    const source: JsonObject = file.url === null || file.url === sourceContentUrl ? {} : { sourceContentUrl: sourceContentUrl ?? NO_SOURCE };
-    return { ...withFacts(rest, file.object), ...(url === undefined || url === null ? {} : { contentUrl: url }), ...source };
+    // A place that the archive has for it is none that its author told: what was told stands beside
+    // it.
+    const source: JsonObject =
+      file.url === null || file.url === sourceContentUrl
+        ? {}
+        : { sourceContentUrl: sourceContentUrl ?? NO_SOURCE };
+    return {
+      ...withFacts(rest, file.object),
+      ...(url === undefined || url === null ? {} : { contentUrl: url }),
+      ...source,
+    };
   }
 }
 
-/** A digest that was edited since would have the archive refused where it is uploaded; a size that is wrong would not. */
+/**
+ * A digest that was edited since would have the archive refused where it is uploaded; a size that
+ * is wrong would not.
+ */
 function withFacts(document: JsonObject, { sha256 }: ObjectReference): JsonObject {
   const { sha256: digest } = document;
-  return typeof digest === "string" && /^[0-9a-f]{64}$/i.test(digest) && digest.toLowerCase() !== sha256 ? { ...document, sha256 } : document;
+  return typeof digest === "string" &&
+    /^[0-9a-f]{64}$/i.test(digest) &&
+    digest.toLowerCase() !== sha256
+    ? { ...document, sha256 }
+    : document;
 }
 
 /** True for a `contentUrl` that the registry wrote, here or under an address that it had before. */
@@ -154,7 +210,11 @@ function isOwnContentUrl(url: JsonValue | undefined, { kind, ark }: StoredRecord
 }
 
 /** A file of the archive, to be read when its turn comes. */
-interface Member { path: string; at: number; object: ObjectReference }
+interface Member {
+  path: string;
+  at: number;
+  object: ObjectReference;
+}
 /** What a crate's archive will hold. */
 export interface CrateArchive {
   root: StoredRecord;
@@ -162,12 +222,17 @@ export interface CrateArchive {
   state: string;
   /** Files that the caller may not read: they are described, and their bytes are left out. */
   left: { ark: string; name: string }[];
-  /** The archive's bytes. Ends with an error when the crate changes before its metadata is written. */
+  /**
+   * The archive's bytes. Ends with an error when the crate changes before its metadata is written.
+   */
   open(): Readable;
 }
 
 /** Types whose bytes deflate makes no smaller. */
-const PACKED = /^(?:image\/(?!svg|tiff|bmp)|audio\/|video\/|application\/(?:zip|gzip|x-7z-compressed|x-xz|zstd|vnd\.openxmlformats))/;
+const PACKED = new RegExp(
+  String.raw`^(?:image\/(?!svg|tiff|bmp)|audio\/|video\/|application\/(?:zip|gzip|x-7z-compressed|x-x` +
+    String.raw`z|zstd|vnd\.openxmlformats))`,
+);
 /** A path that is its own percent-encoding. */
 const PLAIN = /^[A-Za-z0-9._/-]+$/;
 const NOTE = "NOT-INCLUDED.txt";
@@ -176,7 +241,11 @@ const NOTE = "NOT-INCLUDED.txt";
  * A crate as an RO-Crate archive, made from its records as they are now and their stored contents.
  * Memory is that of the names of its files, however large they are.
  */
-export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log">, root: StoredRecord, caller: Caller | null): Promise<CrateArchive> {
+export async function crateArchive(
+  deps: Pick<Deps, "records" | "objects" | "log">,
+  root: StoredRecord,
+  caller: Caller | null,
+): Promise<CrateArchive> {
   const state = await stateOf(deps, root);
   const paths = new MemberPaths();
   const names = new Map<string, string>();
@@ -187,10 +256,18 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
   const folders: string[] = [];
   const statements = new FileStatements(root.ark);
   const survey = await surveyCrate(deps, root, async (record, document) => {
-    if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined) folders.push(record.ark);
+    if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined)
+      folders.push(record.ark);
     const crate = describedCrate(record.ark);
-    if (crate !== undefined && record.kind === "entity") descriptors.set(crate, { record, document });
-    if (record.kind === "rocrate" && record.ark !== root.ark) crates.set(record.ark, { record, id: entityUrl(record, document) ?? record.ark, types: document["@type"], isEvident: typeNames(document, document["@context"]).includes("ROCrate") });
+    if (crate !== undefined && record.kind === "entity")
+      descriptors.set(crate, { record, document });
+    if (record.kind === "rocrate" && record.ark !== root.ark)
+      crates.set(record.ark, {
+        record,
+        id: entityUrl(record, document) ?? record.ark,
+        types: document["@type"],
+        isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
+      });
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
     const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
@@ -199,7 +276,12 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
       for (const { name } of content ? [content] : others) left.push({ ark: record.ark, name });
       return;
     }
-    for (const object of others) members.push({ path: paths.take(object.name) ?? paths.place(object.name), at: record.modifiedAt, object });
+    for (const object of others)
+      members.push({
+        path: paths.take(object.name) ?? paths.place(object.name),
+        at: record.modifiedAt,
+        object,
+      });
     if (!content) return;
     const { path, id } = statements.place(record, document, content, paths);
     if (id !== undefined) names.set(record.ark, id);
@@ -207,52 +289,114 @@ export async function crateArchive(deps: Pick<Deps, "records" | "objects" | "log
   });
   for (const ark of folders) {
     const suffix = suffixOf(ark, root.ark)!;
-    if (!names.has(ark) && paths.hasFolder(decoded(suffix))) names.set(ark, `${relativeId(suffix)}/`);
+    if (!names.has(ark) && paths.hasFolder(decoded(suffix)))
+      names.set(ark, `${relativeId(suffix)}/`);
   }
   names.set(descriptorArk(root.ark), DESCRIPTOR);
-  // RO-Crate 1.0 and 1.1 ask for a root whose identifier ends with a slash, as the one that it came with did; an
-  // ARK is the same with it.
-  if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey))) names.set(root.ark, `${root.ark}/`);
+  // RO-Crate 1.0 and 1.1 ask for a root whose identifier ends with a slash, as the one that it came
+  // with did; an ARK is the same with it.
+  if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey)))
+    names.set(root.ark, `${root.ark}/`);
   const inner: InnerMetadata[] = [];
   for (const [ark, crate] of crates) {
     const descriptor = descriptors.get(ark);
     // What calls itself a crate is one without a metadata file of its own.
     if (crate.isEvident && !descriptor) continue;
     const suffix = suffixOf(ark, root.ark);
-    const path = paths.takeMetadata(suffix === undefined ? `crates/${ark.replace(/[^A-Za-z0-9._-]+/g, "-")}` : decoded(suffix));
+    const path = paths.takeMetadata(
+      suffix === undefined ? `crates/${ark.replace(/[^A-Za-z0-9._-]+/g, "-")}` : decoded(suffix),
+    );
     // A path with other characters can be written in several ways; the ARK is one.
     if (descriptor && PLAIN.test(path)) names.set(descriptorArk(ark), path);
     inner.push({ ...crate, descriptor, path });
   }
-  return { root, state, left, open: () => write(deps, { root, state, left, members, inner, paths, survey, names: { context: survey.context, known: survey.known, paths: names }, statements }) };
+  return {
+    root,
+    state,
+    left,
+    open: () =>
+      write(deps, {
+        root,
+        state,
+        left,
+        members,
+        inner,
+        paths,
+        survey,
+        names: { context: survey.context, known: survey.known, paths: names },
+        statements,
+      }),
+  };
 }
 
 /** Version of RO-Crate that the crate is exported as. */
 function claimed({ descriptor, conformsTo }: CrateSurvey): string {
-  return descriptor ? (referencesIn(descriptor.document["conformsTo"]).find((iri) => iri.startsWith("https://w3id.org/ro/crate/")) ?? "") : conformsTo;
+  return descriptor
+    ? (referencesIn(descriptor.document["conformsTo"]).find((iri) =>
+        iri.startsWith("https://w3id.org/ro/crate/"),
+      ) ?? "")
+    : conformsTo;
 }
 
 /** A crate within the crate. */
-interface InnerCrate { record: StoredRecord; id: string; types: JsonValue | undefined; isEvident: boolean }
+interface InnerCrate {
+  record: StoredRecord;
+  id: string;
+  types: JsonValue | undefined;
+  isEvident: boolean;
+}
 /** One that has a metadata file of its own in the archive. */
-interface InnerMetadata extends InnerCrate { descriptor: Descriptor | undefined; path: string }
-
-/**
- * Metadata of a crate within the crate: its descriptor and what it is. Its entities stand in the metadata of the
- * whole.
- */
-function innerMetadata({ record, id, types, descriptor }: InnerMetadata, survey: CrateSurvey): string {
-  const used = new UsedContexts();
-  if (descriptor) used.add(descriptor.document);
-  const context = descriptor ? new CrateContext(descriptor.document["@context"], used) : survey.context;
-  const names: EntityNames = { context, known: survey.known, paths: new Map([[descriptorArk(record.ark), DESCRIPTOR]]) };
-  const described = descriptorEntity(record.ark, { descriptor, conformsTo: survey.conformsTo }, names, id);
-  return metadataOf(context.whole, [described, { "@id": id, ...(types === undefined ? {} : { "@type": types }) }]);
+interface InnerMetadata extends InnerCrate {
+  descriptor: Descriptor | undefined;
+  path: string;
 }
 
-interface Plan { root: StoredRecord; state: string; left: CrateArchive["left"]; members: Member[]; inner: InnerMetadata[]; paths: MemberPaths; survey: CrateSurvey; names: EntityNames; statements: FileStatements }
+/**
+ * Metadata of a crate within the crate: its descriptor and what it is. Its entities stand in the
+ * metadata of the whole.
+ */
+function innerMetadata(
+  { record, id, types, descriptor }: InnerMetadata,
+  survey: CrateSurvey,
+): string {
+  const used = new UsedContexts();
+  if (descriptor) used.add(descriptor.document);
+  const context = descriptor
+    ? new CrateContext(descriptor.document["@context"], used)
+    : survey.context;
+  const names: EntityNames = {
+    context,
+    known: survey.known,
+    paths: new Map([[descriptorArk(record.ark), DESCRIPTOR]]),
+  };
+  const described = descriptorEntity(
+    record.ark,
+    { descriptor, conformsTo: survey.conformsTo },
+    names,
+    id,
+  );
+  return metadataOf(context.whole, [
+    described,
+    { "@id": id, ...(types === undefined ? {} : { "@type": types }) },
+  ]);
+}
 
-function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, members, inner, paths, survey, names, statements }: Plan): Readable {
+interface Plan {
+  root: StoredRecord;
+  state: string;
+  left: CrateArchive["left"];
+  members: Member[];
+  inner: InnerMetadata[];
+  paths: MemberPaths;
+  survey: CrateSurvey;
+  names: EntityNames;
+  statements: FileStatements;
+}
+
+function write(
+  deps: Pick<Deps, "records" | "objects">,
+  { root, state, left, members, inner, paths, survey, names, statements }: Plan,
+): Readable {
   const without = new Set(inner.map(({ record }) => descriptorArk(record.ark)));
   const zip = new yazl.ZipFile();
   const output = zip.outputStream as Readable;
@@ -261,7 +405,12 @@ function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, mem
   zip.on("error", broken);
   // Who leaves early must not keep a file open.
   output.on("close", () => reading?.destroy());
-  const add = (path: string, at: number, more: { size?: number; compress: boolean }, source: () => Promise<Readable>) =>
+  const add = (
+    path: string,
+    at: number,
+    more: { size?: number; compress: boolean },
+    source: () => Promise<Readable>,
+  ) =>
     zip.addReadStreamLazy(path, { mtime: new Date(at), mode: 0o100644, ...more }, (begin) => {
       if (output.destroyed) return;
       source().then((stream) => {
@@ -270,21 +419,54 @@ function write(deps: Pick<Deps, "records" | "objects">, { root, state, left, mem
         else begin(null, stream);
       }, broken);
     });
-  add("ro-crate-metadata.json", root.modifiedAt, { compress: true }, async () => Readable.from(asItWas(deps, state, root, crateMetadata(deps, root, survey, names, { told: (record, document) => statements.of(record, document), without }))));
-  for (const crate of inner) zip.addBuffer(Buffer.from(innerMetadata(crate, survey)), crate.path, { mtime: new Date(crate.record.modifiedAt) });
+  add("ro-crate-metadata.json", root.modifiedAt, { compress: true }, async () =>
+    Readable.from(
+      asItWas(
+        deps,
+        state,
+        root,
+        crateMetadata(deps, root, survey, names, {
+          told: (record, document) => statements.of(record, document),
+          without,
+        }),
+      ),
+    ),
+  );
+  for (const crate of inner)
+    zip.addBuffer(Buffer.from(innerMetadata(crate, survey)), crate.path, {
+      mtime: new Date(crate.record.modifiedAt),
+    });
   for (const { path, at, object } of members)
     // What inflates to much more than was sent would be taken for a bomb where it is uploaded.
-    add(path, at, { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) }, () => deps.objects.open(object.sha256, undefined, { size: object.size }));
-  if (left.length > 0) zip.addBuffer(Buffer.from(noteOf(left)), paths.take(NOTE) ?? paths.place(NOTE), { mtime: new Date(root.modifiedAt) });
+    add(
+      path,
+      at,
+      { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) },
+      () => deps.objects.open(object.sha256, undefined, { size: object.size }),
+    );
+  if (left.length > 0)
+    zip.addBuffer(Buffer.from(noteOf(left)), paths.take(NOTE) ?? paths.place(NOTE), {
+      mtime: new Date(root.modifiedAt),
+    });
   zip.end();
   return output;
 }
 
 /** Files were chosen before their description is written: both must be of one state. */
-async function* asItWas(deps: Pick<Deps, "records">, state: string, root: StoredRecord, text: AsyncIterable<string>): AsyncGenerator<Buffer> {
+async function* asItWas(
+  deps: Pick<Deps, "records">,
+  state: string,
+  root: StoredRecord,
+  text: AsyncIterable<string>,
+): AsyncGenerator<Buffer> {
   for await (const piece of text) yield Buffer.from(piece);
-  if ((await stateOf(deps, root)) !== state) throw new ServiceError("STORE_UNAVAILABLE", `${root.ark} changed while its archive was made; ask again.`);
+  if ((await stateOf(deps, root)) !== state)
+    throw new ServiceError(
+      "STORE_UNAVAILABLE",
+      `${root.ark} changed while its archive was made; ask again.`,
+    );
 }
 
 const noteOf = (left: CrateArchive["left"]): string =>
-  `Described in ro-crate-metadata.json and not included, because whoever asked may not read them:\n\n${left.map(({ ark, name }) => `${ark}\t${name}`).join("\n")}\n`;
+  "Described in ro-crate-metadata.json and not included, because whoever asked may not read " +
+  `them:\n\n${left.map(({ ark, name }) => `${ark}\t${name}`).join("\n")}\n`;

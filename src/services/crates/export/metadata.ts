@@ -14,15 +14,19 @@ import { crateRecords } from "./records.js";
 
 /** Prefixes of prefixes; more is a loop. */
 const DEEPEST = 5;
-/** Members of a term's definition that mean the same in every context, once the IRIs in them are written out. */
+/**
+ * Members of a term's definition that mean the same in every context, once the IRIs in them are
+ * written out.
+ */
 const PORTABLE = new Set(["@id", "@type", "@container", "@language", "@direction", "@prefix"]);
 const COMPACT = /^([^:/?#@][^:/?#]*):(?!\/\/)/;
 /** The prefix of `prefix:name`; undefined for a plain term and for a URL. */
 const prefixOf = (term: string): string | undefined => COMPACT.exec(term)?.[1];
 
 /**
- * What the terms of a context mean (JSON-LD 1.1, section 4.1), so far as two contexts can be compared by it:
- * equal texts mean the same. The schemes of schema.org and the spelling of EVI make no difference here.
+ * What the terms of a context mean (JSON-LD 1.1, section 4.1), so far as two contexts can be
+ * compared by it: equal texts mean the same. The schemes of schema.org and the spelling of EVI make
+ * no difference here.
  */
 export class TermMeanings {
   private readonly parts: readonly JsonObject[];
@@ -35,7 +39,7 @@ export class TermMeanings {
 
   of(term: string): string {
     let meaning = this.known.get(term);
-    if (meaning === undefined) this.known.set(term, meaning = this.define(term, 0));
+    if (meaning === undefined) this.known.set(term, (meaning = this.define(term, 0)));
     return meaning;
   }
 
@@ -56,7 +60,11 @@ export class TermMeanings {
     if (prefixOf(term) !== undefined) return undefined;
     const stated = this.part(term)?.[term];
     if (isObject(stated)) {
-      if (typeof stated["@id"] !== "string" || Object.keys(stated).some((key) => !PORTABLE.has(key))) return undefined;
+      if (
+        typeof stated["@id"] !== "string" ||
+        Object.keys(stated).some((key) => !PORTABLE.has(key))
+      )
+        return undefined;
       return { ...this.resolved(stated), "@id": this.iri(stated["@id"], 0) };
     }
     if (stated === null) return null;
@@ -79,7 +87,9 @@ export class TermMeanings {
   /** With the type of values written out. */
   private resolved(stated: JsonObject): JsonObject {
     const type = stated["@type"];
-    return typeof type === "string" && !type.startsWith("@") ? { ...stated, "@type": this.iri(type, 1) } : stated;
+    return typeof type === "string" && !type.startsWith("@")
+      ? { ...stated, "@type": this.iri(type, 1) }
+      : stated;
   }
 
   private iriOf(term: string, depth: number): string {
@@ -108,7 +118,10 @@ export class TermMeanings {
   }
 }
 
-/** The objects that a context consists of, remote ones from their bundled copies; `null` takes back what was before. */
+/**
+ * The objects that a context consists of, remote ones from their bundled copies; `null` takes back
+ * what was before.
+ */
 function partsOf(context: JsonValue | undefined): JsonObject[] {
   let parts: JsonObject[] = [];
   for (const part of Array.isArray(context) ? context : [context]) {
@@ -125,14 +138,18 @@ export function termsOf(value: JsonValue, found: Set<string> = new Set()): Set<s
   else if (isObject(value)) {
     for (const [key, inner] of Object.entries(value)) {
       if (!key.startsWith("@")) found.add(key);
-      if (key === "@type") for (const type of listOf(inner)) if (typeof type === "string") found.add(type);
+      if (key === "@type")
+        for (const type of listOf(inner)) if (typeof type === "string") found.add(type);
       if (key !== "@context" && key !== "@value") termsOf(inner, found);
     }
   }
   return found;
 }
 
-/** Version of RO-Crate that crates claim whose author claimed none: the first whose root may be named by an ARK. */
+/**
+ * Version of RO-Crate that crates claim whose author claimed none: the first whose root may be
+ * named by an ARK.
+ */
 const VERSION = "1.2";
 const SPECIFICATION = "https://w3id.org/ro/crate/";
 /** The version in the URL of a context of RO-Crate, or of its specification. */
@@ -141,23 +158,39 @@ const VERSIONED = /ro\/?-?crate\/(?:specification\/)?(\d+\.\d+(?:\.\d+)?(?:-DRAF
 /** Keywords of a context that change what values mean. */
 const SETTINGS = ["@language", "@base", "@direction"];
 
-/** Context of a crate without a descriptor of its own, and the version of RO-Crate that it claims. */
+/**
+ * Context of a crate without a descriptor of its own, and the version of RO-Crate that it claims.
+ */
 function madeContext(root: JsonValue | undefined): { context: JsonValue; conformsTo: string } {
   const parts = listOf(root).filter((part) => part !== null && !isAdded(part));
-  const version = parts.map((part) => (typeof part === "string" ? VERSIONED.exec(part)?.[1] : undefined)).find((found) => found !== undefined);
+  const version = parts
+    .map((part) => (typeof part === "string" ? VERSIONED.exec(part)?.[1] : undefined))
+    .find((found) => found !== undefined);
   const [only] = parts;
   // A vocabulary explains every term: clients that expect an object go on reading one.
-  const isWhole = version !== undefined || (parts.length === 1 && isObject(only) && typeof only["@vocab"] === "string");
+  const isWhole =
+    version !== undefined ||
+    (parts.length === 1 && isObject(only) && typeof only["@vocab"] === "string");
   const all = isWhole ? parts : [`${SPECIFICATION}${VERSION}/context`, ...parts];
-  return { context: all.length === 1 ? all[0]! : all, conformsTo: SPECIFICATION + (version ?? VERSION) };
+  return {
+    context: all.length === 1 ? all[0]! : all,
+    conformsTo: SPECIFICATION + (version ?? VERSION),
+  };
 }
 
 /** What the registry added to the context of a record, and nobody else. */
 function isAdded(part: JsonValue): boolean {
-  return isObject(part) && Object.keys(part).length > 0 && Object.entries(part).every(([term, meaning]) => isDeepStrictEqual(ADDED_TERMS[term], meaning));
+  return (
+    isObject(part) &&
+    Object.keys(part).length > 0 &&
+    Object.entries(part).every(([term, meaning]) => isDeepStrictEqual(ADDED_TERMS[term], meaning))
+  );
 }
 
-interface Used { context: JsonValue | undefined; terms: Set<string> }
+interface Used {
+  context: JsonValue | undefined;
+  terms: Set<string>;
+}
 
 /** The contexts that the records of a crate have, each with the terms that are used under it. */
 export class UsedContexts {
@@ -166,7 +199,7 @@ export class UsedContexts {
   add({ "@context": context, ...said }: JsonObject): void {
     const key = keyOf(context);
     let used = this.all.get(key);
-    if (!used) this.all.set(key, used = { context, terms: new Set() });
+    if (!used) this.all.set(key, (used = { context, terms: new Set() }));
     termsIn(said, used.terms);
   }
 
@@ -176,9 +209,9 @@ export class UsedContexts {
 }
 
 /**
- * The one context of a crate whose records each carry their own: the one that was given, then the terms that it does
- * not explain and all records that use them understand alike. An entity whose terms mean something else under it
- * keeps a context of its own.
+ * The one context of a crate whose records each carry their own: the one that was given, then the
+ * terms that it does not explain and all records that use them understand alike. An entity whose
+ * terms mean something else under it keeps a context of its own.
  */
 export class CrateContext {
   readonly whole: JsonValue | undefined;
@@ -187,14 +220,20 @@ export class CrateContext {
   private readonly differing = new Map<string, "all" | ReadonlySet<string>>();
 
   constructor(given: JsonValue | undefined, used: Iterable<Used>) {
-    const contexts = [...used].map(({ context, terms }) => ({ context, terms, meanings: new TermMeanings(context ?? null) }));
+    const contexts = [...used].map(({ context, terms }) => ({
+      context,
+      terms,
+      meanings: new TermMeanings(context ?? null),
+    }));
     const before = new TermMeanings(given);
     const alike = contexts.filter(({ meanings }) => sameSettings(meanings, before));
     this.whole = extended(given, missingTerms(before, alike));
     this.meanings = new TermMeanings(this.whole);
     for (const { context, terms, meanings } of contexts) {
       if (keyOf(context) === keyOf(given) && this.whole === given) continue;
-      const others = sameSettings(meanings, this.meanings) ? new Set([...terms].filter((term) => meanings.of(term) !== this.meanings.of(term))) : "all";
+      const others = sameSettings(meanings, this.meanings)
+        ? new Set([...terms].filter((term) => meanings.of(term) !== this.meanings.of(term)))
+        : "all";
       if (others === "all" || others.size > 0) this.differing.set(keyOf(context), others);
     }
   }
@@ -208,7 +247,10 @@ export class CrateContext {
       if (![...differing].some((term) => terms.has(term))) return undefined;
     }
     const [parts, shared] = [listOf(context), listOf(this.whole)];
-    const goesOn = shared.length > 0 && parts.length > shared.length && shared.every((part, index) => isDeepStrictEqual(part, parts[index]));
+    const goesOn =
+      shared.length > 0 &&
+      parts.length > shared.length &&
+      shared.every((part, index) => isDeepStrictEqual(part, parts[index]));
     const own = goesOn ? parts.slice(shared.length) : [null, ...parts];
     return own.length === 1 ? own[0]! : own;
   }
@@ -221,7 +263,13 @@ function termsIn(entity: JsonObject, found: Set<string> = new Set()): Set<string
     if (Array.isArray(value)) for (const item of value) look(item);
     else if (isObject(value)) {
       for (const [key, inner] of Object.entries(value)) {
-        if (key === "@id" && typeof inner === "string" && prefixOf(inner) !== undefined && !inner.startsWith("ark:")) found.add(inner);
+        if (
+          key === "@id" &&
+          typeof inner === "string" &&
+          prefixOf(inner) !== undefined &&
+          !inner.startsWith("ark:")
+        )
+          found.add(inner);
         else if (key !== "@context" && key !== "@value") look(inner);
       }
     }
@@ -231,10 +279,16 @@ function termsIn(entity: JsonObject, found: Set<string> = new Set()): Set<string
 }
 
 const keyOf = (context: JsonValue | undefined): string => JSON.stringify(context) ?? "";
-const sameSettings = (one: TermMeanings, other: TermMeanings): boolean => SETTINGS.every((setting) => one.setting(setting) === other.setting(setting));
+const sameSettings = (one: TermMeanings, other: TermMeanings): boolean =>
+  SETTINGS.every((setting) => one.setting(setting) === other.setting(setting));
 
-/** Definitions of terms that a context has none for, where all who use a term mean the same by it. */
-function missingTerms(given: TermMeanings, contexts: readonly { terms: ReadonlySet<string>; meanings: TermMeanings }[]): Map<string, JsonValue> {
+/**
+ * Definitions of terms that a context has none for, where all who use a term mean the same by it.
+ */
+function missingTerms(
+  given: TermMeanings,
+  contexts: readonly { terms: ReadonlySet<string>; meanings: TermMeanings }[],
+): Map<string, JsonValue> {
   const users = new Map<string, { meaning: string; meanings: TermMeanings } | undefined>();
   const prefixes = new Set<string>();
   const use = (term: string, meanings: TermMeanings): void => {
@@ -263,12 +317,22 @@ function missingTerms(given: TermMeanings, contexts: readonly { terms: ReadonlyS
   return missing;
 }
 
-/** The given context first and unchanged. One object stays one object: some clients read nothing else. */
-function extended(given: JsonValue | undefined, terms: ReadonlyMap<string, JsonValue>): JsonValue | undefined {
+/**
+ * The given context first and unchanged. One object stays one object: some clients read nothing
+ * else.
+ */
+function extended(
+  given: JsonValue | undefined,
+  terms: ReadonlyMap<string, JsonValue>,
+): JsonValue | undefined {
   if (terms.size === 0) return given;
   const added = Object.fromEntries(terms);
   if (isObject(given)) return { ...given, ...added };
-  return Array.isArray(given) ? [...given, added] : given === undefined || given === null ? added : [given, added];
+  return Array.isArray(given)
+    ? [...given, added]
+    : given === undefined || given === null
+      ? added
+      : [given, added];
 }
 
 /** How the entities of one crate are named and written. */
@@ -276,17 +340,28 @@ export interface EntityNames {
   context: CrateContext;
   /** Records of the crate by what refers to them: ARKs, and the URLs of {@link entityUrl}. */
   known: ReadonlyMap<string, string>;
-  /** What an entity is called in this crate, where that is not its ARK: paths of files and folders, the descriptor. */
+  /**
+   * What an entity is called in this crate, where that is not its ARK: paths of files and folders,
+   * the descriptor.
+   */
   paths: ReadonlyMap<string, string>;
 }
 
-/** The URL that a crate knows an entity by: its record has an ARK made from it and names it by `sameAs`. */
-export function entityUrl({ ark, crate }: Pick<StoredRecord, "ark" | "crate">, document: JsonObject): string | undefined {
+/**
+ * The URL that a crate knows an entity by: its record has an ARK made from it and names it by
+ * `sameAs`.
+ */
+export function entityUrl(
+  { ark, crate }: Pick<StoredRecord, "ark" | "crate">,
+  document: JsonObject,
+): string | undefined {
   if (crate === null || !ark.startsWith(`${crate}/entity/`)) return undefined;
-  return listOf(document["sameAs"]).map(urlOf).find((url) => {
-    const id = url === undefined ? undefined : new EntityIds(crate).of(url, "");
-    return id?.rule === "url" && id.ark === ark;
-  });
+  return listOf(document["sameAs"])
+    .map(urlOf)
+    .find((url) => {
+      const id = url === undefined ? undefined : new EntityIds(crate).of(url, "");
+      return id?.rule === "url" && id.ark === ark;
+    });
 }
 
 function urlOf(value: JsonValue): string | undefined {
@@ -295,30 +370,50 @@ function urlOf(value: JsonValue): string | undefined {
 }
 
 /**
- * A record as an entity of the crate's graph, under the crate's context, by the name that the crate has for it.
+ * A record as an entity of the crate's graph, under the crate's context, by the name that the crate
+ * has for it.
  * @param document the record's, without what is not to be told in this crate
  * @param outdated objects inside it that state what the records they are about no longer do
  */
-function crateEntity(record: StoredRecord, document: JsonObject, names: EntityNames, outdated?: ReadonlySet<JsonObject>): JsonObject {
+function crateEntity(
+  record: StoredRecord,
+  document: JsonObject,
+  names: EntityNames,
+  outdated?: ReadonlySet<JsonObject>,
+): JsonObject {
   const { "@context": context, "@id": _id, ...said } = document;
   const url = entityUrl(record, document);
   const id = names.paths.get(record.ark) ?? url ?? record.ark;
   const own = names.context.own(context, said);
   const body = Object.entries(url === undefined ? said : withoutSameAs(said, url));
   const written = new Writer(names.paths, outdated);
-  return { ...(own === undefined ? {} : { "@context": own }), "@id": id, ...objectFrom(body.map(([key, value]): [string, JsonValue] => [key, written.value(key, value)])) };
+  return {
+    ...(own === undefined ? {} : { "@context": own }),
+    "@id": id,
+    ...objectFrom(
+      body.map(([key, value]): [string, JsonValue] => [key, written.value(key, value)]),
+    ),
+  };
 }
 
 /** Calls entities by the names that they have in the crate. */
 class Writer {
-  constructor(private readonly paths: EntityNames["paths"], private readonly outdated: ReadonlySet<JsonObject> | undefined) {}
+  constructor(
+    private readonly paths: EntityNames["paths"],
+    private readonly outdated: ReadonlySet<JsonObject> | undefined,
+  ) {}
 
   value(key: string, value: JsonValue): JsonValue {
     if (key === "@type" || key === "@context") return value;
     if (Array.isArray(value)) return value.map((item) => this.value(key, item));
-    if (!isObject(value) || Object.hasOwn(value, "@value")) return key === "@id" && typeof value === "string" ? (this.paths.get(value) ?? value) : value;
-    const entries = this.outdated?.has(value) ? [["@id", value["@id"]!] as const] : Object.entries(value);
-    return objectFrom(entries.map(([name, inner]): [string, JsonValue] => [name, this.value(name, inner)]));
+    if (!isObject(value) || Object.hasOwn(value, "@value"))
+      return key === "@id" && typeof value === "string" ? (this.paths.get(value) ?? value) : value;
+    const entries = this.outdated?.has(value)
+      ? [["@id", value["@id"]!] as const]
+      : Object.entries(value);
+    return objectFrom(
+      entries.map(([name, inner]): [string, JsonValue] => [name, this.value(name, inner)]),
+    );
   }
 }
 
@@ -326,7 +421,8 @@ class Writer {
 function entitiesInside(document: JsonObject): { id: string; value: JsonObject }[] {
   const found: { id: string; value: JsonObject }[] = [];
   const look = (key: string, value: JsonValue): void => {
-    if (key === "@context" || key === "@value" || typeof value !== "object" || value === null) return;
+    if (key === "@context" || key === "@value" || typeof value !== "object" || value === null)
+      return;
     if (Array.isArray(value)) {
       for (const item of value) if (typeof item === "object") look(key, item);
       return;
@@ -343,7 +439,9 @@ function entitiesInside(document: JsonObject): { id: string; value: JsonObject }
 function withoutSameAs(said: JsonObject, url: string): JsonObject {
   const { sameAs, ...rest } = said;
   const stated = listOf(sameAs);
-  const added = stated.findLastIndex((value) => isObject(value) && Object.keys(value).length === 1 && value["@id"] === url);
+  const added = stated.findLastIndex(
+    (value) => isObject(value) && Object.keys(value).length === 1 && value["@id"] === url,
+  );
   const left = stated.toSpliced(added, added < 0 ? 0 : 1);
   if (left.length === 0) return rest;
   return { ...said, sameAs: left.length === 1 ? left[0]! : left };
@@ -355,7 +453,10 @@ const PIECE = 64 * 1024;
 const COMPARED = 100;
 
 /** The record that a crate was given its metadata descriptor as. */
-export interface Descriptor { record: StoredRecord; document: JsonObject }
+export interface Descriptor {
+  record: StoredRecord;
+  document: JsonObject;
+}
 /** What is known of a crate that was gone through. */
 export interface CrateSurvey {
   context: CrateContext;
@@ -372,7 +473,11 @@ type Told = (record: StoredRecord, document: JsonObject) => JsonObject;
 const asItIs: Told = (_record, document) => document;
 
 /** Goes through a crate once, to know what can be named in it and what its terms mean. */
-export async function surveyCrate(deps: Pick<Deps, "records">, root: StoredRecord, visit: (record: StoredRecord, document: JsonObject) => Promise<void> | void = () => {}): Promise<CrateSurvey> {
+export async function surveyCrate(
+  deps: Pick<Deps, "records">,
+  root: StoredRecord,
+  visit: (record: StoredRecord, document: JsonObject) => Promise<void> | void = () => {},
+): Promise<CrateSurvey> {
   const known = new Map<string, string>();
   const used = new UsedContexts();
   const untyped = new Map<string, JsonObject[]>();
@@ -385,39 +490,72 @@ export async function surveyCrate(deps: Pick<Deps, "records">, root: StoredRecor
       if (url !== undefined) known.set(url, record.ark);
       if (record.ark === descriptorArk(root.ark)) descriptor = { record, document };
       used.add(document);
-      for (const { id, value } of entitiesInside(document)) if (value["@type"] === undefined) untyped.set(id, [...(untyped.get(id) ?? []), value]);
+      for (const { id, value } of entitiesInside(document))
+        if (value["@type"] === undefined) untyped.set(id, [...(untyped.get(id) ?? []), value]);
       await visit(record, document);
     }
   }
   const made = madeContext(parseDocument(root.document)["@context"]);
-  return { known, untyped, descriptor, conformsTo: made.conformsTo, context: new CrateContext(descriptor ? descriptor.document["@context"] : made.context, used) };
+  return {
+    known,
+    untyped,
+    descriptor,
+    conformsTo: made.conformsTo,
+    context: new CrateContext(descriptor ? descriptor.document["@context"] : made.context, used),
+  };
 }
 
 /**
- * The entity that says what the metadata describes (RO-Crate 1.2, "RO-Crate Metadata Descriptor"): as it was given, or
- * made for a crate that came without one or was not uploaded.
+ * The entity that says what the metadata describes (RO-Crate 1.2, "RO-Crate Metadata Descriptor"):
+ * as it was given, or made for a crate that came without one or was not uploaded.
  * @param root ARK of the crate
  * @param id what the crate is called in its metadata
  */
-export function descriptorEntity(root: string, { descriptor, conformsTo }: Pick<CrateSurvey, "descriptor" | "conformsTo">, names: EntityNames, id = names.paths.get(root) ?? root): JsonObject {
+export function descriptorEntity(
+  root: string,
+  { descriptor, conformsTo }: Pick<CrateSurvey, "descriptor" | "conformsTo">,
+  names: EntityNames,
+  id = names.paths.get(root) ?? root,
+): JsonObject {
   const about = { "@id": id };
-  if (!descriptor) return { "@id": DESCRIPTOR, "@type": "CreativeWork", conformsTo: { "@id": conformsTo }, about };
+  if (!descriptor)
+    return { "@id": DESCRIPTOR, "@type": "CreativeWork", conformsTo: { "@id": conformsTo }, about };
   const { record, document } = descriptor;
   const entity: JsonObject = { ...crateEntity(record, document, names), "@id": DESCRIPTOR };
   // Whoever edited it must not have made the crate unreadable.
-  return ["about", "schema:about"].some((key) => referencesIn(document[key]).some((reference) => names.known.get(reference) === root)) ? entity : { ...entity, about: [...listOf(entity["about"]), about] };
+  return ["about", "schema:about"].some((key) =>
+    referencesIn(document[key]).some((reference) => names.known.get(reference) === root),
+  )
+    ? entity
+    : { ...entity, about: [...listOf(entity["about"]), about] };
 }
 
 /** Whether a record states no more than what is made for a crate without a descriptor. */
-export function isMadeDescriptor({ "@context": _context, ...said }: JsonObject, root: string): boolean {
+export function isMadeDescriptor(
+  { "@context": _context, ...said }: JsonObject,
+  root: string,
+): boolean {
   const { "@id": _id, "@type": type, conformsTo, about, ...more } = said;
-  const only = (value: JsonValue | undefined): JsonValue | undefined => (isObject(value) && Object.keys(value).length === 1 ? value["@id"] : undefined);
-  return Object.keys(more).length === 0 && type === "CreativeWork" && only(about) === root && /^https:\/\/w3id\.org\/ro\/crate\/\d/.test(String(only(conformsTo)));
+  const only = (value: JsonValue | undefined): JsonValue | undefined =>
+    isObject(value) && Object.keys(value).length === 1 ? value["@id"] : undefined;
+  return (
+    Object.keys(more).length === 0 &&
+    type === "CreativeWork" &&
+    only(about) === root &&
+    /^https:\/\/w3id\.org\/ro\/crate\/\d/.test(String(only(conformsTo)))
+  );
 }
 
 /** RO-Crate metadata of a crate from its records as they are now, in pieces of JSON text. */
-export async function* crateMetadata(deps: Pick<Deps, "records">, root: StoredRecord, survey: CrateSurvey, names: EntityNames, { told = asItIs, without }: { told?: Told; without?: ReadonlySet<string> } = {}): AsyncGenerator<string> {
-  const context = names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
+export async function* crateMetadata(
+  deps: Pick<Deps, "records">,
+  root: StoredRecord,
+  survey: CrateSurvey,
+  names: EntityNames,
+  { told = asItIs, without }: { told?: Told; without?: ReadonlySet<string> } = {},
+): AsyncGenerator<string> {
+  const context =
+    names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
   let piece = `{${context}"@graph":[${JSON.stringify(descriptorEntity(root.ark, survey, names))}`;
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
@@ -434,10 +572,15 @@ export async function* crateMetadata(deps: Pick<Deps, "records">, root: StoredRe
 }
 
 /**
- * Whether all that a record states stands inside other entities, and is no entity by itself: RO-Crate asks those
- * for a type.
+ * Whether all that a record states stands inside other entities, and is no entity by itself:
+ * RO-Crate asks those for a type.
  */
-function standsInside(record: StoredRecord, { "@context": context, ...document }: JsonObject, { untyped }: CrateSurvey, { context: whole }: EntityNames): boolean {
+function standsInside(
+  record: StoredRecord,
+  { "@context": context, ...document }: JsonObject,
+  { untyped }: CrateSurvey,
+  { context: whole }: EntityNames,
+): boolean {
   if (document["@type"] !== undefined) return false;
   const url = entityUrl(record, document);
   const parts = untyped.get(url ?? record.ark);
@@ -448,11 +591,18 @@ function standsInside(record: StoredRecord, { "@context": context, ...document }
 }
 
 /**
- * Entities inside a document that state what their own records no longer state: only their names are written, or an
- * upload would take what they state for new.
+ * Entities inside a document that state what their own records no longer state: only their names
+ * are written, or an upload would take what they state for new.
  */
-async function outdatedIn({ records }: Pick<Deps, "records">, document: JsonObject, { known }: EntityNames, told: Told): Promise<ReadonlySet<JsonObject> | undefined> {
-  const inside = entitiesInside(document).flatMap(({ id, value }) => (known.has(id) ? [{ ark: known.get(id)!, value }] : []));
+async function outdatedIn(
+  { records }: Pick<Deps, "records">,
+  document: JsonObject,
+  { known }: EntityNames,
+  told: Told,
+): Promise<ReadonlySet<JsonObject> | undefined> {
+  const inside = entitiesInside(document).flatMap(({ id, value }) =>
+    known.has(id) ? [{ ark: known.get(id)!, value }] : [],
+  );
   if (inside.length === 0) return undefined;
   const outdated = new Set<JsonObject>();
   for (let start = 0; start < inside.length; start += COMPARED) {
@@ -460,7 +610,8 @@ async function outdatedIn({ records }: Pick<Deps, "records">, document: JsonObje
     const found = await records.findMany(batch.map(({ ark }) => ark));
     for (const [index, { value }] of batch.entries()) {
       const record = found[index];
-      const current = record && !record.tombstone ? told(record, parseDocument(record.document)) : undefined;
+      const current =
+        record && !record.tombstone ? told(record, parseDocument(record.document)) : undefined;
       if (!current || !states(current, value)) outdated.add(value);
     }
   }
@@ -474,4 +625,8 @@ function states(entity: JsonObject, part: JsonObject): boolean {
 }
 
 /** The same as one value, for what is known to be small. */
-export const metadataOf = (context: JsonValue | undefined, entities: readonly JsonObject[]): string => JSON.stringify({ ...(context === undefined ? {} : { "@context": context }), "@graph": entities });
+export const metadataOf = (
+  context: JsonValue | undefined,
+  entities: readonly JsonObject[],
+): string =>
+  JSON.stringify({ ...(context === undefined ? {} : { "@context": context }), "@graph": entities });

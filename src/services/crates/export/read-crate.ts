@@ -24,23 +24,38 @@ export interface CrateMetadata {
 export async function readCrateMetadata(deps: Deps, id: string): Promise<CrateMetadata> {
   const root = await findLive(deps, id, "rocrate");
   return {
-    root, state: await stateOf(deps, root),
+    root,
+    state: await stateOf(deps, root),
     open: async () => {
       const survey = await surveyCrate(deps, root);
-      const names = { context: survey.context, known: survey.known, paths: new Map([[descriptorArk(root.ark), DESCRIPTOR]]) };
+      const names = {
+        context: survey.context,
+        known: survey.known,
+        paths: new Map([[descriptorArk(root.ark), DESCRIPTOR]]),
+      };
       return Readable.from(crateMetadata(deps, root, survey, names), { objectMode: false });
     },
   };
 }
 
-/** The crate as an archive; files that the caller may not read are left out. @throws as {@link readCrateMetadata} */
-export async function readCrateArchive(deps: Deps, id: string, caller: Caller | null): Promise<CrateArchive> {
+/**
+ * The crate as an archive; files that the caller may not read are left out.
+ * @throws as {@link readCrateMetadata}
+ */
+export async function readCrateArchive(
+  deps: Deps,
+  id: string,
+  caller: Caller | null,
+): Promise<CrateArchive> {
   return crateArchive(deps, await findLive(deps, id, "rocrate"), caller);
 }
 
 type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
 
-/** What a crate consists of: how many of each kind, their names, and the files that no entity describes. */
+/**
+ * What a crate consists of: how many of each kind, their names, and the files that no entity
+ * describes.
+ */
 export interface CrateSummary {
   root: StoredRecord;
   counts: Partial<Record<KindName, number>>;
@@ -53,23 +68,37 @@ export interface CrateSummary {
 }
 
 /** One part of what is listed; `total` tells whether there is anything. */
-interface Section { total: number; read(after: string | undefined, limit: number): Promise<{ next?: string }> }
+interface Section {
+  total: number;
+  read(after: string | undefined, limit: number): Promise<{ next?: string }>;
+}
 
 /**
  * Records first, then files; together at most `limit` in one page.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST` for a position that no summary gave
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST` for a position that no
+ * summary gave
  */
-export async function crateSummary(deps: Deps, id: string, { limit, after = "0." }: { limit: number; after?: string }): Promise<CrateSummary> {
+export async function crateSummary(
+  deps: Deps,
+  id: string,
+  { limit, after = "0." }: { limit: number; after?: string },
+): Promise<CrateSummary> {
   const root = await findLive(deps, id, "rocrate");
   const members: Named[] = [];
   const files: ObjectReference[] = [];
-  const described = await (root.crate === null ? describedByCrate(deps, root, members) : describedWithin(deps, root, members));
+  const described = await (root.crate === null
+    ? describedByCrate(deps, root, members)
+    : describedWithin(deps, root, members));
   const undescribed = await deps.records.objectsOf(root.ark, { role: "member" });
   const sections = [...described.sections, sectionOf(undescribed, files)];
 
   const [, first = "", position] = /^(\d)\.(.*)$/.exec(after) ?? [];
   let section = Number(first);
-  if (first === "" || section >= sections.length) throw new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
+  if (first === "" || section >= sections.length)
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The cursor is not one that this list gave; begin again without it.",
+    );
   let at = position === "" ? undefined : position;
   let next: string | undefined;
   for (; next === undefined && section < sections.length; section++, at = undefined) {
@@ -82,12 +111,25 @@ export async function crateSummary(deps: Deps, id: string, { limit, after = "0."
       if (page.next !== undefined) next = `${section}.${page.next}`;
     }
   }
-  return { root, counts: described.counts, members, fileCount: undescribed.length, files, ...(next === undefined ? {} : { next }) };
+  return {
+    root,
+    counts: described.counts,
+    members,
+    fileCount: undescribed.length,
+    files,
+    ...(next === undefined ? {} : { next }),
+  };
 }
 
 /** What was minted for the crate, by key; then what it uses beside that. */
-async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord, into: Named[]): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
-  const used = (await records.findMany(await records.usesOf(crate))).filter((record) => record !== undefined && describedCrate(record.ark) === undefined) as StoredRecord[];
+async function describedByCrate(
+  { records }: Deps,
+  { ark: crate }: StoredRecord,
+  into: Named[],
+): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
+  const used = (await records.findMany(await records.usesOf(crate))).filter(
+    (record) => record !== undefined && describedCrate(record.ark) === undefined,
+  ) as StoredRecord[];
   const counts = countsOf(used);
   let minted = 0;
   for (const kind of Object.keys(KINDS) as KindName[]) {
@@ -96,7 +138,12 @@ async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord,
     if (count > 0) counts[kind] = (counts[kind] ?? 0) + count;
   }
   const read: Section["read"] = async (after, limit) => {
-    const page = await records.list({ crate, notEndingWith: DESCRIPTOR_END, limit, ...(after === undefined ? {} : { after }) });
+    const page = await records.list({
+      crate,
+      notEndingWith: DESCRIPTOR_END,
+      limit,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const item of page.items) into.push(item);
     return page;
   };
@@ -104,9 +151,15 @@ async function describedByCrate({ records }: Deps, { ark: crate }: StoredRecord,
 }
 
 /** The same of a crate that came within another. */
-async function describedWithin(deps: Deps, root: StoredRecord, into: Named[]): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
+async function describedWithin(
+  deps: Deps,
+  root: StoredRecord,
+  into: Named[],
+): Promise<{ counts: CrateSummary["counts"]; sections: Section[] }> {
   const found: Named[] = [];
-  for await (const page of crateRecords(deps, root)) for (const { ark, kind, name } of page) if (ark !== root.ark && describedCrate(ark) === undefined) found.push({ ark, kind, name });
+  for await (const page of crateRecords(deps, root))
+    for (const { ark, kind, name } of page)
+      if (ark !== root.ark && describedCrate(ark) === undefined) found.push({ ark, kind, name });
   return { counts: countsOf(found), sections: [sectionOf(found, into)] };
 }
 
@@ -122,7 +175,11 @@ function sectionOf<T>(all: readonly T[], into: T[]): Section {
     total: all.length,
     async read(after, limit) {
       const begin = Number(after ?? 0);
-      if (!Number.isSafeInteger(begin)) throw new ServiceError("BAD_REQUEST", "The cursor is not one that this list gave; begin again without it.");
+      if (!Number.isSafeInteger(begin))
+        throw new ServiceError(
+          "BAD_REQUEST",
+          "The cursor is not one that this list gave; begin again without it.",
+        );
       for (const item of all.slice(begin, begin + limit)) into.push(item);
       return begin + limit < all.length ? { next: String(begin + limit) } : {};
     },

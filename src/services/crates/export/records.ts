@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
 
-type Reads = { records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate"> };
+type Reads = {
+  records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
+};
 
 /** Records read at a time. */
 const PAGE = 200;
@@ -12,19 +14,31 @@ const MOST_PARTS = 100_000;
 const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
 
 /** Text that differs after every change of what {@link crateRecords} gives. */
-export const stateOf = (deps: Reads, root: StoredRecord): Promise<string> => deps.records.stateOfCrate(holderOf(root));
+export const stateOf = (deps: Reads, root: StoredRecord): Promise<string> =>
+  deps.records.stateOfCrate(holderOf(root));
 
 /**
- * All records of a crate as they are now, in pages: the root, what was minted for it, what it uses beside that. Of
- * a crate that came within another: what lies below it, and its parts.
+ * All records of a crate as they are now, in pages: the root, what was minted for it, what it uses
+ * beside that. Of a crate that came within another: what lies below it, and its parts.
  */
-export async function* crateRecords(deps: Reads, root: StoredRecord): AsyncGenerator<StoredRecord[]> {
+export async function* crateRecords(
+  deps: Reads,
+  root: StoredRecord,
+): AsyncGenerator<StoredRecord[]> {
   yield [root];
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
   let after: string | undefined;
   do {
-    const page = await deps.records.list({ crate: holderOf(root), limit: PAGE, ...(after === undefined ? {} : { after }) });
-    const items = parts ? page.items.filter(({ ark }) => ark !== root.ark && (parts.has(ark) || ark.startsWith(`${root.ark}/`))) : page.items;
+    const page = await deps.records.list({
+      crate: holderOf(root),
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    const items = parts
+      ? page.items.filter(
+          ({ ark }) => ark !== root.ark && (parts.has(ark) || ark.startsWith(`${root.ark}/`)),
+        )
+      : page.items;
     if (items.length > 0) yield items;
     after = page.next;
     await setImmediate();
@@ -32,7 +46,9 @@ export async function* crateRecords(deps: Reads, root: StoredRecord): AsyncGener
   const used = await deps.records.usesOf(root.ark);
   for (let start = 0; start < used.length; start += PAGE) {
     const found = await deps.records.findMany(used.slice(start, start + PAGE));
-    yield found.filter((record): record is StoredRecord => record !== undefined && record.tombstone === null);
+    yield found.filter(
+      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+    );
     await setImmediate();
   }
 }
@@ -42,7 +58,11 @@ async function partsOf({ records }: Reads, root: StoredRecord): Promise<Set<stri
   const parts = new Set([root.ark]);
   const asked = [root.ark];
   while (asked.length > 0) {
-    const pages = await records.linksFrom(asked.splice(0, PAGE), { predicates: ["schema:hasPart"], distinct: true, limit: MOST_PARTS });
+    const pages = await records.linksFrom(asked.splice(0, PAGE), {
+      predicates: ["schema:hasPart"],
+      distinct: true,
+      limit: MOST_PARTS,
+    });
     for (const { items } of pages) {
       for (const { target } of items) {
         if (parts.has(target)) continue;

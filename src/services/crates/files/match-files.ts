@@ -17,7 +17,10 @@ interface FileClaims {
   sha256?: string;
   sha512?: string;
 }
-export interface MatchedFile { file: CrateFile; claims: FileClaims }
+export interface MatchedFile {
+  file: CrateFile;
+  claims: FileClaims;
+}
 
 interface MatchOptions {
   /** The crate came as metadata alone: no file can be there. */
@@ -25,10 +28,15 @@ interface MatchOptions {
 }
 
 /**
- * The archive's file that holds an entity's content: the one its relative `@id` names, else the one its
- * `contentUrl` names. Tells what is missing.
+ * The archive's file that holds an entity's content: the one its relative `@id` names, else the one
+ * its `contentUrl` names. Tells what is missing.
  */
-export function matchFile(entity: IdentifiedEntity, tree: FileTree, findings: Findings, { withoutFiles }: MatchOptions = {}): MatchedFile | undefined {
+export function matchFile(
+  entity: IdentifiedEntity,
+  tree: FileTree,
+  findings: Findings,
+  { withoutFiles }: MatchOptions = {},
+): MatchedFile | undefined {
   for (const part of entity.parts) {
     const file = fileOf(part, tree);
     if (file) return { file, claims: claimsOf(part) };
@@ -48,7 +56,12 @@ function fileOf(part: Part, tree: FileTree): CrateFile | undefined {
   if (id.rule === "path" && id.path !== "") {
     const file = tree.find(entity.id, folder);
     if (file) return file;
-  } else if (id.rule === "other" && !id.absolute && !entity.id.startsWith("#") && !entity.id.startsWith("_:")) {
+  } else if (
+    id.rule === "other" &&
+    !id.absolute &&
+    !entity.id.startsWith("#") &&
+    !entity.id.startsWith("_:")
+  ) {
     // A file whose name holds `#`, written as it is.
     const file = tree.find(entity.id, folder);
     if (file) return file;
@@ -69,38 +82,93 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
   const urls = contentUrls(part);
   if (urls.includes(EMBARGOED)) return false;
   const id = scope.of(entity.id);
-  const isFile = typeNames(entity.value, scope.description.context, entity.value["@context"]).some((type) => type === "File" || type === "MediaObject");
-  if (isFile && id.rule === "path" && id.path !== "" && tree.hasFolder(entity.id, scope.description.folder))
-    findings.warn("FOLDER_AS_FILE", `${quoted(entity.id)} is a folder of the archive and is called a File; give it the type Dataset.`, place);
-  const elsewhere = [...urls, ...referencesIn(entity.value["url"])].some((url) => localPath(url) === undefined);
-  if (isFile && id.rule === "path" && id.path !== "" && !elsewhere && !tree.hasFolder(entity.id, scope.description.folder)) {
-    if (withoutFiles) findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${quoted(entity.id)} was not sent; the record has no content.`, place);
-    else findings.error("FILE_MISSING", `The file ${quoted(entity.id)} is not in the archive; add it, or give it a contentUrl.`, place);
+  const isFile = typeNames(entity.value, scope.description.context, entity.value["@context"]).some(
+    (type) => type === "File" || type === "MediaObject",
+  );
+  if (
+    isFile &&
+    id.rule === "path" &&
+    id.path !== "" &&
+    tree.hasFolder(entity.id, scope.description.folder)
+  )
+    findings.warn(
+      "FOLDER_AS_FILE",
+      `${quoted(entity.id)} is a folder of the archive and is called a File; give it the ` +
+        "type Dataset.",
+      place,
+    );
+  const elsewhere = [...urls, ...referencesIn(entity.value["url"])].some(
+    (url) => localPath(url) === undefined,
+  );
+  if (
+    isFile &&
+    id.rule === "path" &&
+    id.path !== "" &&
+    !elsewhere &&
+    !tree.hasFolder(entity.id, scope.description.folder)
+  ) {
+    if (withoutFiles)
+      findings.warn(
+        "FILE_NOT_IN_ARCHIVE",
+        `The file ${quoted(entity.id)} was not sent; the record has no content.`,
+        place,
+      );
+    else
+      findings.error(
+        "FILE_MISSING",
+        `The file ${quoted(entity.id)} is not in the archive; add it, or give it a contentUrl.`,
+        place,
+      );
     return true;
   }
   const local = urls.find((url) => localPath(url) !== undefined);
-  if (local === undefined || id.rule === "path" && tree.hasFolder(entity.id, scope.description.folder)) return false;
-  findings.warn("FILE_NOT_IN_ARCHIVE", `The file ${quoted(local)} is not in the archive; the record is kept without content.`, place);
+  if (
+    local === undefined ||
+    (id.rule === "path" && tree.hasFolder(entity.id, scope.description.folder))
+  )
+    return false;
+  findings.warn(
+    "FILE_NOT_IN_ARCHIVE",
+    `The file ${quoted(local)} is not in the archive; the record is kept without content.`,
+    place,
+  );
   return true;
 }
 
-/** Path of a `contentUrl` that means a file of the crate: relative, or `file:` with up to three slashes. */
+/**
+ * Path of a `contentUrl` that means a file of the crate: relative, or `file:` with up to three
+ * slashes.
+ */
 export function localPath(url: string): string | undefined {
   const file = /^file:\/{0,3}(.*)$/i.exec(url);
   if (file) return file[1];
-  return url === "" || url === EMBARGOED || /^[a-zA-Z][a-zA-Z0-9+.-]+:/.test(url) || url.startsWith("//") ? undefined : url;
+  return url === "" ||
+    url === EMBARGOED ||
+    /^[a-zA-Z][a-zA-Z0-9+.-]+:/.test(url) ||
+    url.startsWith("//")
+    ? undefined
+    : url;
 }
 
 function contentUrls({ scope, entity: { value } }: Part): string[] {
   const keys = ["contentUrl", "schema:contentUrl", "evi:contentUrl", "EVI:contentUrl"];
-  if (Object.hasOwn(value, "path") && meansContentUrl("path", [...listOf(scope.description.context), ...listOf(value["@context"])])) keys.push("path");
+  if (
+    Object.hasOwn(value, "path") &&
+    meansContentUrl("path", [...listOf(scope.description.context), ...listOf(value["@context"])])
+  )
+    keys.push("path");
   return keys.flatMap((key) => referencesIn(value[key]));
 }
 
 /** RO-Crate has `path` as another word for contentUrl; a crate may give it a meaning of its own. */
 function meansContentUrl(term: string, contexts: readonly JsonValue[]): boolean {
   for (const context of contexts.toReversed()) {
-    const terms = typeof context === "string" ? bundledTerms(context) as JsonObject : isObject(context) ? context : {};
+    const terms =
+      typeof context === "string"
+        ? (bundledTerms(context) as JsonObject)
+        : isObject(context)
+          ? context
+          : {};
     if (!Object.hasOwn(terms, term)) continue;
     const meaning = terms[term];
     const iri = isObject(meaning) ? meaning["@id"] : meaning;
@@ -115,8 +183,15 @@ function claimsOf({ scope, entity }: Part): FileClaims {
   const claims: FileClaims = { place: { file: scope.description.file, pointer: entity.pointer } };
   for (const [key, stated] of Object.entries(entity.value)) {
     const value = single(stated);
-    const name = key.slice(key.lastIndexOf(":") + 1).toLowerCase().replace("-", "");
-    if (name === "contentsize" && (typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)))) claims.size = Number(value);
+    const name = key
+      .slice(key.lastIndexOf(":") + 1)
+      .toLowerCase()
+      .replace("-", "");
+    if (
+      name === "contentsize" &&
+      (typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)))
+    )
+      claims.size = Number(value);
     if ((name === "md5" || name === "sha256" || name === "sha512") && typeof value === "string") {
       const hex = value.toLowerCase();
       if (hex.length === HEX_LENGTH[name] && /^[0-9a-f]+$/.test(hex)) claims[name] = hex;
@@ -125,39 +200,78 @@ function claimsOf({ scope, entity }: Part): FileClaims {
   return claims;
 }
 
-/** `["x"]` and `{"@value": "x"}` say what `"x"` says (JSON-LD 1.1, sections 4.2 and 4.3); of several values none is taken for the one that is meant. */
+/**
+ * `["x"]` and `{"@value": "x"}` say what `"x"` says (JSON-LD 1.1, sections 4.2 and 4.3); of several
+ * values none is taken for the one that is meant.
+ */
 function single(value: JsonValue): JsonValue {
   const [only, ...more] = listOf(value);
-  return only === undefined || more.length > 0 ? null : isObject(only) ? (only["@value"] ?? null) : only;
+  return only === undefined || more.length > 0
+    ? null
+    : isObject(only)
+      ? (only["@value"] ?? null)
+      : only;
 }
 
 /** A file of the archive that was stored: its digests in lower-case hex. */
-export interface StoredFile { sha256: string; size: number; md5?: string; sha512?: string }
+export interface StoredFile {
+  sha256: string;
+  size: number;
+  md5?: string;
+  sha512?: string;
+}
 
 /** Compares a stored file with what its entity says of it. */
 export function checkClaims(stored: StoredFile, claims: FileClaims, findings: Findings): void {
   if (claims.size !== undefined && claims.size !== stored.size)
-    findings.warn("SIZE_MISMATCH", `The file has ${stored.size} bytes, its contentSize says ${claims.size}. The measured size is stored.`, claims.place);
+    findings.warn(
+      "SIZE_MISMATCH",
+      `The file has ${stored.size} bytes, its contentSize says ${claims.size}. The measured ` +
+        "size is stored.",
+      claims.place,
+    );
   for (const name of ["md5", "sha256", "sha512"] as const) {
     const claimed = claims[name];
     if (claimed !== undefined && stored[name] !== undefined && claimed !== stored[name])
-      findings.error("DIGEST_MISMATCH", `The file's ${name} is ${stored[name]}, its entity says ${claimed}.`, claims.place);
+      findings.error(
+        "DIGEST_MISMATCH",
+        `The file's ${name} is ${stored[name]}, its entity says ${claimed}.`,
+        claims.place,
+      );
   }
 }
 
-/** A file of the archive. `path` is relative to the crate's folder, or to the archive for what lies outside. */
-export interface CrateFile { member: string; path: string; size: number }
+/**
+ * A file of the archive. `path` is relative to the crate's folder, or to the archive for what lies
+ * outside.
+ */
+export interface CrateFile {
+  member: string;
+  path: string;
+  size: number;
+}
 
 /** The files of an archive by their paths. */
 export class FileTree {
   private readonly byMember = new Map<string, CrateFile>();
-  /** Names in order: those below a folder are neighbours. A list of all folders would be as long as all paths of a hostile archive. */
+  /**
+   * Names in order: those below a folder are neighbours. A list of all folders would be as long as
+   * all paths of a hostile archive.
+   */
   private readonly sorted: readonly string[];
 
   /** @param folder the crate's folder in the archive: empty, or with `/` at the end */
-  constructor(members: readonly Pick<Member, "name" | "folder" | "size">[], readonly folder: string) {
+  constructor(
+    members: readonly Pick<Member, "name" | "folder" | "size">[],
+    readonly folder: string,
+  ) {
     for (const { name, folder: isFolder, size } of members) {
-      if (!isFolder) this.byMember.set(name, { member: name, path: name.startsWith(folder) ? name.slice(folder.length) : name, size });
+      if (!isFolder)
+        this.byMember.set(name, {
+          member: name,
+          path: name.startsWith(folder) ? name.slice(folder.length) : name,
+          size,
+        });
     }
     this.sorted = sortedNames(members);
   }
@@ -179,12 +293,18 @@ export class FileTree {
   }
 
   hasFolder(path: string, base: string): boolean {
-    return spellings(path).some((candidate) => firstBelow(this.sorted, (base + candidate).replace(/\/$/, "")) !== undefined);
+    return spellings(path).some(
+      (candidate) => firstBelow(this.sorted, (base + candidate).replace(/\/$/, "")) !== undefined,
+    );
   }
 }
 
-/** Names of members as {@link firstBelow} looks them up: a folder with `/` at its end, so that an empty one is found too. */
-const sortedNames = (members: readonly Pick<Member, "name" | "folder">[]): string[] => members.map(({ name, folder }) => (folder ? `${name}/` : name)).sort();
+/**
+ * Names of members as {@link firstBelow} looks them up: a folder with `/` at its end, so that an
+ * empty one is found too.
+ */
+const sortedNames = (members: readonly Pick<Member, "name" | "folder">[]): string[] =>
+  members.map(({ name, folder }) => (folder ? `${name}/` : name)).sort();
 
 /** The first name below a folder, found without looking at the others. */
 export function firstBelow(sorted: readonly string[], folder: string): string | undefined {
@@ -201,7 +321,11 @@ export function firstBelow(sorted: readonly string[], folder: string): string | 
 function spellings(path: string): string[] {
   const bare = withoutLast(path.replace(/^(?:\.?\/+)+/, ""), "/");
   const written = [bare, ...(bare.includes("\\") ? [bare.replaceAll("\\", "/")] : [])];
-  return [...written.flatMap((text) => decoded(text)), ...written].flatMap((text) => [text, text.normalize("NFC"), text.normalize("NFD")]);
+  return [...written.flatMap((text) => decoded(text)), ...written].flatMap((text) => [
+    text,
+    text.normalize("NFC"),
+    text.normalize("NFD"),
+  ]);
 }
 
 function decoded(text: string): string[] {

@@ -2,7 +2,15 @@ import { createHash } from "node:crypto";
 import { arkKey, looksLikeArk, mintArk, parseArk, slug } from "../../../identifiers/ark.js";
 import { isOperation } from "../../../identifiers/claimable.js";
 import { type Findings, quoted, referencesIn } from "../findings.js";
-import { bareId, type CrateDescription, type CrateEntity, describedCrate, DESCRIPTOR, descriptorArk, withoutLast } from "../layout.js";
+import {
+  bareId,
+  type CrateDescription,
+  type CrateEntity,
+  describedCrate,
+  DESCRIPTOR,
+  descriptorArk,
+  withoutLast,
+} from "../layout.js";
 import type { RegisteredCrate } from "../run/protocol.js";
 import { invisibleIn, visible } from "../zip/member.js";
 
@@ -21,7 +29,14 @@ type EntityId =
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 /** What a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
-const NOT_KEPT = /[\u0000-\u0020\u007f-\u00a0<>"{}|\\^`[\]?#\u2028\u2029\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})/gu;
+const NOT_KEPT = new RegExp(
+  '[\\u0000-\\u0020\\u007f-\\u00a0<>"{}|\\\\^`[\\]?#\\u2028\\u2029\\ue000-\\uf8ff\\ufdd0-\\ufdef\\ufff0-' +
+    String.raw`\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}` +
+    String.raw`\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}` +
+    String.raw`\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}` +
+    String.raw`\u{e0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})`,
+  "gu",
+);
 
 /** Gives every `@id` of one crate, its nested crates included, the identifier it has here. */
 export class EntityIds {
@@ -34,21 +49,33 @@ export class EntityIds {
 
   /**
    * @param id `@id` as written
-   * @param folder folder of the metadata file below the crate's folder: empty, or with `/` at the end
+   * @param folder folder of the metadata file below the crate's folder: empty, or with `/` at the
+   * end
    */
   of(id: string, folder: string): EntityId {
     const found = this.byRule(id, folder);
-    const other = found.rule === "refused" || found.rule === "ark" ? undefined : this.others.get(found.ark);
-    return other === undefined ? found : { ...(found as Extract<EntityId, { ark: string }>), ark: other };
+    const other =
+      found.rule === "refused" || found.rule === "ark" ? undefined : this.others.get(found.ark);
+    return other === undefined
+      ? found
+      : { ...(found as Extract<EntityId, { ark: string }>), ark: other };
   }
 
   /** Has `id` stand for `ark` wherever the crate refers to it. */
   rename(id: string, folder: string, ark: string): void {
     const found = this.byRule(id, folder);
-    if (found.rule !== "refused" && found.rule !== "ark" && found.ark !== ark && found.ark !== this.crate) this.others.set(found.ark, ark);
+    if (
+      found.rule !== "refused" &&
+      found.rule !== "ark" &&
+      found.ark !== ark &&
+      found.ark !== this.crate
+    )
+      this.others.set(found.ark, ark);
   }
 
-  /** Identifier of a folder that is described beside the root of the crate in it, as another entity. */
+  /**
+   * Identifier of a folder that is described beside the root of the crate in it, as another entity.
+   */
   ofFolder(folder: string): EntityId {
     return { rule: "other", ark: this.make(`${folder}./`, "folder"), absolute: false };
   }
@@ -58,9 +85,15 @@ export class EntityIds {
       const ark = parseArk(id);
       if (ark) return { rule: "ark", ark: ark.stored, naan: ark.naan };
     }
-    if (/^https?:\/\//i.test(id)) return { rule: "url", ark: this.make(id, id.replace(/^https?:\/\/(?:www\.)?/i, "")), url: id };
+    if (/^https?:\/\//i.test(id))
+      return {
+        rule: "url",
+        ark: this.make(id, id.replace(/^https?:\/\/(?:www\.)?/i, "")),
+        url: id,
+      };
     if (SCHEME.test(id)) return { rule: "other", ark: this.make(id, id), absolute: true };
-    if (id.startsWith("_:") || id.includes("#")) return { rule: "other", ark: this.make(folder + id, id), absolute: false };
+    if (id.startsWith("_:") || id.includes("#"))
+      return { rule: "other", ark: this.make(folder + id, id), absolute: false };
     return this.path(id, folder);
   }
 
@@ -69,60 +102,87 @@ export class EntityIds {
     const parts = bare.split("/").filter((part) => part !== "." && part !== "");
     if (parts.includes("..")) return { rule: "refused", reason: "leads out of the crate (..)" };
     const path = parts.join("/");
-    const kept = withoutLast(folder + path, "/").replace(/%2D/gi, "-").replace(NOT_KEPT, (character) => (character === "%" ? "%25" : encodeURIComponent(character)));
+    const kept = withoutLast(folder + path, "/")
+      .replace(/%2D/gi, "-")
+      .replace(NOT_KEPT, (character) =>
+        character === "%" ? "%25" : encodeURIComponent(character),
+      );
     const undotted = withoutLast(kept, ".");
     const encoded = undotted + "%2E".repeat(kept.length - undotted.length);
     if (encoded === "") return { rule: "path", ark: this.crate, path };
     const ark = parseArk(`${this.crate}/${unlikeOperation(encoded)}`)?.stored;
-    return ark === undefined ? { rule: "other", ark: this.make(folder + id, id), absolute: false } : { rule: "path", ark, path };
+    return ark === undefined
+      ? { rule: "other", ark: this.make(folder + id, id), absolute: false }
+      : { rule: "path", ark, path };
   }
 
-  /** `<crate>/entity/<slug>-<8 characters of the hash>`; more of the hash where two would be equal. */
+  /**
+   * `<crate>/entity/<slug>-<8 characters of the hash>`; more of the hash where two would be equal.
+   */
   private make(identity: string, words: string): string {
     const known = this.made.get(identity);
     if (known !== undefined) return known;
     const hash = createHash("sha256").update(identity).digest("hex");
     const start = slug(words);
     let ark = "";
-    for (let length = 8; ark === "" || (this.madeFor.has(ark) && length <= 64); length += 8) ark = `${this.crate}/entity/${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
+    for (let length = 8; ark === "" || (this.madeFor.has(ark) && length <= 64); length += 8)
+      ark = `${this.crate}/entity/${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
     this.made.set(identity, ark);
     this.madeFor.set(ark, identity);
     return ark;
   }
 }
 
-/** A file called `download` would hide the operation of that name on what it lies in: the first letter of its name is percent-encoded. */
+/**
+ * A file called `download` would hide the operation of that name on what it lies in: the first
+ * letter of its name is percent-encoded.
+ */
 function unlikeOperation(path: string): string {
   const last = path.lastIndexOf("/") + 1;
-  return isOperation(path) && /[a-zA-Z]/.test(path[last]!) ? `${path.slice(0, last)}%${path.charCodeAt(last).toString(16).toUpperCase()}${path.slice(last + 1)}` : path;
+  return isOperation(path) && /[a-zA-Z]/.test(path[last]!)
+    ? `${path.slice(0, last)}%${path.charCodeAt(last).toString(16).toUpperCase()}${path.slice(last + 1)}`
+    : path;
 }
 
 /** What the `@id`s of one metadata file stand for. */
 export class IdScope {
   private readonly described = new Set<string>();
-  /** The descriptor calls another entity the crate than its folder, and the folder is described too. */
+  /**
+   * The descriptor calls another entity the crate than its folder, and the folder is described too.
+   */
   private readonly isFolderApart: boolean;
 
   /**
    * @param folder the metadata file's folder below the crate's folder
    * @param root identifier of this description's root, when it is not what the rules say
-   * @param home registered crate that the entities belong to, where it is not the crate that is ingested
+   * @param home registered crate that the entities belong to, where it is not the crate that is
+   * ingested
    */
-  constructor(readonly ids: EntityIds, readonly description: CrateDescription, readonly folder: string, private readonly root: EntityId | undefined, readonly home?: string) {
+  constructor(
+    readonly ids: EntityIds,
+    readonly description: CrateDescription,
+    readonly folder: string,
+    private readonly root: EntityId | undefined,
+    readonly home?: string,
+  ) {
     for (const { id } of description.entities) this.described.add(id).add(bareId(id));
     this.isFolderApart = bareId(description.root.id) !== "" && this.described.has("");
   }
 
   /** Identifier of an entity of this description. */
   of(id: string): EntityId {
-    if (this.root && (id === this.description.root.id || bareId(id) === bareId(this.description.root.id))) return this.root;
+    if (
+      this.root &&
+      (id === this.description.root.id || bareId(id) === bareId(this.description.root.id))
+    )
+      return this.root;
     if (this.isFolderApart && bareId(id) === "") return this.ids.ofFolder(this.folder);
     return this.ids.of(id, this.folder);
   }
 
   /**
-   * What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay, but for that of the
-   * crate itself.
+   * What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay, but
+   * for that of the crate itself.
    */
   reference(id: string): string {
     const found = this.of(id);
@@ -132,12 +192,17 @@ export class IdScope {
     return found.ark;
   }
 
-  /** The same for a text in a field of references: only what is an ARK or names a described entity. */
+  /**
+   * The same for a text in a field of references: only what is an ARK or names a described entity.
+   */
   textReference(text: string): string {
     // The root's `./` without its dot and slash is nothing, and nothing is no reference.
     if (text === "") return text;
-    if (looksLikeArk(text)) return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
-    return this.described.has(text) || this.described.has(bareId(text)) ? this.reference(text) : text;
+    if (looksLikeArk(text))
+      return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
+    return this.described.has(text) || this.described.has(bareId(text))
+      ? this.reference(text)
+      : text;
   }
 }
 
@@ -153,7 +218,10 @@ export interface IdentifySettings {
 }
 
 /** One statement about an entity. */
-export interface Part { scope: IdScope; entity: CrateEntity }
+export interface Part {
+  scope: IdScope;
+  entity: CrateEntity;
+}
 /** An entity of the crate under the identifier it gets, with all that is said of it. */
 export interface IdentifiedEntity {
   ark: string;
@@ -167,23 +235,42 @@ export interface IdentifiedEntity {
 }
 
 /**
- * Gives every entity of a crate and its nested crates its identifier, and brings together what is said under
- * one identifier.
+ * Gives every entity of a crate and its nested crates its identifier, and brings together what is
+ * said under one identifier.
  * @param descriptions the crate's own first
  */
-export function identify(descriptions: readonly CrateDescription[], settings: IdentifySettings, findings: Findings): IdentifiedEntity[] {
+export function identify(
+  descriptions: readonly CrateDescription[],
+  settings: IdentifySettings,
+  findings: Findings,
+): IdentifiedEntity[] {
   const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
   const rootId = crateId(crate, settings);
   const stated = parseArk(crate.root.id)?.stored;
-  if (settings.crate !== undefined && stated !== undefined && arkKey(stated) !== arkKey(settings.crate))
-    findings.error("CRATE_MISMATCH", `The crate's \`@id\` is ${quoted(stated)}, and the upload names ${settings.crate}; name the crate that it is, or leave the name out.`, { file: crate.file, pointer: crate.root.pointer });
+  if (
+    settings.crate !== undefined &&
+    stated !== undefined &&
+    arkKey(stated) !== arkKey(settings.crate)
+  )
+    findings.error(
+      "CRATE_MISMATCH",
+      `The crate's \`@id\` is ${quoted(stated)}, and the upload names ${settings.crate}; ` +
+        "name the crate that it is, or leave the name out.",
+      { file: crate.file, pointer: crate.root.pointer },
+    );
   const ids = new EntityIds(rootId.ark);
   const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
   const entities = new Map<string, IdentifiedEntity>();
   const scopes = descriptions.map((description) => {
     const base = bases.findLast((candidate) => description.folder.startsWith(candidate.folder))!;
     const folder = description.folder.slice(base.folder.length);
-    return new IdScope(base.ids, description, folder, description === crate ? rootId : nestedRootId(base.ids, description, folder), base.home);
+    return new IdScope(
+      base.ids,
+      description,
+      folder,
+      description === crate ? rootId : nestedRootId(base.ids, description, folder),
+      base.home,
+    );
   });
   // Before any entity is looked up: a crate may refer to the descriptor of a crate inside it.
   for (const scope of scopes) renameDescriptor(scope, ids, crate.folder);
@@ -194,22 +281,55 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
       const place = { file: description.file, pointer: entity.pointer };
       const id = scope.of(entity.id);
       if (id.rule === "refused") {
-        findings.error("INVALID_ID", `The \`@id\` ${id.reason}; name entities inside the crate.`, place);
+        findings.error(
+          "INVALID_ID",
+          `The \`@id\` ${id.reason}; name entities inside the crate.`,
+          place,
+        );
         continue;
       }
-      const invisible = id.rule === "path" || id.rule === "ark" ? invisibleIn(entity.id) : undefined;
+      const invisible =
+        id.rule === "path" || id.rule === "ark" ? invisibleIn(entity.id) : undefined;
       if (invisible !== undefined)
-        findings.error("INVALID_ID", `The \`@id\` ${JSON.stringify(visible(quoted(entity.id)))} holds the control or bidirectional character ${invisible}, which hides what it is; write the name without it.`, place);
+        findings.error(
+          "INVALID_ID",
+          `The \`@id\` ${JSON.stringify(visible(quoted(entity.id)))} holds the control or ` +
+            `bidirectional character ${invisible}, which hides what it is; write the name ` +
+            "without it.",
+          place,
+        );
       if (id.rule === "ark" && !isAccepted(id.naan, settings.acceptedNaans))
-        findings.error("NAAN_NOT_ACCEPTED", `Identifiers of authority ${id.naan} are not accepted (ACCEPTED_NAANS=${settings.acceptedNaans}).`, place);
+        findings.error(
+          "NAAN_NOT_ACCEPTED",
+          `Identifiers of authority ${id.naan} are not accepted ` +
+            `(ACCEPTED_NAANS=${settings.acceptedNaans}).`,
+          place,
+        );
       if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
-        findings.warn("ARK_MALFORMED", `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ${quoted(id.ark)}.`, place);
+        findings.warn(
+          "ARK_MALFORMED",
+          `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ` +
+            `${quoted(id.ark)}.`,
+          place,
+        );
       if (own.has(id.ark) && !entity.embedded)
-        findings.warn("DUPLICATE_ENTITY", `Another entity (${own.get(id.ark)!.pointer}) has the identifier ${quoted(id.ark)}; both are merged.`, place);
+        findings.warn(
+          "DUPLICATE_ENTITY",
+          `Another entity (${own.get(id.ark)!.pointer}) has the identifier ` +
+            `${quoted(id.ark)}; both are merged.`,
+          place,
+        );
       if (!own.has(id.ark)) own.set(id.ark, entity);
       const known = entities.get(id.ark);
       if (known) known.parts.push({ scope, entity });
-      else entities.set(id.ark, { ark: id.ark, ...(id.rule === "url" ? { url: id.url } : {}), kept: id.rule === "ark", role: "member", parts: [{ scope, entity }] });
+      else
+        entities.set(id.ark, {
+          ark: id.ark,
+          ...(id.rule === "url" ? { url: id.url } : {}),
+          kept: id.rule === "ark",
+          role: "member",
+          parts: [{ scope, entity }],
+        });
       if (entity.descriptor) entities.get(id.ark)!.role = "descriptor";
     }
     const root = scope.of(description.root.id);
@@ -217,37 +337,64 @@ export function identify(descriptions: readonly CrateDescription[], settings: Id
     if (found && found.role !== "root") found.role = description === crate ? "root" : "nestedRoot";
   }
   findDescribedCrates(entities);
-  for (const { parts } of entities.values()) if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
+  for (const { parts } of entities.values())
+    if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
   return [...entities.values()];
 }
 
-/** Where the identifiers of relative paths begin: at the crate, or at a nested crate that has its own from an upload of its own. */
-interface Base { folder: string; ids: EntityIds; home?: string }
-
-/** Outermost first, as descriptions are. */
-function basesOf([, ...nested]: readonly CrateDescription[], crate: Base, { registered }: IdentifySettings): Base[] {
-  return [crate, ...nested.flatMap(({ root, folder }): Base[] => {
-    const home = parseArk(root.id)?.stored;
-    return home !== undefined && registered?.get(home)?.alone === true ? [{ folder, ids: new EntityIds(home), home }] : [];
-  })];
+/**
+ * Where the identifiers of relative paths begin: at the crate, or at a nested crate that has its
+ * own from an upload of its own.
+ */
+interface Base {
+  folder: string;
+  ids: EntityIds;
+  home?: string;
 }
 
-/** The crate's own identifier: what the upload names, or its root's `@id` when that is an ARK, else a new one. */
-function crateId({ root }: CrateDescription, { naan, crate }: IdentifySettings): Extract<EntityId, { ark: string }> {
+/** Outermost first, as descriptions are. */
+function basesOf(
+  [, ...nested]: readonly CrateDescription[],
+  crate: Base,
+  { registered }: IdentifySettings,
+): Base[] {
+  return [
+    crate,
+    ...nested.flatMap(({ root, folder }): Base[] => {
+      const home = parseArk(root.id)?.stored;
+      return home !== undefined && registered?.get(home)?.alone === true
+        ? [{ folder, ids: new EntityIds(home), home }]
+        : [];
+    }),
+  ];
+}
+
+/**
+ * The crate's own identifier: what the upload names, or its root's `@id` when that is an ARK, else
+ * a new one.
+ */
+function crateId(
+  { root }: CrateDescription,
+  { naan, crate }: IdentifySettings,
+): Extract<EntityId, { ark: string }> {
   const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
   if (given && crate === undefined) return { rule: "ark", ark: given.stored, naan: given.naan };
   const { name } = root.value;
   const ark = crate ?? mintArk(naan, "rocrate", typeof name === "string" ? name : null);
   if (given) return { rule: "ark", ark, naan: given.naan };
-  return /^https?:\/\//i.test(root.id) ? { rule: "url", ark, url: root.id } : { rule: "path", ark, path: "" };
+  return /^https?:\/\//i.test(root.id)
+    ? { rule: "url", ark, url: root.id }
+    : { rule: "path", ark, path: "" };
 }
 
 /**
- * The descriptor's identifier is made from that of its crate, whatever the descriptor is called and wherever its
- * file lies.
+ * The descriptor's identifier is made from that of its crate, whatever the descriptor is called and
+ * wherever its file lies.
  */
 function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): void {
-  const { description: { descriptor, root, folder } } = scope;
+  const {
+    description: { descriptor, root, folder },
+  } = scope;
   const crate = scope.of(root.id);
   if (!descriptor || crate.rule === "refused") return;
   for (const id of new Set([DESCRIPTOR, descriptor.id])) {
@@ -258,23 +405,34 @@ function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): vo
 }
 
 /**
- * A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a crate that is
- * exported without files.
+ * A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a
+ * crate that is exported without files.
  */
 function findDescribedCrates(entities: ReadonlyMap<string, IdentifiedEntity>): void {
   for (const { ark, role, parts } of entities.values()) {
     const crate = role === "member" ? entities.get(describedCrate(ark) ?? "") : undefined;
-    if (crate?.role === "member" && parts.some(({ scope, entity: { value } }) => referencesIn(value["about"]).some((id) => arkOf(scope.of(id)) === crate.ark))) crate.role = "nestedRoot";
+    if (
+      crate?.role === "member" &&
+      parts.some(({ scope, entity: { value } }) =>
+        referencesIn(value["about"]).some((id) => arkOf(scope.of(id)) === crate.ark),
+      )
+    )
+      crate.role = "nestedRoot";
   }
 }
 
 const arkOf = (id: EntityId): string | undefined => (id.rule === "refused" ? undefined : id.ark);
 
 /** A nested root with a relative `@id` is its folder, however it is spelt. */
-function nestedRootId(ids: EntityIds, { root }: CrateDescription, folder: string): EntityId | undefined {
+function nestedRootId(
+  ids: EntityIds,
+  { root }: CrateDescription,
+  folder: string,
+): EntityId | undefined {
   const id = ids.of(root.id, folder);
   return id.rule === "path" ? ids.of("./", folder) : undefined;
 }
 
-const isAccepted = (naan: string, accepted: string): boolean => accepted === "*" || accepted.split(",").includes(naan);
+const isAccepted = (naan: string, accepted: string): boolean =>
+  accepted === "*" || accepted.split(",").includes(naan);
 const depthOf = ({ scope }: Part): number => scope.description.folder.split("/").length;

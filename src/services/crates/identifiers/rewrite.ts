@@ -8,16 +8,57 @@ import type { RegisteredCrate } from "../run/protocol.js";
 import type { IdentifiedEntity, IdScope, Part } from "./identify.js";
 
 /** Local names of properties whose plain texts are references, as the older layout writes them. */
-const NAMES: ReadonlySet<string> = new Set([
-  ...Object.keys(PROVENANCE), "wasGeneratedBy", "wasDerivedFrom", "wasAssociatedWith", "wasAttributedTo", "wasInformedBy", "isBasedOn",
-  "object", "result", "instrument", "agent", "input", "output",
-  "usedByComputation", "usedByExperiment", "usedByDataset", "hasPart", "isPartOf", "about", "mainEntity", "mentions", "subjectOf",
-  "schema", "hasSchema", "distribution", "hasDistribution", "encodesCreativeWork", "exampleOfWork", "workExample",
-  "author", "creator", "contributor", "publisher", "sourceOrganization", "sourceProject", "memberOf", "member", "members", "owner",
-  "includedInDataCatalog", "hasEvidenceGraph", "localEvidenceGraph", "isVersionOf", "hasVersion",
-].map((name) => name.toLowerCase()));
+const NAMES: ReadonlySet<string> = new Set(
+  [
+    ...Object.keys(PROVENANCE),
+    "wasGeneratedBy",
+    "wasDerivedFrom",
+    "wasAssociatedWith",
+    "wasAttributedTo",
+    "wasInformedBy",
+    "isBasedOn",
+    "object",
+    "result",
+    "instrument",
+    "agent",
+    "input",
+    "output",
+    "usedByComputation",
+    "usedByExperiment",
+    "usedByDataset",
+    "hasPart",
+    "isPartOf",
+    "about",
+    "mainEntity",
+    "mentions",
+    "subjectOf",
+    "schema",
+    "hasSchema",
+    "distribution",
+    "hasDistribution",
+    "encodesCreativeWork",
+    "exampleOfWork",
+    "workExample",
+    "author",
+    "creator",
+    "contributor",
+    "publisher",
+    "sourceOrganization",
+    "sourceProject",
+    "memberOf",
+    "member",
+    "members",
+    "owner",
+    "includedInDataCatalog",
+    "hasEvidenceGraph",
+    "localEvidenceGraph",
+    "isVersionOf",
+    "hasVersion",
+  ].map((name) => name.toLowerCase()),
+);
 
-const localName = (key: string): string => key.slice(Math.max(key.lastIndexOf("#"), key.lastIndexOf("/"), key.lastIndexOf(":")) + 1);
+const localName = (key: string): string =>
+  key.slice(Math.max(key.lastIndexOf("#"), key.lastIndexOf("/"), key.lastIndexOf(":")) + 1);
 
 /**
  * Tells whether texts of a property are references: by its name, or because the context says so
@@ -36,7 +77,8 @@ export function coercedTerms(context: JsonValue | undefined): ReadonlySet<string
   const coerced = new Set<string>();
   for (const part of listOf(context)) {
     if (!isObject(part)) continue;
-    for (const [term, definition] of Object.entries(part)) if (isObject(definition) && definition["@type"] === "@id") coerced.add(term);
+    for (const [term, definition] of Object.entries(part))
+      if (isObject(definition) && definition["@type"] === "@id") coerced.add(term);
   }
   return coerced;
 }
@@ -51,12 +93,16 @@ export class Rewriter {
 
   /** The entity with identifier `ark`, and all its links rewritten. */
   entity(value: JsonObject, ark: string): JsonObject {
-    const entries = Object.entries(value).map(([key, inner]): [string, JsonValue] => [key, key === "@id" ? ark : this.member(key, inner)]);
+    const entries = Object.entries(value).map(([key, inner]): [string, JsonValue] => [
+      key,
+      key === "@id" ? ark : this.member(key, inner),
+    ]);
     return objectFrom(Object.hasOwn(value, "@id") ? entries : [["@id", ark], ...entries]);
   }
 
   private member(key: string, value: JsonValue): JsonValue {
-    if (key === "@context" || key === "@type" || key === "@value" || key === "@language") return value;
+    if (key === "@context" || key === "@type" || key === "@value" || key === "@language")
+      return value;
     return this.value(value, this.isReference(key));
   }
 
@@ -65,18 +111,20 @@ export class Rewriter {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => this.value(item, reference));
     if (Object.hasOwn(value, "@value")) return value;
-    return objectFrom(Object.entries(value).map(([key, inner]): [string, JsonValue] => {
-      if (key === "@id" && typeof inner === "string") return [key, this.scope.reference(inner)];
-      if (key === "@list" || key === "@set") return [key, this.value(inner, reference)];
-      return [key, this.member(key, inner)];
-    }));
+    return objectFrom(
+      Object.entries(value).map(([key, inner]): [string, JsonValue] => {
+        if (key === "@id" && typeof inner === "string") return [key, this.scope.reference(inner)];
+        if (key === "@list" || key === "@set") return [key, this.value(inner, reference)];
+        return [key, this.member(key, inner)];
+      }),
+    );
   }
 }
 
 /**
- * One entity out of several statements with one identifier, as JSON-LD flattening does (JSON-LD 1.1 API,
- * section 7.2): values of a property are united, equal ones kept once. The first statement's keys and values
- * come first.
+ * One entity out of several statements with one identifier, as JSON-LD flattening does (JSON-LD 1.1
+ * API, section 7.2): values of a property are united, equal ones kept once. The first statement's
+ * keys and values come first.
  */
 export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObject {
   if (rest.length === 0) return first!;
@@ -127,12 +175,17 @@ class United {
 }
 
 /** An entity with what of its statements is stored; see {@link withOwnStatement}. */
-export interface LinkedEntity extends IdentifiedEntity { linked?: "described" | "named" }
+export interface LinkedEntity extends IdentifiedEntity {
+  linked?: "described" | "named";
+}
 
 /** Most properties that a warning names. */
 const MOST_NAMED = 5;
 
-/** ARKs that may be crates by themselves: the roots of nested crates, and what is called a dataset or a crate. */
+/**
+ * ARKs that may be crates by themselves: the roots of nested crates, and what is called a dataset
+ * or a crate.
+ */
 export function crateCandidates([crate, ...nested]: readonly CrateDescription[]): string[] {
   const candidates = new Set<string>();
   for (const { context, entities, root } of [crate!, ...nested]) {
@@ -148,39 +201,67 @@ export function crateCandidates([crate, ...nested]: readonly CrateDescription[])
 }
 
 /**
- * A crate that is registered already is what its own metadata file says, in an archive that contains it too: what the
- * crate around it says of it, or of what it describes, is a summary that goes out of date. The other statements stay
- * in the metadata file, and a warning names what differs. A crate that is only named is linked as it is.
+ * A crate that is registered already is what its own metadata file says, in an archive that
+ * contains it too: what the crate around it says of it, or of what it describes, is a summary that
+ * goes out of date. The other statements stay in the metadata file, and a warning names what
+ * differs. A crate that is only named is linked as it is.
  */
-export function withOwnStatement(entity: IdentifiedEntity, registered: ReadonlyMap<string, RegisteredCrate>, findings: Findings): LinkedEntity {
+export function withOwnStatement(
+  entity: IdentifiedEntity,
+  registered: ReadonlyMap<string, RegisteredCrate>,
+  findings: Findings,
+): LinkedEntity {
   if (registered.size === 0) return entity;
-  const isOwn = ({ scope: { description: { root } } }: Part): boolean => registered.has(parseArk(root.id)?.stored ?? "");
+  const isOwn = ({
+    scope: {
+      description: { root },
+    },
+  }: Part): boolean => registered.has(parseArk(root.id)?.stored ?? "");
   const description = entity.parts.find(isOwn)?.scope.description;
   const isCrate = registered.has(entity.ark);
   if (!description) return isCrate ? named(entity, findings) : entity;
   const parts = entity.parts.filter(({ scope }) => scope.description === description);
-  const differing = differingIn(parts, entity.parts.filter((part) => !parts.includes(part)));
+  const differing = differingIn(
+    parts,
+    entity.parts.filter((part) => !parts.includes(part)),
+  );
   if (differing.length > 0) {
-    const names = differing.slice(0, MOST_NAMED).map((name) => quoted(name)).join(", ");
+    const names = differing
+      .slice(0, MOST_NAMED)
+      .map((name) => quoted(name))
+      .join(", ");
     const more = differing.length > MOST_NAMED ? ` and ${differing.length - MOST_NAMED} more` : "";
-    findings.warn("CRATE_LINKED", `${quoted(entity.ark)} is described by a crate that is registered already; what this crate says otherwise of it (${names}${more}) is not stored.`, placeOf(entity));
+    findings.warn(
+      "CRATE_LINKED",
+      `${quoted(entity.ark)} is described by a crate that is registered already; what this ` +
+        `crate says otherwise of it (${names}${more}) is not stored.`,
+      placeOf(entity),
+    );
   }
   return { ...entity, parts, ...(isCrate ? { linked: "described" } : {}) };
 }
 
 function named(entity: IdentifiedEntity, findings: Findings): LinkedEntity {
-  findings.warn("CRATE_LINKED", `The crate ${quoted(entity.ark)} is registered already and is linked; what this crate says of it is not stored.`, placeOf(entity));
+  findings.warn(
+    "CRATE_LINKED",
+    `The crate ${quoted(entity.ark)} is registered already and is linked; what this crate ` +
+      "says of it is not stored.",
+    placeOf(entity),
+  );
   return { ...entity, linked: "named" };
 }
 
 /** Properties that the others state and these do not, or not so. */
 function differingIn(own: readonly Part[], others: readonly Part[]): string[] {
   const differing = new Set<string>();
-  for (const { entity: { value } } of others) {
+  for (const {
+    entity: { value },
+  } of others) {
     for (const [name, stated] of Object.entries(value)) {
       if (name === "@id" || name === "@context") continue;
       const text = JSON.stringify(stated);
-      if (!own.some((part) => JSON.stringify(part.entity.value[name]) === text)) differing.add(name);
+      if (!own.some((part) => JSON.stringify(part.entity.value[name]) === text))
+        differing.add(name);
     }
   }
   return [...differing];

@@ -7,12 +7,15 @@ import type { CrateLimits } from "../limits.js";
 
 /** Below this, reading the text costs little whatever it says. */
 const SMALL = 2 ** 20;
-const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d];
+const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
+  0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d,
+];
 const GRAPH = Buffer.from('"@graph"');
 
 /**
- * Looks at the brackets of large metadata before it is parsed: values take ten times the memory of their text,
- * so what breaks a limit must not become values. The text need not be JSON; what it is, its parser says.
+ * Looks at the brackets of large metadata before it is parsed: values take ten times the memory of
+ * their text, so what breaks a limit must not become values. The text need not be JSON; what it is,
+ * its parser says.
  * @returns offset of the first bracket that nests too deep
  * @throws CrateError `TOO_MANY_ENTITIES`, `ENTITY_TOO_LARGE`
  */
@@ -32,14 +35,25 @@ function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): { t
       at = closingQuote(bytes, at);
     } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
       if (++depth > limits.MAX_JSON_DEPTH) return { tooDeep: at };
-      if (depth === 2 && char === OPEN_ARRAY && GRAPH.equals(bytes.subarray(key, key + GRAPH.length))) [inGraph, graphBegan] = [true, at];
+      if (
+        depth === 2 &&
+        char === OPEN_ARRAY &&
+        GRAPH.equals(bytes.subarray(key, key + GRAPH.length))
+      )
+        [inGraph, graphBegan] = [true, at];
       else if (depth === 3 && inGraph) {
         began = at;
         if (++entities > limits.MAX_CRATE_ENTITIES + 1)
-          throw crateError("TOO_MANY_ENTITIES", `The crate describes more than MAX_CRATE_ENTITIES=${limits.MAX_CRATE_ENTITIES} entities.`, { file });
+          throw crateError(
+            "TOO_MANY_ENTITIES",
+            `The crate describes more than MAX_CRATE_ENTITIES=${limits.MAX_CRATE_ENTITIES} ` +
+              "entities.",
+            { file },
+          );
       }
     } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
-      if (depth === 3 && inGraph && at - began >= limits.MAX_ENTITY_BYTES) throw tooLarge(at + 1 - began, file, `/@graph/${entities - 1}`, limits);
+      if (depth === 3 && inGraph && at - began >= limits.MAX_ENTITY_BYTES)
+        throw tooLarge(at + 1 - began, file, `/@graph/${entities - 1}`, limits);
       if (depth === 2 && inGraph) {
         inGraph = false;
         graphBytes += at - graphBegan;
@@ -64,108 +78,210 @@ function closingQuote(bytes: Uint8Array, start: number): number {
 }
 
 const tooLarge = (size: number, file: string, pointer: string, { MAX_ENTITY_BYTES }: CrateLimits) =>
-  crateError("ENTITY_TOO_LARGE", `The entity has ${size} bytes; MAX_ENTITY_BYTES=${MAX_ENTITY_BYTES}. Put what it holds into a file of the crate.`, { file, pointer });
+  crateError(
+    "ENTITY_TOO_LARGE",
+    `The entity has ${size} bytes; MAX_ENTITY_BYTES=${MAX_ENTITY_BYTES}. Put what it holds ` +
+      "into a file of the crate.",
+    { file, pointer },
+  );
 
 /**
- * Reads a metadata file strictly. Everything that is wrong with it is found at once; what can still be read
- * is given back, so that the rest of the crate is looked at too.
+ * Reads a metadata file strictly. Everything that is wrong with it is found at once; what can still
+ * be read is given back, so that the rest of the crate is looked at too.
  * @throws CrateError for what is too large to be read at all
  */
-export function readMetadata(bytes: Uint8Array, file: string, limits: CrateLimits, findings: Findings): JsonObject | undefined {
+export function readMetadata(
+  bytes: Uint8Array,
+  file: string,
+  limits: CrateLimits,
+  findings: Findings,
+): JsonObject | undefined {
   const { tooDeep } = scanMetadata(bytes, file, limits);
   // Cut behind the bracket that is one too many: nothing behind it needs to be read to say so.
-  const { value, problems } = parseStrictJson(tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1), { maxDepth: limits.MAX_JSON_DEPTH });
+  const { value, problems } = parseStrictJson(
+    tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1),
+    { maxDepth: limits.MAX_JSON_DEPTH },
+  );
   for (const { code, message, pointer, line, column } of problems)
-    findings.error(code, line === undefined ? message : `${message} (line ${line}, column ${column})`, { file, pointer, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) });
+    findings.error(
+      code,
+      line === undefined ? message : `${message} (line ${line}, column ${column})`,
+      {
+        file,
+        pointer,
+        ...(line === undefined ? {} : { line }),
+        ...(column === undefined ? {} : { column }),
+      },
+    );
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    findings.error("METADATA_SHAPE", "The metadata is no JSON object; an RO-Crate has one with @context and @graph.", { file, pointer: "" });
+    findings.error(
+      "METADATA_SHAPE",
+      "The metadata is no JSON object; an RO-Crate has one with @context and @graph.",
+      { file, pointer: "" },
+    );
     return undefined;
   }
   return value;
 }
 
 /** Gathers a metadata file in memory. @throws CrateError above MAX_METADATA_BYTES */
-export async function gatherMetadata(chunks: AsyncIterable<Uint8Array>, file: string, limits: CrateLimits): Promise<Uint8Array> {
+export async function gatherMetadata(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+  limits: CrateLimits,
+): Promise<Uint8Array> {
   const gathered: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.byteLength;
-    if (size > limits.MAX_METADATA_BYTES) throw crateError("METADATA_TOO_LARGE", `The metadata file has more than MAX_METADATA_BYTES=${limits.MAX_METADATA_BYTES} bytes.`, { file });
+    if (size > limits.MAX_METADATA_BYTES)
+      throw crateError(
+        "METADATA_TOO_LARGE",
+        `The metadata file has more than MAX_METADATA_BYTES=${limits.MAX_METADATA_BYTES} bytes.`,
+        { file },
+      );
     gathered.push(chunk);
   }
   return Buffer.concat(gathered, size);
 }
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
-/** Metadata of a detached crate, whose files are elsewhere (RO-Crate 1.2, "Detached RO-Crate Package"). */
+/**
+ * Metadata of a detached crate, whose files are elsewhere (RO-Crate 1.2, "Detached RO-Crate
+ * Package").
+ */
 const DETACHED = /(?:^|\/)[^/]+-ro-crate-metadata\.json$/;
 
-/** A metadata file and the folder that its relative paths start from: empty, or with `/` at the end. */
-export interface MetadataFile { file: string; folder: string }
-interface LocatedMetadata { root: MetadataFile; nested: MetadataFile[] }
+/**
+ * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
+ */
+export interface MetadataFile {
+  file: string;
+  folder: string;
+}
+interface LocatedMetadata {
+  root: MetadataFile;
+  nested: MetadataFile[];
+}
 
 const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") + 1);
 const depthOf = (file: string): number => file.split("/").length;
 
 /**
- * Finds the crate's metadata file: the shallowest in the archive, however deep (RO-Crate 1.2, "Retrieving an
- * RO-Crate": top folders and BagIt bags). Deeper ones in its folder are nested crates, outermost first.
+ * Finds the crate's metadata file: the shallowest in the archive, however deep (RO-Crate 1.2,
+ * "Retrieving an RO-Crate": top folders and BagIt bags). Deeper ones in its folder are nested
+ * crates, outermost first.
  * @param files paths of the archive's files
  * @throws CrateError when there is none, or two at one depth
  */
 export function locateMetadata(files: readonly string[], findings: Findings): LocatedMetadata {
-  const attached = withoutLegacy(files.filter((file) => METADATA.test(file)), findings);
-  const found = (attached.length > 0 ? attached : files.filter((file) => DETACHED.test(file))).toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+  const attached = withoutLegacy(
+    files.filter((file) => METADATA.test(file)),
+    findings,
+  );
+  const found = (
+    attached.length > 0 ? attached : files.filter((file) => DETACHED.test(file))
+  ).toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
   const [root] = found;
   if (root === undefined)
-    throw crateError("NO_METADATA", "The archive has no ro-crate-metadata.json (or .jsonld) in any folder; add one that describes the crate.");
+    throw crateError(
+      "NO_METADATA",
+      "The archive has no ro-crate-metadata.json (or .jsonld) in any folder; add one that " +
+        "describes the crate.",
+    );
   const rivals = found.filter((file) => depthOf(file) === depthOf(root));
   if (rivals.length > 1)
-    throw crateError("AMBIGUOUS_METADATA", `${rivals.slice(0, 5).join(" and ")} lie equally deep; upload one crate at a time.`, { file: root });
+    throw crateError(
+      "AMBIGUOUS_METADATA",
+      `${rivals.slice(0, 5).join(" and ")} lie equally deep; upload one crate at a time.`,
+      { file: root },
+    );
   const nested: MetadataFile[] = [];
   for (const file of found.slice(1)) {
     const folder = folderOf(file);
-    if (!folder.startsWith(folderOf(root))) findings.warn("NESTED_ELSEWHERE", "The metadata file lies outside the crate's folder and is kept as a plain file.", { file });
-    else if (nested.some((other) => other.folder === folder)) throw crateError("AMBIGUOUS_METADATA", `The folder ${folder} has two metadata files; keep one.`, { file });
+    if (!folder.startsWith(folderOf(root)))
+      findings.warn(
+        "NESTED_ELSEWHERE",
+        "The metadata file lies outside the crate's folder and is kept as a plain file.",
+        { file },
+      );
+    else if (nested.some((other) => other.folder === folder))
+      throw crateError(
+        "AMBIGUOUS_METADATA",
+        `The folder ${folder} has two metadata files; keep one.`,
+        { file },
+      );
     else nested.push({ file, folder });
   }
   return { root: { file: root, folder: folderOf(root) }, nested };
 }
 
-/** Without each legacy `.jsonld` that stands beside a `.json`: tools that write both mean one crate. */
+/**
+ * Without each legacy `.jsonld` that stands beside a `.json`: tools that write both mean one crate.
+ */
 function withoutLegacy(found: readonly string[], findings: Findings): string[] {
   const names = new Set(found);
   return found.filter((file) => {
     const newer = file.replace(/\.jsonld$/, ".json");
     if (newer === file || !names.has(newer)) return true;
-    findings.warn("METADATA_TWICE", `${newer} lies beside it and is read; this one is stored as a plain file.`, { file });
+    findings.warn(
+      "METADATA_TWICE",
+      `${newer} lies beside it and is read; this one is stored as a plain file.`,
+      { file },
+    );
     return false;
   });
 }
 
 /**
- * Refuses metadata that costs more than its size shows, before anything is made of it: long lists of contexts, properties with
- * very many values, entities inside entities (each record repeats what is inside it). The first of a kind is reported.
+ * Refuses metadata that costs more than its size shows, before anything is made of it: long lists
+ * of contexts, properties with very many values, entities inside entities (each record repeats what
+ * is inside it). The first of a kind is reported.
  * @returns false when something was found
  */
-export function checkBounds(metadata: JsonObject, file: string, limits: CrateLimits, findings: Findings): boolean {
+export function checkBounds(
+  metadata: JsonObject,
+  file: string,
+  limits: CrateLimits,
+  findings: Findings,
+): boolean {
   const found = new Set<string>();
-  const report = (code: "TOO_MANY_REFERENCES" | "NESTED_ENTITIES", message: string, pointer: string) => {
+  const report = (
+    code: "TOO_MANY_REFERENCES" | "NESTED_ENTITIES",
+    message: string,
+    pointer: string,
+  ) => {
     if (!found.has(code)) findings.error(code, message, { file, pointer });
     found.add(code);
   };
   const check = (value: JsonValue, pointer: string, inside: number): void => {
     if (Array.isArray(value)) {
       if (value.length > limits.MAX_CRATE_REFERENCES)
-        report("TOO_MANY_REFERENCES", `The property has ${value.length} values; MAX_CRATE_REFERENCES=${limits.MAX_CRATE_REFERENCES}. Name fewer, by way of folders that have parts of their own.`, pointer);
+        report(
+          "TOO_MANY_REFERENCES",
+          `The property has ${value.length} values; ` +
+            `MAX_CRATE_REFERENCES=${limits.MAX_CRATE_REFERENCES}. Name fewer, by way of ` +
+            "folders that have parts of their own.",
+          pointer,
+        );
       // Where values are many they are plain, as a rule: no pointer is made for each.
-      for (let index = 0; index < value.length; index++) if (typeof value[index] === "object") check(value[index]!, pointer + step(index), inside);
+      for (let index = 0; index < value.length; index++)
+        if (typeof value[index] === "object") check(value[index]!, pointer + step(index), inside);
     } else if (isObject(value)) {
       const within = isObject(value) && typeof value["@id"] === "string" ? inside + 1 : inside;
       if (within > limits.MAX_CRATE_NESTING)
-        return report("NESTED_ENTITIES", `Entities stand inside one another more than MAX_CRATE_NESTING=${limits.MAX_CRATE_NESTING} levels deep; list them in @graph, and refer to them by @id.`, pointer);
-      for (const key in value) if (key === "@context") checkContext(value[key], pointer); else if (typeof value[key] === "object" && value[key] !== null) check(value[key], pointer + step(key), within);
+        return report(
+          "NESTED_ENTITIES",
+          "Entities stand inside one another more than " +
+            `MAX_CRATE_NESTING=${limits.MAX_CRATE_NESTING} levels deep; list them in @graph, ` +
+            "and refer to them by @id.",
+          pointer,
+        );
+      for (const key in value)
+        if (key === "@context") checkContext(value[key], pointer);
+        else if (typeof value[key] === "object" && value[key] !== null)
+          check(value[key], pointer + step(key), within);
     }
   };
   const checkContext = (context: JsonValue | undefined, pointer: string) => {
@@ -173,29 +289,44 @@ export function checkBounds(metadata: JsonObject, file: string, limits: CrateLim
       checkContextList(context, limits);
     } catch (error) {
       if (!(error instanceof ContextLimit)) throw error;
-      if (!found.has(error.code)) findings.error(error.code, error.message, { file, pointer: `${pointer}/@context` });
+      if (!found.has(error.code))
+        findings.error(error.code, error.message, { file, pointer: `${pointer}/@context` });
       found.add(error.code);
     }
   };
   const { "@graph": graph, ...own } = metadata;
   // The older layout: the crate is what stands around the graph.
   check(own, "", -1);
-  for (const [index, entity] of listOf(graph).entries()) if (typeof entity === "object" && entity !== null) check(entity, Array.isArray(graph) ? `/@graph${step(index)}` : "/@graph", -1);
+  for (const [index, entity] of listOf(graph).entries())
+    if (typeof entity === "object" && entity !== null)
+      check(entity, Array.isArray(graph) ? `/@graph${step(index)}` : "/@graph", -1);
   return found.size === 0;
 }
 
-/** Warns of remote contexts that are not bundled, once each: the terms that only they explain have no meaning here. */
-export function checkContexts({ context, entities, file }: CrateDescription, findings: Findings): void {
+/**
+ * Warns of remote contexts that are not bundled, once each: the terms that only they explain have
+ * no meaning here.
+ */
+export function checkContexts(
+  { context, entities, file }: CrateDescription,
+  findings: Findings,
+): void {
   const warned = new Set<string>();
-  const check = (value: JsonValue, start: string) => eachUnknownContext(value, (url, pointer) => {
-    if (warned.has(url)) return;
-    warned.add(url);
-    findings.warn(
-      "UNKNOWN_CONTEXT",
-      `The context <${quoted(url)}> is not known here and is not fetched: terms that only it explains are stored without a meaning. Write those terms into @context.`,
-      { file, pointer },
+  const check = (value: JsonValue, start: string) =>
+    eachUnknownContext(
+      value,
+      (url, pointer) => {
+        if (warned.has(url)) return;
+        warned.add(url);
+        findings.warn(
+          "UNKNOWN_CONTEXT",
+          `The context <${quoted(url)}> is not known here and is not fetched: terms that ` +
+            "only it explains are stored without a meaning. Write those terms into @context.",
+          { file, pointer },
+        );
+      },
+      start,
     );
-  }, start);
   if (context !== undefined) check({ "@context": context }, "");
   for (const { value, pointer, embedded } of entities) if (!embedded) check(value, pointer);
 }

@@ -18,14 +18,28 @@ export const ADDED_TERMS: Readonly<Record<string, string>> = {
 };
 
 /** Definitions of those of `keys` that no context explains, or undefined when all are explained. */
-function missingTerms(keys: Iterable<string>, contexts: readonly (JsonValue | undefined)[]): JsonObject | undefined {
-  const missing = [...keys].filter((key) => Object.hasOwn(ADDED_TERMS, key) && !contexts.some((context) => listOf(context).some((part) => defines(part, key))));
-  return missing.length === 0 ? undefined : Object.fromEntries(missing.map((key) => [key, ADDED_TERMS[key]!]));
+function missingTerms(
+  keys: Iterable<string>,
+  contexts: readonly (JsonValue | undefined)[],
+): JsonObject | undefined {
+  const missing = [...keys].filter(
+    (key) =>
+      Object.hasOwn(ADDED_TERMS, key) &&
+      !contexts.some((context) => listOf(context).some((part) => defines(part, key))),
+  );
+  return missing.length === 0
+    ? undefined
+    : Object.fromEntries(missing.map((key) => [key, ADDED_TERMS[key]!]));
 }
 
 function defines(context: JsonValue, term: string): boolean {
-  if (typeof context === "string") return listOf(bundledTerms(context)).some((part) => typeof part === "object" && defines(part, term));
-  return isObject(context) && (Object.hasOwn(context, term) || typeof context["@vocab"] === "string");
+  if (typeof context === "string")
+    return listOf(bundledTerms(context)).some(
+      (part) => typeof part === "object" && defines(part, term),
+    );
+  return (
+    isObject(context) && (Object.hasOwn(context, term) || typeof context["@vocab"] === "string")
+  );
 }
 
 /** A record's document in two pieces: what the whole crate shares, and the rest. */
@@ -41,42 +55,86 @@ export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): stri
   const inPath = arkInPath(ark);
   if (kind === "datadownload") return `${baseUrl}/datadownload/${inPath}/download`;
   const { path } = KINDS[kind];
-  return kind === "dataset" || kind === "software" ? `${baseUrl}/${path}/download/${inPath}` : `${baseUrl}/download/${inPath}`;
+  return kind === "dataset" || kind === "software"
+    ? `${baseUrl}/${path}/download/${inPath}`
+    : `${baseUrl}/download/${inPath}`;
 }
 
 /** What is said of an entity, with the identifiers it has here. */
-export function documentOf(entity: IdentifiedEntity, rewriters: ReadonlyMap<IdScope, Rewriter>): CrateDocument {
+export function documentOf(
+  entity: IdentifiedEntity,
+  rewriters: ReadonlyMap<IdScope, Rewriter>,
+): CrateDocument {
   const contexts = distinct(entity.parts.map(({ scope }) => scope.description.context));
-  const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter((context) => !contexts.some((shared) => shared === context || same(shared, context)));
-  const { "@context": _context, ...said } = mergeEntities(entity.parts.map(({ scope, entity: { value } }) => rewriters.get(scope)!.entity(value, entity.ark)));
+  const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter(
+    (context) => !contexts.some((shared) => shared === context || same(shared, context)),
+  );
+  const { "@context": _context, ...said } = mergeEntities(
+    entity.parts.map(({ scope, entity: { value } }) =>
+      rewriters.get(scope)!.entity(value, entity.ark),
+    ),
+  );
   // Also where the crate states it: the export takes one away.
-  const named = entity.url === undefined ? said : { ...said, sameAs: withOne(said["sameAs"], { "@id": entity.url }) };
-  return explained(oneOrList(contexts), own.length === 0 ? named : { "@context": oneOrList(own)!, ...named }, entity.url === undefined ? [] : ["sameAs"]);
+  const named =
+    entity.url === undefined
+      ? said
+      : { ...said, sameAs: withOne(said["sameAs"], { "@id": entity.url }) };
+  return explained(
+    oneOrList(contexts),
+    own.length === 0 ? named : { "@context": oneOrList(own)!, ...named },
+    entity.url === undefined ? [] : ["sameAs"],
+  );
 }
 
-/** Adds definitions of what the service put into a body, where no context of the crate explains it. */
-function explained(crateContext: JsonValue | undefined, body: JsonObject, added: Iterable<string>): CrateDocument {
+/**
+ * Adds definitions of what the service put into a body, where no context of the crate explains it.
+ */
+function explained(
+  crateContext: JsonValue | undefined,
+  body: JsonObject,
+  added: Iterable<string>,
+): CrateDocument {
   const { "@context": own, ...rest } = body;
   const terms = missingTerms(added, [crateContext, own]);
-  return { crateContext, body: terms ? { "@context": oneOrList([...listOf(own), terms])!, ...rest } : body };
+  return {
+    crateContext,
+    body: terms ? { "@context": oneOrList([...listOf(own), terms])!, ...rest } : body,
+  };
 }
 
-/** `sourceContentUrl` of a file in an archive that the registry made, whose author told no address. */
+/**
+ * `sourceContentUrl` of a file in an archive that the registry made, whose author told no address.
+ */
 export const NO_SOURCE: JsonValue[] = [];
-const isNoSource = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
+const isNoSource = (value: JsonValue | undefined): boolean =>
+  Array.isArray(value) && value.length === 0;
 
-/** Fills in what the service knows of stored content; what the client said stays, its `contentUrl` as `sourceContentUrl`. */
-export function withContent({ crateContext, body }: CrateDocument, kind: KindName, ark: string, stored: StoredFile, baseUrl: string): CrateDocument {
+/**
+ * Fills in what the service knows of stored content; what the client said stays, its `contentUrl`
+ * as `sourceContentUrl`.
+ */
+export function withContent(
+  { crateContext, body }: CrateDocument,
+  kind: KindName,
+  ark: string,
+  stored: StoredFile,
+  baseUrl: string,
+): CrateDocument {
   const contentUrl = contentUrlOf(baseUrl, kind, ark);
   const before = body["contentUrl"];
   const { sourceContentUrl, ...other } = body;
   const said = isNoSource(sourceContentUrl) ? other : body;
   const added: [string, JsonValue][] = [["contentUrl", contentUrl]];
-  if (!isAbsent(before) && before !== contentUrl && sourceContentUrl === undefined) added.push(["sourceContentUrl", before!]);
+  if (!isAbsent(before) && before !== contentUrl && sourceContentUrl === undefined)
+    added.push(["sourceContentUrl", before!]);
   if (isAbsent(body["contentSize"])) added.push(["contentSize", String(stored.size)]);
   if (isAbsent(body["sha256"])) added.push(["sha256", stored.sha256]);
   // A key that is there keeps its place.
-  return explained(crateContext, objectFrom(new Map([...Object.entries(said), ...added])), added.map(([key]) => key));
+  return explained(
+    crateContext,
+    objectFrom(new Map([...Object.entries(said), ...added])),
+    added.map(([key]) => key),
+  );
 }
 
 /** The document as clients read it: context first. */
@@ -86,12 +144,15 @@ export function wholeDocument({ crateContext, body }: CrateDocument): JsonObject
   return contexts.length === 0 ? rest : { "@context": oneOrList(contexts)!, ...rest };
 }
 
-const same = (a: JsonValue | undefined, b: JsonValue | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
-const isAbsent = (value: JsonValue | undefined): boolean => value === undefined || value === null || value === "";
+const same = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+const isAbsent = (value: JsonValue | undefined): boolean =>
+  value === undefined || value === null || value === "";
 
 function distinct(values: readonly (JsonValue | undefined)[]): JsonValue[] {
   const found = new Map<string, JsonValue>();
-  // One value that stands in many places, as the context of a metadata file does, is written out once.
+  // One value that stands in many places, as the context of a metadata file does, is written out
+  // once.
   for (const value of new Set(values)) {
     if (value === undefined || value === null) continue;
     const text = values.length === 1 ? "" : JSON.stringify(value);
@@ -104,4 +165,5 @@ function oneOrList(values: JsonValue[]): JsonValue | undefined {
   return values.length < 2 ? values[0] : values.flatMap((value) => value);
 }
 
-const withOne = (stated: JsonValue | undefined, value: JsonValue): JsonValue => (listOf(stated).length === 0 ? value : [...listOf(stated), value]);
+const withOne = (stated: JsonValue | undefined, value: JsonValue): JsonValue =>
+  listOf(stated).length === 0 ? value : [...listOf(stated), value];

@@ -8,23 +8,40 @@ import type { CrateLimits } from "../limits.js";
 import type { PreparedEntity } from "../prepare.js";
 
 /** Of `src/rdf/graph.ts`; injected, so that plans can be made without RDF. */
-export type GraphsOf = (context: JsonValue | undefined, inputs: readonly GraphInput[]) => Promise<RecordGraph[]>;
-interface PlacedInput { input: GraphInput; place: Place }
+export type GraphsOf = (
+  context: JsonValue | undefined,
+  inputs: readonly GraphInput[],
+) => Promise<RecordGraph[]>;
+interface PlacedInput {
+  input: GraphInput;
+  place: Place;
+}
 
 /**
- * Graphs of entities that cannot be expanded together. A member that breaks JSON-LD costs its entity nothing else:
- * it stays in the document as sent, stands in the graph as a JSON literal (JSON-LD 1.1, section 4.2.2) under the
- * registry's fallback vocabulary, and is told. A context that breaks it is refused: nothing would say what terms mean.
+ * Graphs of entities that cannot be expanded together. A member that breaks JSON-LD costs its
+ * entity nothing else: it stays in the document as sent, stands in the graph as a JSON literal
+ * (JSON-LD 1.1, section 4.2.2) under the registry's fallback vocabulary, and is told. A context
+ * that breaks it is refused: nothing would say what terms mean.
  * @param error of the expansion of all
- * @throws CrateError when the shared context is at fault; `error`, or another fault, when the crate is not
+ * @throws CrateError when the shared context is at fault; `error`, or another fault, when the crate
+ * is not
  */
-export async function mendedGraphs(error: unknown, context: JsonValue | undefined, entities: readonly PlacedInput[], graphsOf: GraphsOf, findings: Findings): Promise<RecordGraph[]> {
+export async function mendedGraphs(
+  error: unknown,
+  context: JsonValue | undefined,
+  entities: readonly PlacedInput[],
+  graphsOf: GraphsOf,
+  findings: Findings,
+): Promise<RecordGraph[]> {
   faultOf(error);
   const { file = null } = entities[0]!.place;
-  if (await broken(graphsOf(context, []), findings, { file, pointer: "/@context" })) findings.throwIfErrors();
+  if (await broken(graphsOf(context, []), findings, { file, pointer: "/@context" }))
+    findings.throwIfErrors();
   const graphs: RecordGraph[] = [];
   for (const { input, place } of entities) {
-    const found = await graphsOf(context, [input]).catch((cause: unknown) => faultOf(cause) && undefined);
+    const found = await graphsOf(context, [input]).catch(
+      (cause: unknown) => faultOf(cause) && undefined,
+    );
     graphs.push(found?.[0] ?? (await mendedGraph(context, input, place, graphsOf, findings)));
   }
   return graphs;
@@ -33,11 +50,21 @@ export async function mendedGraphs(error: unknown, context: JsonValue | undefine
 /** Of entities that are refused: their records come to nothing. */
 const EMPTY: RecordGraph = { quads: "", links: [], lostTerms: [] };
 
-async function mendedGraph(context: JsonValue | undefined, input: GraphInput, place: Place, graphsOf: GraphsOf, findings: Findings): Promise<RecordGraph> {
+async function mendedGraph(
+  context: JsonValue | undefined,
+  input: GraphInput,
+  place: Place,
+  graphsOf: GraphsOf,
+  findings: Findings,
+): Promise<RecordGraph> {
   const { "@context": own, ...members } = input.document;
   const shared: JsonObject = own === undefined ? {} : { "@context": own };
-  const graphWith = async (document: JsonObject) => (await graphsOf(context, [{ ...input, document: { ...shared, ...document } }]))[0]!;
-  if (await broken(graphWith({}), findings, { ...place, pointer: `${place.pointer ?? ""}/@context` })) return EMPTY;
+  const graphWith = async (document: JsonObject) =>
+    (await graphsOf(context, [{ ...input, document: { ...shared, ...document } }]))[0]!;
+  if (
+    await broken(graphWith({}), findings, { ...place, pointer: `${place.pointer ?? ""}/@context` })
+  )
+    return EMPTY;
   const wrong = new Map<string, string>();
   for (const [key, value] of Object.entries(members)) {
     if (key === "@id") continue;
@@ -45,24 +72,41 @@ async function mendedGraph(context: JsonValue | undefined, input: GraphInput, pl
     if (cause === undefined) continue;
     wrong.set(key, cause.message);
   }
-  // Members that are fine one by one and not together, as an alias of a keyword beside that keyword.
-  const together = () => objectFrom(Object.entries(members).map(([key, value]): [string, JsonValue] => (wrong.has(key) ? [FALLBACK_VOCABULARY + key, literal(value)] : [key, value])));
+  // Members that are fine one by one and not together, as an alias of a keyword beside that
+  // keyword.
+  const together = () =>
+    objectFrom(
+      Object.entries(members).map(([key, value]): [string, JsonValue] =>
+        wrong.has(key) ? [FALLBACK_VOCABULARY + key, literal(value)] : [key, value],
+      ),
+    );
   let graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
   if (!("quads" in graph)) {
-    for (const key of Object.keys(members)) if (key !== "@id" && key !== "@type" && !wrong.has(key)) wrong.set(key, graph.message);
+    for (const key of Object.keys(members))
+      if (key !== "@id" && key !== "@type" && !wrong.has(key)) wrong.set(key, graph.message);
     graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
   }
-  // Too deep even for a literal, where MAX_JSON_DEPTH was raised that far: the document alone keeps it.
+  // Too deep even for a literal, where MAX_JSON_DEPTH was raised that far: the document alone keeps
+  // it.
   if (!("quads" in graph)) graph = await graphWith({});
   for (const [key, message] of wrong)
-    findings.warn("JSONLD_INVALID", `${message} The member ${JSON.stringify(key.slice(0, 100))} is kept as it is, in the graph as a JSON literal; write it as JSON-LD has it.`, { ...place, pointer: (place.pointer ?? "") + step(key) });
+    findings.warn(
+      "JSONLD_INVALID",
+      `${message} The member ${JSON.stringify(key.slice(0, 100))} is kept as it is, in the ` +
+        "graph as a JSON literal; write it as JSON-LD has it.",
+      { ...place, pointer: (place.pointer ?? "") + step(key) },
+    );
   return { ...graph, lostTerms: graph.lostTerms.filter((term) => !wrong.has(term)) };
 }
 
 const literal = (value: JsonValue): JsonObject => ({ "@type": "@json", "@value": value });
 
 /** True when a context is at fault, and tells of it. */
-async function broken(expansion: Promise<unknown>, findings: Findings, place: Place): Promise<boolean> {
+async function broken(
+  expansion: Promise<unknown>,
+  findings: Findings,
+  place: Place,
+): Promise<boolean> {
   const cause = await expansion.then(() => undefined, faultOf);
   if (cause === undefined) return false;
   findings.error(cause.code, cause.message, place);
@@ -74,64 +118,98 @@ function faultOf(error: unknown): { code: "CONTEXT_INVALID"; message: string } {
   const { name, message } = error as Error;
   if (name === "JsonLdError") return { code: "CONTEXT_INVALID", message };
   // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond what can be expanded.
-  if (error instanceof RangeError) return { code: "CONTEXT_INVALID", message: "It nests deeper than can be expanded." };
+  if (error instanceof RangeError)
+    return { code: "CONTEXT_INVALID", message: "It nests deeper than can be expanded." };
   throw error;
 }
 
 export type ContextBounds = Pick<CrateLimits, "MAX_CRATE_CONTEXTS" | "MAX_CRATE_TERMS">;
 
 /** An entity that says nothing, to try a context on. */
-const NOTHING = { ark: "ark:99999/context", kind: "entity", fromCrate: true } as const satisfies Omit<GraphInput, "document">;
+const NOTHING = {
+  ark: "ark:99999/context",
+  kind: "entity",
+  fromCrate: true,
+} as const satisfies Omit<GraphInput, "document">;
 
 /**
- * Leaves wrong definitions out of the contexts of a crate, with a warning that names each. One wrong definition would
- * otherwise take the meaning of every term away. A context that cannot be read at all is left as it is.
+ * Leaves wrong definitions out of the contexts of a crate, with a warning that names each. One
+ * wrong definition would otherwise take the meaning of every term away. A context that cannot be
+ * read at all is left as it is.
  */
 export class RepairedContexts {
   readonly #known = new Map<string, JsonValue>();
   #sound: Promise<SoundContexts> | undefined;
 
-  constructor(private readonly limits: ContextBounds, private readonly graphsOf: GraphsOf, private readonly findings: Findings) {}
+  constructor(
+    private readonly limits: ContextBounds,
+    private readonly graphsOf: GraphsOf,
+    private readonly findings: Findings,
+  ) {}
 
   /** Repairs the context of a metadata file. @throws ContextLimit */
   async repairDescription(description: CrateDescription): Promise<void> {
     const { context, file } = description;
     if (context === undefined || context === null) return;
-    description.context = await this.#repaired(context, [], { file, pointer: "/@context" }, () => this.graphsOf(context, []));
+    description.context = await this.#repaired(context, [], { file, pointer: "/@context" }, () =>
+      this.graphsOf(context, []),
+    );
   }
 
   /** Repairs an entity's own contexts. @throws ContextLimit */
   async repairEntity({ parts }: PreparedEntity): Promise<void> {
-    for (const { scope: { description: { context, file } }, entity: { value, pointer } } of parts) {
+    for (const {
+      scope: {
+        description: { context, file },
+      },
+      entity: { value, pointer },
+    } of parts) {
       const own = value["@context"];
       if (own === undefined || own === null) continue;
       const place = { file, pointer: `${pointer}/@context` };
       const before = context === undefined ? [] : [context];
-      value["@context"] = await this.#repaired(own, before, place, () => this.graphsOf(context, [{ ...NOTHING, document: { "@context": own } }]));
+      value["@context"] = await this.#repaired(own, before, place, () =>
+        this.graphsOf(context, [{ ...NOTHING, document: { "@context": own } }]),
+      );
     }
   }
 
-  async #repaired(context: JsonValue, before: readonly JsonValue[], place: Place, attempt: () => Promise<unknown>): Promise<JsonValue> {
+  async #repaired(
+    context: JsonValue,
+    before: readonly JsonValue[],
+    place: Place,
+    attempt: () => Promise<unknown>,
+  ): Promise<JsonValue> {
     const key = JSON.stringify([context, before]);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const isSound = await attempt().then(() => true, (error: Error) => {
-      if (error.name !== "JsonLdError" && !(error instanceof RangeError)) throw error;
-      return false;
-    });
+    const isSound = await attempt().then(
+      () => true,
+      (error: Error) => {
+        if (error.name !== "JsonLdError" && !(error instanceof RangeError)) throw error;
+        return false;
+      },
+    );
     const repaired = isSound ? context : await this.#without(context, before, place);
     this.#known.set(key, repaired);
     return repaired;
   }
 
-  async #without(context: JsonValue, before: readonly JsonValue[], place: Place): Promise<JsonValue> {
+  async #without(
+    context: JsonValue,
+    before: readonly JsonValue[],
+    place: Place,
+  ): Promise<JsonValue> {
     // Loaded when it is needed, as all RDF is.
-    this.#sound ??= import("../../../rdf/graph.js").then((module) => new module.SoundContexts(this.limits));
+    this.#sound ??= import("../../../rdf/graph.js").then(
+      (module) => new module.SoundContexts(this.limits),
+    );
     const sound = await (await this.#sound).of(context, before);
     if (!sound) return context;
     for (const { term, pointer, message } of sound.dropped) {
       this.findings.warn(
-        "TERM_INVALID", `The definition of ${JSON.stringify(quoted(term))} is left out of @context: ${message}`,
+        "TERM_INVALID",
+        `The definition of ${JSON.stringify(quoted(term))} is left out of @context: ${message}`,
         { ...place, pointer: `${place.pointer ?? ""}${pointer}` },
       );
     }

@@ -18,10 +18,15 @@ import type { Claim, Refusal, RegisteredCrate } from "./protocol.js";
 const BATCH = 500;
 
 /**
- * Which identifiers of a crate are taken, seen before anything is stored, and which are the uploader's own already,
- * with the place in the crate.
+ * Which identifiers of a crate are taken, seen before anything is stored, and which are the
+ * uploader's own already, with the place in the crate.
  */
-export async function findConflicts(records: Pick<RecordStore, "findMany">, claims: readonly Claim[], user: string, identifiers: NewIdentifiers): Promise<{ refusals: Refusal[]; own: Map<string, Place> }> {
+export async function findConflicts(
+  records: Pick<RecordStore, "findMany">,
+  claims: readonly Claim[],
+  user: string,
+  identifiers: NewIdentifiers,
+): Promise<{ refusals: Refusal[]; own: Map<string, Place> }> {
   const refusals: Refusal[] = [];
   const holders = new OwnerKinds(records, user);
   const own = new Map<string, Place>();
@@ -35,10 +40,25 @@ export async function findConflicts(records: Pick<RecordStore, "findMany">, clai
         unknown.push([index, claim]);
         continue;
       }
-      if (claim.root && record.owner === user && record.ark === claim.ark && record.kind === "rocrate") refusals.push({ index, ...crateExists(record) });
-      // The uploader's own record of the same kind may say the same; known when the crate's is built.
-      else if (isOwn(record, claim, user)) own.set(claim.ark, { file: claim.file, pointer: claim.pointer });
-      else refusals.push({ index, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await holders.of(record) }) });
+      if (
+        claim.root &&
+        record.owner === user &&
+        record.ark === claim.ark &&
+        record.kind === "rocrate"
+      )
+        refusals.push({ index, ...crateExists(record) });
+      // The uploader's own record of the same kind may say the same; known when the crate's is
+      // built.
+      else if (isOwn(record, claim, user))
+        own.set(claim.ark, { file: claim.file, pointer: claim.pointer });
+      else
+        refusals.push({
+          index,
+          ...taken(claim.ark, record.kind, record.tombstone !== null, {
+            root: claim.root,
+            owner: await holders.of(record),
+          }),
+        });
     }
     for (const refusal of await identifiers.refusals(unknown)) refusals.push(refusal);
   }
@@ -46,40 +66,66 @@ export async function findConflicts(records: Pick<RecordStore, "findMany">, clai
 }
 
 /** Where a crate is refused, so is its descriptor: that says nothing more. */
-export function withoutDescriptors(refusals: readonly Refusal[], claims: readonly Claim[]): Refusal[] {
+export function withoutDescriptors(
+  refusals: readonly Refusal[],
+  claims: readonly Claim[],
+): Refusal[] {
   const refused = new Set(refusals.map(({ index }) => claims[index]!.ark));
   return refusals.filter(({ index }) => !refused.has(describedCrate(claims[index]!.ark) ?? ""));
 }
 
-/** A record of the uploader's that the crate may share; a nested crate only where it was registered apart from this one. */
+/**
+ * A record of the uploader's that the crate may share; a nested crate only where it was registered
+ * apart from this one.
+ */
 function isOwn(record: StoredRecord, claim: Claim, user: string): boolean {
   if (claim.root || (claim.kind === "rocrate" && !claim.linked)) return false;
-  return record.owner === user && record.kind === claim.kind && record.tombstone === null && record.ark === claim.ark;
+  return (
+    record.owner === user &&
+    record.kind === claim.kind &&
+    record.tombstone === null &&
+    record.ark === claim.ark
+  );
 }
 
 /**
- * Crates of the user's that were registered apart from the crate `root`: one that contains them links them. Those that
- * came with `root` itself belong to it.
+ * Crates of the user's that were registered apart from the crate `root`: one that contains them
+ * links them. Those that came with `root` itself belong to it.
  */
 export async function registeredCrates(
-  records: Pick<RecordStore, "findMany">, arks: readonly string[], root: string | undefined, user: string,
+  records: Pick<RecordStore, "findMany">,
+  arks: readonly string[],
+  root: string | undefined,
+  user: string,
 ): Promise<RegisteredCrate[]> {
   const registered: RegisteredCrate[] = [];
   for (let start = 0; start < arks.length; start += BATCH) {
     const batch = arks.slice(start, start + BATCH);
     for (const [index, record] of (await records.findMany(batch)).entries()) {
-      if (!record || record.ark !== batch[index] || record.kind !== "rocrate" || record.owner !== user || record.tombstone) continue;
-      if (record.ark !== root && (record.crate === null || record.crate !== root)) registered.push({ ark: record.ark, alone: record.crate === null });
+      if (
+        !record ||
+        record.ark !== batch[index] ||
+        record.kind !== "rocrate" ||
+        record.owner !== user ||
+        record.tombstone
+      )
+        continue;
+      if (record.ark !== root && (record.crate === null || record.crate !== root))
+        registered.push({ ark: record.ark, alone: record.crate === null });
     }
   }
   return registered;
 }
 
 /**
- * Leaves out records that the uploader has already and that say the same: a crate may bring along an
- * identifier that another of the same owner's crates uses.
+ * Leaves out records that the uploader has already and that say the same: a crate may bring along
+ * an identifier that another of the same owner's crates uses.
  */
-export async function withoutKnown(records: Pick<RecordStore, "findMany" | "quads">, writes: readonly CrateRecord[], own: ReadonlyMap<string, Place>): Promise<{ writes: CrateRecord[]; errors: Finding[] }> {
+export async function withoutKnown(
+  records: Pick<RecordStore, "findMany" | "quads">,
+  writes: readonly CrateRecord[],
+  own: ReadonlyMap<string, Place>,
+): Promise<{ writes: CrateRecord[]; errors: Finding[] }> {
   if (own.size === 0) return { writes: [...writes], errors: [] };
   const same = new Set<string>();
   const errors: Finding[] = [];
@@ -91,7 +137,10 @@ export async function withoutKnown(records: Pick<RecordStore, "findMany" | "quad
       const record = found[index];
       if (record && (await saysTheSame(records, record, write))) same.add(write.ark);
       else if (record) {
-        const { code, message } = write.kind === "rocrate" && record.kind === "rocrate" ? nestedDiffers(record) : taken(write.ark, record.kind, record.tombstone !== null);
+        const { code, message } =
+          write.kind === "rocrate" && record.kind === "rocrate"
+            ? nestedDiffers(record)
+            : taken(write.ark, record.kind, record.tombstone !== null);
         errors.push(finding(code, message, own.get(write.ark)));
       }
     }
@@ -101,67 +150,136 @@ export async function withoutKnown(records: Pick<RecordStore, "findMany" | "quad
 
 /** The commit's refusal of an identifier that was taken meanwhile. */
 export function takenAtCommit(error: ServiceError, root: string): Finding {
-  const { ark, kind, deleted } = error.extra as { ark?: string; kind?: KindName; deleted?: boolean };
-  const { code, message } = taken(ark ?? root, kind, deleted === true, { root: ark === undefined || ark === root });
+  const { ark, kind, deleted } = error.extra as {
+    ark?: string;
+    kind?: KindName;
+    deleted?: boolean;
+  };
+  const { code, message } = taken(ark ?? root, kind, deleted === true, {
+    root: ark === undefined || ark === root,
+  });
   return finding(code, message);
 }
 
 /** The commit's refusal of a record that was changed since the crate was compared with it. */
 export function changedAtCommit(error: ServiceError): Finding {
   const { ark = "A record of the crate" } = error.extra as { ark?: string };
-  return finding("CHANGED_MEANWHILE", `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.`);
+  return finding(
+    "CHANGED_MEANWHILE",
+    `${ark} was changed while the crate was taken in; read it again, and upload the crate ` +
+      "with what it says now.",
+  );
 }
 
-/** Top-level members in which a crate's record differs from the stored one. Key order aside: a crate that was edited and packed again writes it otherwise. */
-export async function differences(records: Pick<RecordStore, "quads">, before: StoredRecord, after: Pick<CrateRecord, "document" | "quads">): Promise<string[]> {
+/**
+ * Top-level members in which a crate's record differs from the stored one. Key order aside: a crate
+ * that was edited and packed again writes it otherwise.
+ */
+export async function differences(
+  records: Pick<RecordStore, "quads">,
+  before: StoredRecord,
+  after: Pick<CrateRecord, "document" | "quads">,
+): Promise<string[]> {
   if (Buffer.compare(before.document, after.document) === 0) return [];
   const changed = changedPointers(parseDocument(before.document), parseDocument(after.document));
-  // A crate that was given back states its context once for all: what matters is what it makes of the record.
-  return changed.length === 1 && changed[0] === "/@context" && (await records.quads(before.ark)) === reservedTextOf(after.quads) ? [] : changed;
+  // A crate that was given back states its context once for all: what matters is what it makes of
+  // the record.
+  return changed.length === 1 &&
+    changed[0] === "/@context" &&
+    (await records.quads(before.ark)) === reservedTextOf(after.quads)
+    ? []
+    : changed;
 }
 
-export const saysTheSame = async (records: Pick<RecordStore, "quads">, before: StoredRecord, after: Pick<CrateRecord, "document" | "quads">): Promise<boolean> =>
-  (await differences(records, before, after)).length === 0;
+export const saysTheSame = async (
+  records: Pick<RecordStore, "quads">,
+  before: StoredRecord,
+  after: Pick<CrateRecord, "document" | "quads">,
+): Promise<boolean> => (await differences(records, before, after)).length === 0;
 
-/** @param who whether it is the crate's own, and the kind of another's owner, which is all that is told of it */
-export function taken(ark: string, kind: KindName | undefined, deleted: boolean, { root = false, owner }: { root?: boolean; owner?: KindName | undefined } = {}): { code: "IDENTIFIER_TAKEN"; message: string } {
+/**
+ * @param who whether it is the crate's own, and the kind of another's owner, which is all that is
+ * told of it
+ */
+export function taken(
+  ark: string,
+  kind: KindName | undefined,
+  deleted: boolean,
+  { root = false, owner }: { root?: boolean; owner?: KindName | undefined } = {},
+): { code: "IDENTIFIER_TAKEN"; message: string } {
   const holder = `${kind ? withArticle(KINDS[kind].typeName) : "another record"}${owner ? ` of another ${KINDS[owner].typeName}` : ""}`;
-  const why = deleted ? " that was deleted, and identifiers are not used again" : kind === "rocrate" ? " that is here already" : owner ? "" : " that says something else";
-  const fix = root ? "give the crate another @id" : kind === "rocrate" && !deleted ? "give the nested crate another @id, or leave it out and refer to it" : "give the entity another @id";
-  return { code: "IDENTIFIER_TAKEN", message: `${quoted(ark)} is the identifier of ${holder}${why}; ${fix}.` };
+  const why = deleted
+    ? " that was deleted, and identifiers are not used again"
+    : kind === "rocrate"
+      ? " that is here already"
+      : owner
+        ? ""
+        : " that says something else";
+  const fix = root
+    ? "give the crate another @id"
+    : kind === "rocrate" && !deleted
+      ? "give the nested crate another @id, or leave it out and refer to it"
+      : "give the entity another @id";
+  return {
+    code: "IDENTIFIER_TAKEN",
+    message: `${quoted(ark)} is the identifier of ${holder}${why}; ${fix}.`,
+  };
 }
 
 /** Kinds of those who own records that are not the uploader's. */
 export class OwnerKinds {
   private readonly known = new Map<string, KindName | undefined>();
 
-  constructor(private readonly records: Pick<RecordStore, "findMany">, private readonly user: string) {}
+  constructor(
+    private readonly records: Pick<RecordStore, "findMany">,
+    private readonly user: string,
+  ) {}
 
   /** Undefined for the uploader's own records, and for those without an owner. */
   async of({ owner }: StoredRecord): Promise<KindName | undefined> {
     if (owner === null || owner === this.user) return undefined;
-    if (!this.known.has(owner)) this.known.set(owner, (await this.records.findMany([owner]))[0]?.kind);
+    if (!this.known.has(owner))
+      this.known.set(owner, (await this.records.findMany([owner]))[0]?.kind);
     return this.known.get(owner);
   }
 }
 
-/** A nested crate that is registered and says something else than its metadata file in this crate. */
+/**
+ * A nested crate that is registered and says something else than its metadata file in this crate.
+ */
 const nestedDiffers = ({ ark }: StoredRecord): { code: "IDENTIFIER_TAKEN"; message: string } => ({
   code: "IDENTIFIER_TAKEN",
-  message: `The nested crate ${quoted(ark)} is a crate of yours already and says something else; upload with ?update=true to make this its next revision, or give the nested crate another @id.`,
+  message:
+    `The nested crate ${quoted(ark)} is a crate of yours already and says something else; ` +
+    "upload with ?update=true to make this its next revision, or give the nested crate " +
+    "another @id.",
 });
 
 function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; message: string } {
   return tombstone
-    ? { code: "CRATE_EXISTS", message: `You deleted the crate ${ark}; upload with ?update=true to revive it.` }
-    : { code: "CRATE_EXISTS", message: `You have the crate ${ark} already; upload with ?update=true to make this its next revision.` };
+    ? {
+        code: "CRATE_EXISTS",
+        message: `You deleted the crate ${ark}; upload with ?update=true to revive it.`,
+      }
+    : {
+        code: "CRATE_EXISTS",
+        message:
+          `You have the crate ${ark} already; upload with ?update=true to make this its next ` +
+          "revision.",
+      };
 }
 
-/** Identifiers that a crate would register: whether the uploader may, by the rules that hold for every record. */
+/**
+ * Identifiers that a crate would register: whether the uploader may, by the rules that hold for
+ * every record.
+ */
 export class NewIdentifiers {
   #claims: Promise<Claims> | undefined;
 
-  constructor(private readonly records: Pick<RecordStore, "accountOf" | "findMany" | "holders">, private readonly user: string) {}
+  constructor(
+    private readonly records: Pick<RecordStore, "accountOf" | "findMany" | "holders">,
+    private readonly user: string,
+  ) {}
 
   /** Keys above them that nobody held, for the commit. */
   async unheld(): Promise<string[]> {
@@ -171,30 +289,71 @@ export class NewIdentifiers {
   /** @param claims those of identifiers that nobody has, with their places among all */
   async refusals(claims: readonly (readonly [index: number, claim: Claim])[]): Promise<Refusal[]> {
     if (claims.length === 0) return [];
-    this.#claims ??= this.records.accountOf(this.user).then((account) => new Claims(this.records, { user: this.user, admin: account?.admin === true }));
+    this.#claims ??= this.records
+      .accountOf(this.user)
+      .then(
+        (account) => new Claims(this.records, { user: this.user, admin: account?.admin === true }),
+      );
     const above = await (await this.#claims).refusals(claims.map(([, { ark }]) => ark));
     return claims.flatMap(([index, { ark, id, kept }], at): Refusal[] => {
       const problem = kept ? identifierProblem(id) : undefined;
-      if (problem !== undefined) return [{ index, code: "INVALID_ID", message: `${shown(ark)}: ${problem}.` }];
+      if (problem !== undefined)
+        return [{ index, code: "INVALID_ID", message: `${shown(ark)}: ${problem}.` }];
       const holder = above[at];
-      return holder ? [{ index, code: "IDENTIFIER_BELOW", message: `${quoted(ark)} lies below ${quoted(holder.ark)}, which you may not change; give the entity another @id.` }] : [];
+      return holder
+        ? [
+            {
+              index,
+              code: "IDENTIFIER_BELOW",
+              message:
+                `${quoted(ark)} lies below ${quoted(holder.ark)}, which you may not change; ` +
+                "give the entity another @id.",
+            },
+          ]
+        : [];
     });
   }
 }
 
 /** What is hidden in it is shown by its number, so that a message does not do what it warns of. */
-const shown = (ark: string): string => quoted(ark.replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Z}]/gu, (character) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`));
+const shown = (ark: string): string =>
+  quoted(
+    ark.replace(
+      /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Z}]/gu,
+      (character) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
+    ),
+  );
 
 /** Crates whose name contains this one's that are looked at, newest first. */
 const MOST_ALIKE = 20;
 
 /**
- * A warning for a crate that gets a new identifier although its uploader has one of the same name: most likely it was
- * meant to be that one's next revision.
+ * A warning for a crate that gets a new identifier although its uploader has one of the same name:
+ * most likely it was meant to be that one's next revision.
  */
-export async function alike(records: Pick<RecordStore, "list">, { ark, name }: Pick<CrateRecord, "ark" | "name">, user: string): Promise<Finding | undefined> {
+export async function alike(
+  records: Pick<RecordStore, "list">,
+  { ark, name }: Pick<CrateRecord, "ark" | "name">,
+  user: string,
+): Promise<Finding | undefined> {
   if (name === null || name.trim() === "") return undefined;
-  const { items } = await records.list({ kind: "rocrate", name, ownerKey: arkKey(user), order: "-created", limit: MOST_ALIKE });
-  const other = items.find((record) => record.name === name && record.crate === null && record.ark !== ark);
-  return other && finding("CRATE_ALIKE", `You have a crate named ${JSON.stringify(quoted(name))} already, ${other.ark}; this is another one. To make it the next revision of that crate, upload it with ?update=true&crate=${other.ark} (arkgraph upload --update ${other.ark}).`);
+  const { items } = await records.list({
+    kind: "rocrate",
+    name,
+    ownerKey: arkKey(user),
+    order: "-created",
+    limit: MOST_ALIKE,
+  });
+  const other = items.find(
+    (record) => record.name === name && record.crate === null && record.ark !== ark,
+  );
+  return (
+    other &&
+    finding(
+      "CRATE_ALIKE",
+      `You have a crate named ${JSON.stringify(quoted(name))} already, ${other.ark}; this ` +
+        "is another one. To make it the next revision of that crate, upload it with " +
+        `?update=true&crate=${other.ark} (arkgraph upload --update ${other.ark}).`,
+    )
+  );
 }

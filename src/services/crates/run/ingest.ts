@@ -9,7 +9,13 @@ import { checkClaims, type StoredFile } from "../files/match-files.js";
 import { CrateError, crateError, Findings } from "../findings.js";
 import { crateCandidates } from "../identifiers/rewrite.js";
 import { gatherMetadata, locateMetadata } from "../metadata/read.js";
-import { describeCrate, type MetadataBytes, type PreparedCrate, prepareDescribed, type PrepareSettings } from "../prepare.js";
+import {
+  describeCrate,
+  type MetadataBytes,
+  type PreparedCrate,
+  prepareDescribed,
+  type PrepareSettings,
+} from "../prepare.js";
 import type { GraphsOf } from "../records/repair.js";
 import { Archive } from "../zip/archive.js";
 import type { Member } from "../zip/member.js";
@@ -19,12 +25,21 @@ import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
 const BATCH_FILES = 64;
 /** Staged bytes that may wait for an announcement. */
 const BATCH_BYTES = 64 * 2 ** 20;
-/** After so many files what they left in the old generation is collected: minor collections promote some of it, and V8 itself waits for more. */
+/**
+ * After so many files what they left in the old generation is collected: minor collections promote
+ * some of it, and V8 itself waits for more.
+ */
 const COLLECTED_EACH = 2000;
-/** Files written at a time, where the store does not say otherwise: enough to keep the disk busy while others are inflated. */
+/**
+ * Files written at a time, where the store does not say otherwise: enough to keep the disk busy
+ * while others are inflated.
+ */
 const AT_A_TIME = 4;
 
-/** Up to this size a file is looked at in memory first: archives hold the same small file, or nothing, thousands of times, and storing it costs the same each time. */
+/**
+ * Up to this size a file is looked at in memory first: archives hold the same small file, or
+ * nothing, thousands of times, and storing it costs the same each time.
+ */
 const SMALL = 2 ** 14;
 
 interface StoreFiles {
@@ -42,9 +57,18 @@ interface StoreFiles {
  * Stores the files of an archive: staged in batches, announced, then published.
  * @throws CrateError for what is wrong with a member; then nothing of its batch stays behind
  */
-async function storeFiles({ archive, members, digests, objects, intend, onStored }: StoreFiles): Promise<Map<string, StoredFile>> {
+async function storeFiles({
+  archive,
+  members,
+  digests,
+  objects,
+  intend,
+  onStored,
+}: StoreFiles): Promise<Map<string, StoredFile>> {
   const stored = new Map<string, StoredFile>();
-  const files = members.filter(({ folder }) => !folder).toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader);
+  const files = members
+    .filter(({ folder }) => !folder)
+    .toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader);
   /** Small contents that are stored, with their sizes. */
   const again = new Map<string, number>();
   let left = 0;
@@ -54,10 +78,19 @@ async function storeFiles({ archive, members, digests, objects, intend, onStored
     try {
       await eachOf(batch, objects.parallel, async (member) => {
         const wanted = digests.get(member.name) ?? [];
-        const source = member.size > SMALL ? archive.read(member) : await gathered(archive.read(member), wanted);
+        const source =
+          member.size > SMALL ? archive.read(member) : await gathered(archive.read(member), wanted);
         const known = "digests" in source ? again.get(source.digests.sha256) : undefined;
-        if (known !== undefined && "digests" in source) same.push([member, { ...source.digests, size: known }]);
-        else staged.push([member, await objects.stage("digests" in source ? source.chunks : source, wanted.length > 0 ? { digests: [...wanted] } : {})]);
+        if (known !== undefined && "digests" in source)
+          same.push([member, { ...source.digests, size: known }]);
+        else
+          staged.push([
+            member,
+            await objects.stage(
+              "digests" in source ? source.chunks : source,
+              wanted.length > 0 ? { digests: [...wanted] } : {},
+            ),
+          ]);
       });
       await intend([...new Set(staged.map(([, { sha256 }]) => sha256))]);
       await eachOf(staged, objects.parallel, ([, object]) => object.publish());
@@ -83,19 +116,43 @@ async function storeFiles({ archive, members, digests, objects, intend, onStored
 }
 
 /** A small file in memory, with its digests. */
-async function gathered(chunks: AsyncIterable<Uint8Array>, further: readonly ("md5" | "sha512")[]): Promise<{ chunks: AsyncIterable<Uint8Array>; digests: Pick<StoredFile, "sha256" | "md5" | "sha512"> }> {
+async function gathered(
+  chunks: AsyncIterable<Uint8Array>,
+  further: readonly ("md5" | "sha512")[],
+): Promise<{
+  chunks: AsyncIterable<Uint8Array>;
+  digests: Pick<StoredFile, "sha256" | "md5" | "sha512">;
+}> {
   const parts: Uint8Array[] = [];
   for await (const chunk of chunks) parts.push(chunk);
   const bytes = Buffer.concat(parts);
-  const digests = Object.fromEntries((["sha256", ...further] as const).map((name) => [name, createHash(name).update(bytes).digest("hex")])) as Pick<StoredFile, "sha256">;
+  const digests = Object.fromEntries(
+    (["sha256", ...further] as const).map((name) => [
+      name,
+      createHash(name).update(bytes).digest("hex"),
+    ]),
+  ) as Pick<StoredFile, "sha256">;
   return { chunks: Readable.from([bytes], { objectMode: true }), digests };
 }
 
-/** The same without storing: sizes and digests only, to see what an upload would come to. What is wrong with a member is handed to `onBad`. */
-async function hashFiles({ archive, members, digests, onStored, onBad }: Omit<StoreFiles, "objects" | "intend"> & { onBad: (error: CrateError) => void }): Promise<Map<string, StoredFile>> {
+/**
+ * The same without storing: sizes and digests only, to see what an upload would come to. What is
+ * wrong with a member is handed to `onBad`.
+ */
+async function hashFiles({
+  archive,
+  members,
+  digests,
+  onStored,
+  onBad,
+}: Omit<StoreFiles, "objects" | "intend"> & { onBad: (error: CrateError) => void }): Promise<
+  Map<string, StoredFile>
+> {
   const found = new Map<string, StoredFile>();
   for (const member of members) {
-    const hashes = (["sha256", ...(digests.get(member.name) ?? [])] as const).map((name) => [name, createHash(name)] as const);
+    const hashes = (["sha256", ...(digests.get(member.name) ?? [])] as const).map(
+      (name) => [name, createHash(name)] as const,
+    );
     let size = 0;
     try {
       for await (const chunk of archive.read(member)) {
@@ -107,7 +164,12 @@ async function hashFiles({ archive, members, digests, onStored, onBad }: Omit<St
       onBad(error);
       continue;
     }
-    found.set(member.name, { size, ...(Object.fromEntries(hashes.map(([name, hash]) => [name, hash.digest("hex")])) as { sha256: string }) });
+    found.set(member.name, {
+      size,
+      ...(Object.fromEntries(hashes.map(([name, hash]) => [name, hash.digest("hex")])) as {
+        sha256: string;
+      }),
+    });
     onStored?.(size);
   }
   return found;
@@ -126,8 +188,14 @@ function* batches(members: readonly Member[]): Generator<Member[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Works on some items at a time; rejects with the first error once all that was begun has ended. */
-async function eachOf<T>(items: readonly T[], atATime = AT_A_TIME, work: (item: T) => Promise<void>): Promise<void> {
+/**
+ * Works on some items at a time; rejects with the first error once all that was begun has ended.
+ */
+async function eachOf<T>(
+  items: readonly T[],
+  atATime = AT_A_TIME,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   let next = 0;
   let failed: { error: unknown } | undefined;
   const worker = async () => {
@@ -155,46 +223,96 @@ const ALONE = "ro-crate-metadata.json";
  * @returns what was found when the crate itself is at fault
  * @throws whatever is no fault of the crate
  */
-export async function takeIn(input: IntakeInput, objects: ObjectStore, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
+export async function takeIn(
+  input: IntakeInput,
+  objects: ObjectStore,
+  host: IntakeHost,
+  graphsOf: GraphsOf,
+): Promise<IntakeResult> {
   const findings = new Findings();
   let reader: ObjectReader | undefined;
   try {
     host.progress({ stage: "reading archive", done: 0, total: null, unit: "members" });
     reader = await openArchive(input, objects);
-    return await (input.format === "zip" ? fromZip(input, reader, objects, host, graphsOf, findings) : fromMetadata(input, reader, host, graphsOf, findings));
+    return await (input.format === "zip"
+      ? fromZip(input, reader, objects, host, graphsOf, findings)
+      : fromMetadata(input, reader, host, graphsOf, findings));
   } catch (error) {
-    if (error instanceof CrateError) return { errors: error.findings, warnings: error.warnings.length > 0 ? error.warnings : findings.allWarnings() };
+    if (error instanceof CrateError)
+      return {
+        errors: error.findings,
+        warnings: error.warnings.length > 0 ? error.warnings : findings.allWarnings(),
+      };
     throw error;
   } finally {
     await reader?.close();
   }
 }
 
-async function openArchive({ archive: { sha256, staged } }: IntakeInput, objects: ObjectStore): Promise<ObjectReader> {
-  return (staged === undefined ? objects.reader(sha256) : objects.readStaged(staged)).catch((error: unknown) => {
-    throw error instanceof ServiceError && error.code === "NOT_FOUND" ? crateError("ARCHIVE_GONE", "The uploaded file is no longer stored; send it again.") : error;
-  });
+async function openArchive(
+  { archive: { sha256, staged } }: IntakeInput,
+  objects: ObjectStore,
+): Promise<ObjectReader> {
+  return (staged === undefined ? objects.reader(sha256) : objects.readStaged(staged)).catch(
+    (error: unknown) => {
+      throw error instanceof ServiceError && error.code === "NOT_FOUND"
+        ? crateError("ARCHIVE_GONE", "The uploaded file is no longer stored; send it again.")
+        : error;
+    },
+  );
 }
 
-async function fromZip(input: IntakeInput, reader: ObjectReader, objects: ObjectStore, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
+async function fromZip(
+  input: IntakeInput,
+  reader: ObjectReader,
+  objects: ObjectStore,
+  host: IntakeHost,
+  graphsOf: GraphsOf,
+  findings: Findings,
+): Promise<IntakeResult> {
   const { crate, stored } = await unpack(input, reader, objects, host, findings);
   // The archive's directory is dead now: what JSON-LD needs takes its place.
   if (stored.size > MANY) collectAll();
   return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
 }
 
-async function unpack(input: IntakeInput, reader: ObjectReader, objects: ObjectStore, host: IntakeHost, findings: Findings): Promise<{ crate: PreparedCrate; stored: Map<string, StoredFile> }> {
+async function unpack(
+  input: IntakeInput,
+  reader: ObjectReader,
+  objects: ObjectStore,
+  host: IntakeHost,
+  findings: Findings,
+): Promise<{ crate: PreparedCrate; stored: Map<string, StoredFile> }> {
   const archive = await Archive.open(reader, input.limits);
   const files = archive.members.filter(({ folder }) => !folder);
-  // What reading a long directory left is gone before more is read, so that the heap does not grow by both.
+  // What reading a long directory left is gone before more is read, so that the heap does not grow
+  // by both.
   if (files.length > MANY) collectAll();
-  const located = locateMetadata(files.map(({ name }) => name), findings);
-  host.progress({ stage: "reading metadata", done: 0, total: 1 + located.nested.length, unit: "files" });
+  const located = locateMetadata(
+    files.map(({ name }) => name),
+    findings,
+  );
+  host.progress({
+    stage: "reading metadata",
+    done: 0,
+    total: 1 + located.nested.length,
+    unit: "files",
+  });
   const byName = new Map(files.map((member) => [member.name, member]));
   const metadata: MetadataBytes[] = [];
   for (const { file, folder } of [located.root, ...located.nested])
-    metadata.push({ file, folder, bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits) });
-  const crate = await prepared(metadata, archive.members, { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true }, findings, host);
+    metadata.push({
+      file,
+      folder,
+      bytes: await gatherMetadata(archive.read(byName.get(file)!), file, input.limits),
+    });
+  const crate = await prepared(
+    metadata,
+    archive.members,
+    { ...input.identify, limits: input.limits, toTheEnd: input.dryRun === true },
+    findings,
+    host,
+  );
   await claimIdentifiers(crate, input, host);
   // The texts of the metadata.
   metadata.length = 0;
@@ -203,30 +321,77 @@ async function unpack(input: IntakeInput, reader: ObjectReader, objects: ObjectS
   const total = files.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
   host.progress({ stage: "storing files", done, total, unit: "bytes" });
-  const onStored = (bytes: number) => host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
+  const onStored = (bytes: number) =>
+    host.progress({ stage: "storing files", done: (done += bytes), total, unit: "bytes" });
   const work = { archive, members: files, digests: wantedDigests(crate), onStored };
-  const stored = input.dryRun ? await hashFiles({ ...work, onBad: (error) => crate.findings.take(error) }) : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
+  const stored = input.dryRun
+    ? await hashFiles({ ...work, onBad: (error) => crate.findings.take(error) })
+    : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
   return { crate, stored };
 }
 
-async function fromMetadata(input: IntakeInput, reader: ObjectReader, host: IntakeHost, graphsOf: GraphsOf, findings: Findings): Promise<IntakeResult> {
+async function fromMetadata(
+  input: IntakeInput,
+  reader: ObjectReader,
+  host: IntakeHost,
+  graphsOf: GraphsOf,
+  findings: Findings,
+): Promise<IntakeResult> {
   host.progress({ stage: "reading metadata", done: 0, total: 1, unit: "files" });
   const bytes = await gatherMetadata(wholeOf(reader), ALONE, input.limits);
-  const crate = await prepared([{ file: ALONE, folder: "", bytes }], [], { ...input.identify, limits: input.limits, withoutFiles: true, toTheEnd: input.dryRun === true }, findings, host);
+  const crate = await prepared(
+    [{ file: ALONE, folder: "", bytes }],
+    [],
+    {
+      ...input.identify,
+      limits: input.limits,
+      withoutFiles: true,
+      toTheEnd: input.dryRun === true,
+    },
+    findings,
+    host,
+  );
   await claimIdentifiers(crate, input, host);
-  return handOver(crate, new Map([[ALONE, { sha256: input.archive.sha256, size: reader.size }]]), { ...input, size: reader.size }, host, graphsOf);
+  return handOver(
+    crate,
+    new Map([[ALONE, { sha256: input.archive.sha256, size: reader.size }]]),
+    { ...input, size: reader.size },
+    host,
+    graphsOf,
+  );
 }
 
-/** The crate as {@link prepareDescribed} has it, with the crates within it that the uploader has already. */
-async function prepared(metadata: readonly MetadataBytes[], members: readonly Member[], settings: PrepareSettings, findings: Findings, host: IntakeHost): Promise<PreparedCrate> {
+/**
+ * The crate as {@link prepareDescribed} has it, with the crates within it that the uploader has
+ * already.
+ */
+async function prepared(
+  metadata: readonly MetadataBytes[],
+  members: readonly Member[],
+  settings: PrepareSettings,
+  findings: Findings,
+  host: IntakeHost,
+): Promise<PreparedCrate> {
   const descriptions = describeCrate(metadata, settings, findings);
   const candidates = crateCandidates(descriptions);
-  const found = candidates.length === 0 ? [] : await host.registered(candidates, settings.crate ?? parseArk(descriptions[0]!.root.id)?.stored);
-  return prepareDescribed(descriptions, metadata, members, { ...settings, registered: new Map(found.map((crate) => [crate.ark, crate])) }, findings);
+  const found =
+    candidates.length === 0
+      ? []
+      : await host.registered(
+          candidates,
+          settings.crate ?? parseArk(descriptions[0]!.root.id)?.stored,
+        );
+  return prepareDescribed(
+    descriptions,
+    metadata,
+    members,
+    { ...settings, registered: new Map(found.map((crate) => [crate.ark, crate])) },
+    findings,
+  );
 }
 
 async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < reader.size; ) {
+  for (let at = 0; at < reader.size;) {
     const chunk = new Uint8Array(Math.min(2 ** 20, reader.size - at));
     const read = await reader.read(chunk, at);
     if (read === 0) return;
@@ -236,11 +401,26 @@ async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
 }
 
 /** Asks early, before anything is stored; the commit asks again. */
-async function claimIdentifiers({ entities, root, findings }: PreparedCrate, { dryRun }: IntakeInput, host: IntakeHost): Promise<void> {
+async function claimIdentifiers(
+  { entities, root, findings }: PreparedCrate,
+  { dryRun }: IntakeInput,
+  host: IntakeHost,
+): Promise<void> {
   for (let start = 0; start < entities.length; start += CLAIMED_AT_ONCE) {
     const batch = entities.slice(start, start + CLAIMED_AT_ONCE);
-    const refusals = await host.claim(batch.map((entity) => ({ ark: entity.ark, kind: entity.kind, root: entity === root, id: entity.parts[0]!.entity.id, kept: entity.kept, ...(entity.linked ? { linked: entity.linked } : {}), ...placeOf(entity) })));
-    for (const { index, code, message } of refusals) findings.error(code, message, placeOf(batch[index]!));
+    const refusals = await host.claim(
+      batch.map((entity) => ({
+        ark: entity.ark,
+        kind: entity.kind,
+        root: entity === root,
+        id: entity.parts[0]!.entity.id,
+        kept: entity.kept,
+        ...(entity.linked ? { linked: entity.linked } : {}),
+        ...placeOf(entity),
+      })),
+    );
+    for (const { index, code, message } of refusals)
+      findings.error(code, message, placeOf(batch[index]!));
   }
   if (!dryRun) findings.throwIfErrors();
 }
@@ -248,23 +428,63 @@ async function claimIdentifiers({ entities, root, findings }: PreparedCrate, { d
 function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha512")[]> {
   const wanted = new Map<string, ("md5" | "sha512")[]>();
   for (const { file } of entities) {
-    const names = file ? (["md5", "sha512"] as const).filter((name) => file.claims[name] !== undefined) : [];
-    if (file && names.length > 0) wanted.set(file.file.member, [...new Set([...(wanted.get(file.file.member) ?? []), ...names])]);
+    const names = file
+      ? (["md5", "sha512"] as const).filter((name) => file.claims[name] !== undefined)
+      : [];
+    if (file && names.length > 0)
+      wanted.set(file.file.member, [
+        ...new Set([...(wanted.get(file.file.member) ?? []), ...names]),
+      ]);
   }
   return wanted;
 }
 
-async function handOver(crate: PreparedCrate, stored: ReadonlyMap<string, StoredFile>, input: IntakeInput & { size: number }, host: IntakeHost, graphsOf: GraphsOf): Promise<IntakeResult> {
-  for (const { file } of crate.entities) if (file && stored.has(file.file.member)) checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
+async function handOver(
+  crate: PreparedCrate,
+  stored: ReadonlyMap<string, StoredFile>,
+  input: IntakeInput & { size: number },
+  host: IntakeHost,
+  graphsOf: GraphsOf,
+): Promise<IntakeResult> {
+  for (const { file } of crate.entities)
+    if (file && stored.has(file.file.member))
+      checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
   if (!input.dryRun) crate.findings.throwIfErrors();
-  if (input.update && input.identify.crate === undefined && crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id)))
-    crate.findings.warn("ROOT_WITHOUT_ARK", "Neither the upload nor the crate's root says which crate to update, so this became a new crate. Upload it with `crate=` and the ARK of the crate, or give the root that ARK as its `@id`.", placeOf(crate.root));
+  if (
+    input.update &&
+    input.identify.crate === undefined &&
+    crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id))
+  )
+    crate.findings.warn(
+      "ROOT_WITHOUT_ARK",
+      "Neither the upload nor the crate's root says which crate to update, so this became a " +
+        "new crate. Upload it with `crate=` and the ARK of the crate, or give the root that " +
+        "ARK as its `@id`.",
+      placeOf(crate.root),
+    );
   const total = crate.entities.length;
   let done = 0;
   host.progress({ stage: "building records", done, total, unit: "records" });
   const { archive, baseUrl, owner, format } = input;
-  const reference = { sha256: archive.sha256, size: input.size, mediaType: "application/zip", name: archive.name, role: "archive" as const };
-  for await (const records of buildRecords(crate, stored, { limits: input.limits, baseUrl, owner, update: input.update === true, ...(format === "zip" ? { archive: reference } : {}) }, graphsOf)) {
+  const reference = {
+    sha256: archive.sha256,
+    size: input.size,
+    mediaType: "application/zip",
+    name: archive.name,
+    role: "archive" as const,
+  };
+  for await (const records of buildRecords(
+    crate,
+    stored,
+    {
+      limits: input.limits,
+      baseUrl,
+      owner,
+      update: input.update === true,
+      ...(format === "zip" ? { archive: reference } : {}),
+    },
+    graphsOf,
+  )) {
     done += records.length;
     host.records(records);
     host.progress({ stage: "building records", done, total, unit: "records" });

@@ -36,13 +36,20 @@ export interface Claim {
   id: string;
   /** The `@id` is an ARK and stays; otherwise one is minted. */
   kept: boolean;
-  /** A crate that the uploader registered apart from this one: described by its own metadata file here, or only named. */
+  /**
+   * A crate that the uploader registered apart from this one: described by its own metadata file
+   * here, or only named.
+   */
   linked?: "described" | "named";
   file: string;
   pointer: string;
 }
 /** A claim that cannot be met, by its place in the list. */
-export interface Refusal { index: number; code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID"; message: string }
+export interface Refusal {
+  index: number;
+  code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID";
+  message: string;
+}
 
 /** A crate of the uploader's that a crate which is ingested now may contain. */
 export interface RegisteredCrate {
@@ -56,13 +63,17 @@ export interface IntakeHost {
   progress(progress: Progress): void;
   /** Records that these objects are about to be put; resolves when they may be. */
   intend(sha256s: string[]): Promise<void>;
-  /** Which of these are live crates of the uploader's that were registered apart from the crate `root`. */
+  /**
+   * Which of these are live crates of the uploader's that were registered apart from the crate
+   * `root`.
+   */
   registered(arks: string[], root: string | undefined): Promise<RegisteredCrate[]>;
   claim(claims: Claim[]): Promise<Refusal[]>;
   /** Hands over a batch of records; it may be moved, not copied. */
   records(records: CrateRecord[]): void;
 }
-export type IntakeResult = { root: string; warnings: Finding[] } | { errors: Finding[]; warnings: Finding[] };
+export type IntakeResult =
+  { root: string; warnings: Finding[] } | { errors: Finding[]; warnings: Finding[] };
 
 /** Thread to main side. */
 export type FromThread =
@@ -75,6 +86,12 @@ export type FromThread =
   /** Of the process that a crate has for itself: its thread needed more memory than it may. */
   | { type: "outOfMemory" }
   /** A fault that is not the crate's: trying again may help. */
-  | { type: "fault"; message: string; /** Where it is one that callers are told of. */ code?: ErrorCode };
+  | {
+      type: "fault";
+      message: string;
+      /** Where it is one that callers are told of. */ code?: ErrorCode;
+    };
 /** Main side to thread. */
-export type ToThread = { id: number; refusals?: Refusal[]; registered?: RegisteredCrate[]; fault?: string } | { stop: true };
+export type ToThread =
+  | { id: number; refusals?: Refusal[]; registered?: RegisteredCrate[]; fault?: string }
+  | { stop: true };

@@ -9,7 +9,12 @@ import type { FromThread, IntakeHost, IntakeInput, IntakeResult, ToThread } from
 
 /** Code of the error of a thread that needed more memory than it may. */
 export const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
-const outOfMemory = ({ memory }: ThreadLimits) => crateError("OUT_OF_MEMORY", `The intake needed more than INTAKE_MEMORY=${memory} bytes of memory; send a smaller crate, or ask for the setting to be raised.`);
+const outOfMemory = ({ memory }: ThreadLimits) =>
+  crateError(
+    "OUT_OF_MEMORY",
+    `The intake needed more than INTAKE_MEMORY=${memory} bytes of memory; send a smaller ` +
+      "crate, or ask for the setting to be raised.",
+  );
 
 /** How long (ms) a thread that is told to stop may take for it. */
 const LAST_WORDS = 1000;
@@ -18,27 +23,45 @@ const LAST_WORDS = 1000;
 interface Side {
   on(event: "message", listener: (message: FromThread) => void): unknown;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
-  on(event: "exit", listener: (code: number | null, signal?: NodeJS.Signals | null) => void): unknown;
+  on(
+    event: "exit",
+    listener: (code: number | null, signal?: NodeJS.Signals | null) => void,
+  ): unknown;
   postMessage(message: ToThread): void;
   terminate(): unknown;
 }
 
 /** How the thread of a crate is made, in this process or in another. */
 export const threadOptions = (input: IntakeInput, memory: number): WorkerOptions => ({
-  workerData: input, name: "intake", env: {},
-  resourceLimits: { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: Math.max(64, Math.floor(memory / 2 ** 20)), stackSizeMb: 16 },
+  workerData: input,
+  name: "intake",
+  env: {},
+  resourceLimits: {
+    maxYoungGenerationSizeMb: 6,
+    maxOldGenerationSizeMb: Math.max(64, Math.floor(memory / 2 ** 20)),
+    stackSizeMb: 16,
+  },
 });
 
 /** What the process of a crate is sent first. */
-export interface ProcessInput { input: IntakeInput; memory: number }
+export interface ProcessInput {
+  input: IntakeInput;
+  memory: number;
+}
 
 /** The same thread in a process of its own, whose end is not that of the service. */
 function processOf(input: IntakeInput, memory: number): Side {
-  const child = fork(fileURLToPath(threadModule("src/services/crates/intake-process")), { serialization: "advanced", env: {}, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(fileURLToPath(threadModule("src/services/crates/intake-process")), {
+    serialization: "advanced",
+    env: {},
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const gone = () => {};
   child.send({ input, memory } satisfies ProcessInput, gone);
   return {
-    on: (event: string, listener: (...values: never[]) => void) => child.on(event, listener as (...values: unknown[]) => void),
+    on: (event: string, listener: (...values: never[]) => void) =>
+      child.on(event, listener as (...values: unknown[]) => void),
     postMessage: (message) => void (child.connected && child.send(message, gone)),
     terminate: () => child.kill("SIGKILL"),
   };
@@ -55,17 +78,38 @@ export interface ThreadLimits {
 
 /**
  * Runs one intake in a thread of its own, or in a process of its own, which ends with it.
- * @throws CrateError when a limit ends it; the signal's reason when that does; else a fault that may pass
+ * @throws CrateError when a limit ends it; the signal's reason when that does; else a fault that
+ * may pass
  */
-export async function runThread(input: IntakeInput, host: IntakeHost, signal: AbortSignal, limits: ThreadLimits): Promise<IntakeResult> {
+export async function runThread(
+  input: IntakeInput,
+  host: IntakeHost,
+  signal: AbortSignal,
+  limits: ThreadLimits,
+): Promise<IntakeResult> {
   signal.throwIfAborted();
-  const worker: Side = limits.apart ? processOf(input, limits.memory) : new Worker(threadModule("src/services/crates/intake-thread"), threadOptions(input, limits.memory));
+  const worker: Side = limits.apart
+    ? processOf(input, limits.memory)
+    : new Worker(
+        threadModule("src/services/crates/intake-thread"),
+        threadOptions(input, limits.memory),
+      );
   let end = () => {};
   let told = false;
   const ended = new Promise<void>((resolve) => worker.on("exit", () => resolve()));
   try {
     return await new Promise<IntakeResult>((resolve, reject) => {
-      const timer = setTimeout(() => reject(crateError("INTAKE_TIMEOUT", `The intake took longer than INTAKE_TIMEOUT=${limits.timeout} ms; send a smaller crate, or ask for the setting to be raised.`)), limits.timeout);
+      const timer = setTimeout(
+        () =>
+          reject(
+            crateError(
+              "INTAKE_TIMEOUT",
+              `The intake took longer than INTAKE_TIMEOUT=${limits.timeout} ms; send a ` +
+                "smaller crate, or ask for the setting to be raised.",
+            ),
+          ),
+        limits.timeout,
+      );
       const abort = () => reject(signal.reason as Error);
       signal.addEventListener("abort", abort, { once: true });
       end = () => {
@@ -76,14 +120,26 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
         if (message.type === "result") {
           told = true;
           resolve(message.result);
-        }
-        else if (message.type === "outOfMemory") reject(outOfMemory(limits));
-        else if (message.type === "fault") reject(message.code ? new ServiceError(message.code, message.message) : new Error(message.message));
+        } else if (message.type === "outOfMemory") reject(outOfMemory(limits));
+        else if (message.type === "fault")
+          reject(
+            message.code
+              ? new ServiceError(message.code, message.message)
+              : new Error(message.message),
+          );
         else handle(message, host, (answer) => worker.postMessage(answer), reject);
       });
       worker.on("error", (error: NodeJS.ErrnoException) =>
-        reject(error.code === OUT_OF_MEMORY ? outOfMemory(limits) : error));
-      worker.on("exit", (code, signal) => reject(new Error(`the intake ${limits.apart ? "process" : "thread"} ended with ${signal ? `signal ${signal}` : `code ${code}`}`)));
+        reject(error.code === OUT_OF_MEMORY ? outOfMemory(limits) : error),
+      );
+      worker.on("exit", (code, signal) =>
+        reject(
+          new Error(
+            `the intake ${limits.apart ? "process" : "thread"} ended with ` +
+              `${signal ? `signal ${signal}` : `code ${code}`}`,
+          ),
+        ),
+      );
     });
   } finally {
     end();
@@ -96,7 +152,12 @@ export async function runThread(input: IntakeInput, host: IntakeHost, signal: Ab
   }
 }
 
-function handle(message: Exclude<FromThread, { type: "result" | "fault" | "outOfMemory" }>, host: IntakeHost, answer: (answer: ToThread) => void, reject: (error: Error) => void): void {
+function handle(
+  message: Exclude<FromThread, { type: "result" | "fault" | "outOfMemory" }>,
+  host: IntakeHost,
+  answer: (answer: ToThread) => void,
+  reject: (error: Error) => void,
+): void {
   if (message.type === "progress") return host.progress(message.progress);
   if (message.type === "records") return host.records(message.records);
   const { id } = message;
@@ -104,7 +165,8 @@ function handle(message: Exclude<FromThread, { type: "result" | "fault" | "outOf
     if (message.type === "intend") {
       await host.intend(message.sha256s);
       answer({ id });
-    } else if (message.type === "registered") answer({ id, registered: await host.registered(message.arks, message.root) });
+    } else if (message.type === "registered")
+      answer({ id, registered: await host.registered(message.arks, message.root) });
     else answer({ id, refusals: await host.claim(message.claims) });
   })();
   // The error itself ends the job here; the thread is only told to stop waiting.

@@ -2,14 +2,28 @@ import { setImmediate } from "node:timers/promises";
 import type { Finding } from "../../../model/findings.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
-import type { CrateUses, ObjectReference, RecordState, RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
+import type {
+  CrateUses,
+  ObjectReference,
+  RecordState,
+  RecordStore,
+  RecordWrite,
+  StoredRecord,
+} from "../../../storage/records/port.js";
 import { reservedFields, reservedIn, reservedTextOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { isMadeDescriptor } from "../export/metadata.js";
 import { CrateError, Findings } from "../findings.js";
 import { describedCrate } from "../layout.js";
-import { differences, type NewIdentifiers, OwnerKinds, saysTheSame, taken, withoutDescriptors } from "./conflicts.js";
+import {
+  differences,
+  type NewIdentifiers,
+  OwnerKinds,
+  saysTheSame,
+  taken,
+  withoutDescriptors,
+} from "./conflicts.js";
 import type { Claim, Refusal } from "./protocol.js";
 
 /** Records looked at before others get their turn. */
@@ -29,26 +43,43 @@ export interface PlannedUpdate extends CrateWrites {
   removed: { ark: string; kind: KindName }[];
 }
 /** A record that an update cannot write, and why. */
-export interface UpdateConflict { ark: string; code: "IDENTIFIER_TAKEN" | "CHANGED_MEANWHILE"; message: string }
+export interface UpdateConflict {
+  ark: string;
+  code: "IDENTIFIER_TAKEN" | "CHANGED_MEANWHILE";
+  message: string;
+}
 
 /**
- * Brings a crate that the uploader has up to date: each entity that says something else becomes the next
- * revision of its record, one that is new is created, one that is not there any more is deleted. Every write
- * names the revision that the record had when the upload's identifiers were looked up, so that a change made
- * meanwhile is never written over.
+ * Brings a crate that the uploader has up to date: each entity that says something else becomes the
+ * next revision of its record, one that is new is created, one that is not there any more is
+ * deleted. Every write names the revision that the record had when the upload's identifiers were
+ * looked up, so that a change made meanwhile is never written over.
  */
 export class CrateUpdate {
-  /** Revisions of the uploader's records that the crate may change, as they were when it was read. */
+  /**
+   * Revisions of the uploader's records that the crate may change, as they were when it was read.
+   */
   private readonly seen = new Map<string, number>();
   private root = "";
-  /** Crates within the crate that the uploader had uploaded by themselves and that it describes: they are updated too. */
+  /**
+   * Crates within the crate that the uploader had uploaded by themselves and that it describes:
+   * they are updated too.
+   */
   private readonly nested = new Set<string>();
   /** Crates of the uploader's that the crate only names. */
   private readonly named: string[] = [];
   private readonly owners: OwnerKinds;
 
   /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
-  constructor(private readonly records: Pick<RecordStore, "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf">, private readonly user: string, private readonly keepsFiles: boolean, private readonly identifiers: NewIdentifiers) {
+  constructor(
+    private readonly records: Pick<
+      RecordStore,
+      "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf"
+    >,
+    private readonly user: string,
+    private readonly keepsFiles: boolean,
+    private readonly identifiers: NewIdentifiers,
+  ) {
     this.owners = new OwnerKinds(records, user);
   }
 
@@ -57,7 +88,9 @@ export class CrateUpdate {
     return this.seen.has(ark);
   }
 
-  /** Which identifiers cannot be used: those of others, and those that are another kind of record. */
+  /**
+   * Which identifiers cannot be used: those of others, and those that are another kind of record.
+   */
   async claim(claims: readonly Claim[]): Promise<Refusal[]> {
     const refusals: Refusal[] = [];
     for (let start = 0; start < claims.length; start += BATCH) {
@@ -68,13 +101,23 @@ export class CrateUpdate {
         const record = found[offset];
         if (claim.root) this.root = claim.ark;
         // Members of one crate may differ in hyphens only: another member is no hindrance.
-        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root)) unknown.push([start + offset, claim]);
-        else if (!this.isOwn(record, claim)) refusals.push({ index: start + offset, ...taken(claim.ark, record.kind, record.tombstone !== null, { root: claim.root, owner: await this.owners.of(record) }) });
+        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root))
+          unknown.push([start + offset, claim]);
+        else if (!this.isOwn(record, claim))
+          refusals.push({
+            index: start + offset,
+            ...taken(claim.ark, record.kind, record.tombstone !== null, {
+              root: claim.root,
+              owner: await this.owners.of(record),
+            }),
+          });
         else {
           this.seen.set(record.ark, record.revision);
           if (claim.linked === "named") this.named.push(record.ark);
-          else if (claim.linked === "described" && record.crate === null) this.nested.add(record.ark);
-          if (claim.root) for await (const member of this.members()) this.seen.set(member.ark, member.revision);
+          else if (claim.linked === "described" && record.crate === null)
+            this.nested.add(record.ark);
+          if (claim.root)
+            for await (const member of this.members()) this.seen.set(member.ark, member.revision);
         }
       }
       for (const refusal of await this.identifiers.refusals(unknown)) refusals.push(refusal);
@@ -83,13 +126,21 @@ export class CrateUpdate {
     return withoutDescriptors(refusals, claims);
   }
 
-  /** The record's own kind stays, but for members of this crate: what they are is what the crate says. */
+  /**
+   * The record's own kind stays, but for members of this crate: what they are is what the crate
+   * says.
+   */
   private isOwn(record: StoredRecord, claim: Claim): boolean {
-    return record.owner === this.user && record.ark === claim.ark && (record.kind === claim.kind || (!claim.root && record.crate === this.root));
+    return (
+      record.owner === this.user &&
+      record.ark === claim.ark &&
+      (record.kind === claim.kind || (!claim.root && record.crate === this.root))
+    );
   }
 
   /**
-   * What is to be written for the records that the crate came to. The same crate again comes to nothing.
+   * What is to be written for the records that the crate came to. The same crate again comes to
+   * nothing.
    */
   async plan(built: readonly CrateRecord[]): Promise<PlannedUpdate> {
     const conflicts: UpdateConflict[] = [];
@@ -98,7 +149,11 @@ export class CrateUpdate {
     const present = new Set([...built.map(({ ark }) => ark), ...this.named]);
     const removed = await this.removeAbsent(present, writes, uses, conflicts);
     // Its archive holds what it gives up, and what becomes of that is no longer asked about.
-    const isSmaller = removed.length > 0 || uses.released!.length > 0 || (this.seen.has(this.root) && (await this.records.usesOf(this.root)).some((ark) => !present.has(ark)));
+    const isSmaller =
+      removed.length > 0 ||
+      uses.released!.length > 0 ||
+      (this.seen.has(this.root) &&
+        (await this.records.usesOf(this.root)).some((ark) => !present.has(ark)));
     let root: { record: CrateRecord; before: StoredRecord } | undefined;
     for (let start = 0; start < built.length; start += BATCH) {
       const batch = built.slice(start, start + BATCH);
@@ -111,26 +166,43 @@ export class CrateUpdate {
         if (seen === undefined || before?.ark !== record.ark) {
           writes.push(record);
           if (record.crate !== undefined && record.crate !== this.root) uses.arks.push(record.ark);
-        }
-        else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
+        } else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
         else if (before.ark === this.root) root = { record, before };
-        else if (before.tombstone || before.crate === this.root) for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
+        else if (before.tombstone || before.crate === this.root)
+          for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
         else if (this.isNested(before)) {
           uses.arks.push(record.ark);
           for (const write of await this.revise(record, before, false)) writes.push(write);
         } else if (await saysTheSame(this.records, before, record)) uses.arks.push(record.ark);
-        else conflicts.push({ ark: record.ark, code: "IDENTIFIER_TAKEN", message: `${record.ark} is a record of yours that ${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} and says something else; change it there first, or give the entity another @id.` });
+        else
+          conflicts.push({
+            ark: record.ark,
+            code: "IDENTIFIER_TAKEN",
+            message:
+              `${record.ark} is a record of yours that ` +
+              `${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} ` +
+              "and says something else; change it there first, or give the entity another @id.",
+          });
       }
       await setImmediate();
     }
-    // The archive is replaced when it holds something new: packed anew it has other bytes, which say nothing.
-    if (root) for (const write of await this.revise(root.record, root.before, isSmaller, writes.length > 0 || isSmaller)) writes.push(write);
+    // The archive is replaced when it holds something new: packed anew it has other bytes, which
+    // say nothing.
+    if (root)
+      for (const write of await this.revise(
+        root.record,
+        root.before,
+        isSmaller,
+        writes.length > 0 || isSmaller,
+      ))
+        writes.push(write);
     const findings = new Findings();
     for (const { code, message } of conflicts) findings.error(code, message);
     try {
       findings.throwIfErrors();
     } catch (error) {
-      if (error instanceof CrateError) return { writes, uses, errors: error.findings, conflicts, removed };
+      if (error instanceof CrateError)
+        return { writes, uses, errors: error.findings, conflicts, removed };
       throw error;
     }
     return { writes, uses, errors: [], conflicts, removed };
@@ -139,40 +211,109 @@ export class CrateUpdate {
   /** A descriptor that an export made for a crate that has none: the crate still has none. */
   private isMade({ ark, document }: CrateRecord, before: StoredRecord | undefined): boolean {
     const crate = describedCrate(ark);
-    return crate !== undefined && this.seen.has(crate) && (before === undefined || before.tombstone !== null) && isMadeDescriptor(parseDocument(document), crate);
+    return (
+      crate !== undefined &&
+      this.seen.has(crate) &&
+      (before === undefined || before.tombstone !== null) &&
+      isMadeDescriptor(parseDocument(document), crate)
+    );
   }
 
   /** The record's next state; nothing when it says the same of the same content. */
-  private async revise({ op: _op, key: _key, crate, mayShareKey: _share, publicationStatus, objects: brought = [], ...state }: CrateRecord, before: StoredRecord, isSmaller: boolean, withArchive = false): Promise<RecordWrite[]> {
+  private async revise(
+    {
+      op: _op,
+      key: _key,
+      crate,
+      mayShareKey: _share,
+      publicationStatus,
+      objects: brought = [],
+      ...state
+    }: CrateRecord,
+    before: StoredRecord,
+    isSmaller: boolean,
+    withArchive = false,
+  ): Promise<RecordWrite[]> {
     const changed = await differences(this.records, before, await this.withFacts(state, before));
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
     const stored = await this.records.objectsOf(before.ark);
-    const objects = this.nested.has(before.ark) ? [...stored.filter(({ role }) => role !== "metadata"), ...brought] : this.keepsFiles ? [...stored.filter(({ role }) => role !== (isSmaller ? "archive" : undefined) && (role !== "metadata" || brought.length === 0)), ...brought] : brought;
-    if (changed.length === 0 && !sameObjects(stored, objects, withArchive)) changed.push("/contentUrl");
+    const objects = this.nested.has(before.ark)
+      ? [...stored.filter(({ role }) => role !== "metadata"), ...brought]
+      : this.keepsFiles
+        ? [
+            ...stored.filter(
+              ({ role }) =>
+                role !== (isSmaller ? "archive" : undefined) &&
+                (role !== "metadata" || brought.length === 0),
+            ),
+            ...brought,
+          ]
+        : brought;
+    if (changed.length === 0 && !sameObjects(stored, objects, withArchive))
+      changed.push("/contentUrl");
     const revive = before.tombstone !== null;
-    const embargo: RecordWrite[] = publicationStatus !== undefined && before.publicationStatus === "DRAFT" ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }] : [];
+    const embargo: RecordWrite[] =
+      publicationStatus !== undefined && before.publicationStatus === "DRAFT"
+        ? [{ op: "publish", ark: before.ark, status: publicationStatus, embargoedUntil: null }]
+        : [];
     if (changed.length === 0 && !revive) return embargo;
-    return [{ op: "replace", ifRevision: before.revision, changed, objects, ...(await this.withFacts(state, before)), ...(revive ? { revive } : {}), ...(revive && crate !== undefined ? { crate } : {}) }, ...embargo];
+    return [
+      {
+        op: "replace",
+        ifRevision: before.revision,
+        changed,
+        objects,
+        ...(await this.withFacts(state, before)),
+        ...(revive ? { revive } : {}),
+        ...(revive && crate !== undefined ? { crate } : {}),
+      },
+      ...embargo,
+    ];
   }
 
-  /** What a run here stated goes on being stated, as long as the crate gives back what the document says of it. */
+  /**
+   * What a run here stated goes on being stated, as long as the crate gives back what the document
+   * says of it.
+   */
   private async withFacts<T extends RecordState>(state: T, before: StoredRecord): Promise<T> {
     const [now, then] = [parseDocument(state.document), parseDocument(before.document)];
     const names = reservedFields(KINDS[state.kind]).filter((name) => then[name] !== undefined);
     if (names.length === 0 || names.some((name) => now[name] !== then[name])) return state;
     const facts = reservedIn((await this.records.quads(before.ark)) ?? "");
-    return facts.length === 0 ? state : { ...state, quads: [...reservedTextOf(state.quads).split("\n"), ...facts].filter((line) => line !== "").toSorted().join("\n") };
+    return facts.length === 0
+      ? state
+      : {
+          ...state,
+          quads: [...reservedTextOf(state.quads).split("\n"), ...facts]
+            .filter((line) => line !== "")
+            .toSorted()
+            .join("\n"),
+        };
   }
 
-  /** A registered crate within this one, or a record of one: what this crate says of it is its next state. */
+  /**
+   * A registered crate within this one, or a record of one: what this crate says of it is its next
+   * state.
+   */
   private isNested({ ark, crate }: StoredRecord): boolean {
     return this.nested.has(ark) || (crate !== null && this.nested.has(crate));
   }
 
-  private async removeAbsent(present: ReadonlySet<string>, writes: RecordWrite[], uses: CrateUses, conflicts: UpdateConflict[]): Promise<PlannedUpdate["removed"]> {
+  private async removeAbsent(
+    present: ReadonlySet<string>,
+    writes: RecordWrite[],
+    uses: CrateUses,
+    conflicts: UpdateConflict[],
+  ): Promise<PlannedUpdate["removed"]> {
     const absent: StoredRecord[] = [];
-    if (this.seen.has(this.root)) for await (const member of this.members()) if (!present.has(member.ark)) absent.push(member);
-    const kept = new Set(await this.records.usedElsewhere(absent.map(({ ark }) => ark), this.root));
+    if (this.seen.has(this.root))
+      for await (const member of this.members()) if (!present.has(member.ark)) absent.push(member);
+    const kept = new Set(
+      await this.records.usedElsewhere(
+        absent.map(({ ark }) => ark),
+        this.root,
+      ),
+    );
     const removed: PlannedUpdate["removed"] = [];
     for (const { ark, kind, revision } of absent) {
       if (kept.has(ark)) uses.released!.push(ark);
@@ -188,7 +329,11 @@ export class CrateUpdate {
   private async *members(): AsyncGenerator<StoredRecord> {
     let after: string | undefined;
     do {
-      const page = await this.records.list({ crate: this.root, limit: BATCH, ...(after === undefined ? {} : { after }) });
+      const page = await this.records.list({
+        crate: this.root,
+        limit: BATCH,
+        ...(after === undefined ? {} : { after }),
+      });
       yield* page.items;
       after = page.next;
       await setImmediate();
@@ -196,17 +341,33 @@ export class CrateUpdate {
   }
 }
 
-const changedMeanwhile = (ark: string): UpdateConflict =>
-  ({ ark, code: "CHANGED_MEANWHILE", message: `${ark} was changed while the crate was taken in; read it again, and upload the crate with what it says now.` });
+const changedMeanwhile = (ark: string): UpdateConflict => ({
+  ark,
+  code: "CHANGED_MEANWHILE",
+  message:
+    `${ark} was changed while the crate was taken in; read it again, and upload the crate ` +
+    "with what it says now.",
+});
 
 /**
- * An archive goes by its bytes, whatever it is called; names that differ in Unicode normalisation are one (no
- * archive may hold both). The file that a crate within the crate is described in may be written otherwise and say
- * the same: what it says is in the records.
+ * An archive goes by its bytes, whatever it is called; names that differ in Unicode normalisation
+ * are one (no archive may hold both). The file that a crate within the crate is described in may be
+ * written otherwise and say the same: what it says is in the records.
  */
-function sameObjects(before: readonly ObjectReference[], after: readonly ObjectReference[], withArchive: boolean): boolean {
-  const identity = ({ sha256, mediaType, name, role }: ObjectReference) => (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name.normalize("NFC")]).join("\n");
-  const identities = (objects: readonly ObjectReference[]) => objects.filter(({ role }) => role !== "metadata" && (withArchive || role !== "archive")).map(identity).toSorted();
+function sameObjects(
+  before: readonly ObjectReference[],
+  after: readonly ObjectReference[],
+  withArchive: boolean,
+): boolean {
+  const identity = ({ sha256, mediaType, name, role }: ObjectReference) =>
+    (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name.normalize("NFC")]).join(
+      "\n",
+    );
+  const identities = (objects: readonly ObjectReference[]) =>
+    objects
+      .filter(({ role }) => role !== "metadata" && (withArchive || role !== "archive"))
+      .map(identity)
+      .toSorted();
   const left = identities(before);
   const right = identities(after);
   return left.length === right.length && left.every((text, index) => text === right[index]);

@@ -18,17 +18,29 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     super();
   }
 
-  /** Lets yauzl see the archive without its comment, in which it would stop at the first signature. @param record where the end record is @returns size of what it sees */
+  /**
+   * Lets yauzl see the archive without its comment, in which it would stop at the first signature.
+   * @param record where the end record is
+   * @returns size of what it sees
+   */
   endAt(record: number): number {
     this.commentLengthAt = record + 20;
     return record + 22;
   }
 
-  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null, bytesRead?: number) => void): void {
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null, bytesRead?: number) => void,
+  ): void {
     this.bytes(position, length).then(
       (bytes) => {
         bytes.copy(buffer, offset);
-        for (const at of [this.commentLengthAt, this.commentLengthAt + 1]) if (this.commentLengthAt >= 0 && at >= position && at < position + length) buffer[offset + at - position] = 0;
+        for (const at of [this.commentLengthAt, this.commentLengthAt + 1])
+          if (this.commentLengthAt >= 0 && at >= position && at < position + length)
+            buffer[offset + at - position] = 0;
         callback(null, bytes.byteLength);
       },
       (error: Error) => callback(error),
@@ -38,7 +50,8 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
   /** At most `length` bytes from `position`; fewer at the end of the object. */
   async bytes(position: number, length: number): Promise<Buffer> {
     const inWindow = position - this.windowStart;
-    if (inWindow >= 0 && inWindow + length <= this.window.byteLength) return this.window.subarray(inWindow, inWindow + length);
+    if (inWindow >= 0 && inWindow + length <= this.window.byteLength)
+      return this.window.subarray(inWindow, inWindow + length);
     if (length > WINDOW) {
       const large = Buffer.allocUnsafe(length);
       return large.subarray(0, await this.reader.read(large, position));
@@ -58,10 +71,15 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     return Readable.from(this.chunks(start, end), { objectMode: false });
   }
 
-  /** @param within every piece lies in this buffer, and is done with when the next is asked for; else each has its own */
+  /**
+   * @param within every piece lies in this buffer, and is done with when the next is asked for;
+   * else each has its own
+   */
   async *chunks(start: number, end: number, within?: Buffer): AsyncGenerator<Buffer> {
-    for (let at = start; at < end; ) {
-      const chunk = within ? within.subarray(0, end - at) : Buffer.allocUnsafe(Math.min(WINDOW, end - at));
+    for (let at = start; at < end;) {
+      const chunk = within
+        ? within.subarray(0, end - at)
+        : Buffer.allocUnsafe(Math.min(WINDOW, end - at));
       const read = await this.reader.read(chunk, at);
       if (read === 0) return;
       yield chunk.subarray(0, read);

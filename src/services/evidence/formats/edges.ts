@@ -26,31 +26,62 @@ export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
       if (known) known.push(statement);
       else said.set(key, [statement]);
     }
-    return Object.entries(node).flatMap(([name, values]) => (Object.hasOwn(PROVENANCE, name) ? (values as Reference[]).filter((value) => !derived.has(`${name} ${value["@id"]}`)).map((value): ShownEdge => {
-      const statedBy = said.get(`${name} ${value["@id"]}`) ?? [];
-      const thirdParty = statedBy.length > 0 && statedBy.every((each) => each.thirdParty === true);
-      return { source: node["@id"], name: name as ProvenanceName, target: value["@id"], thirdParty, statedBy };
-    }) : []));
+    return Object.entries(node).flatMap(([name, values]) =>
+      Object.hasOwn(PROVENANCE, name)
+        ? (values as Reference[])
+            .filter((value) => !derived.has(`${name} ${value["@id"]}`))
+            .map((value): ShownEdge => {
+              const statedBy = said.get(`${name} ${value["@id"]}`) ?? [];
+              const thirdParty =
+                statedBy.length > 0 && statedBy.every((each) => each.thirdParty === true);
+              return {
+                source: node["@id"],
+                name: name as ProvenanceName,
+                target: value["@id"],
+                thirdParty,
+                statedBy,
+              };
+            })
+        : [],
+    );
   });
 }
 
 /** What a drawing shows of a node that is no node of the answer. */
 export function others(graph: EvidenceGraph, edges: readonly ShownEdge[]): Map<string, string> {
   const shown = new Set(graph["@graph"].map((node) => node["@id"]));
-  const why = new Map(graph.dangling.map(({ "@id": id, reason, count }) => [id, count === undefined ? reason : `${count} alike, ${reason}`]));
+  const why = new Map(
+    graph.dangling.map(({ "@id": id, reason, count }) => [
+      id,
+      count === undefined ? reason : `${count} alike, ${reason}`,
+    ]),
+  );
   const found = new Map<string, string>();
-  for (const { source, target } of edges) for (const end of [source, target]) if (!shown.has(end)) found.set(end, why.get(end) ?? "on another page");
+  for (const { source, target } of edges)
+    for (const end of [source, target])
+      if (!shown.has(end)) found.set(end, why.get(end) ?? "on another page");
   return found;
 }
 
-const REASONS = { depth: "beyond the depth", limit: "on later pages", kind: "of other kinds", collapsed: "in groups", thirdParty: "edges of third parties" } as const;
+const REASONS = {
+  depth: "beyond the depth",
+  limit: "on later pages",
+  kind: "of other kinds",
+  collapsed: "in groups",
+  thirdParty: "edges of third parties",
+} as const;
 
 /** One line that tells what an answer leaves out; empty when it is whole. */
 export function leftOut({ hidden, truncated }: EvidenceGraph): string {
   // Deleted ones are drawn, as what is not here.
-  const reasons = (Object.keys(REASONS) as (keyof typeof REASONS)[]).filter((reason) => hidden[reason] !== undefined).map((reason) => `${hidden[reason]} ${REASONS[reason]}`);
+  const reasons = (Object.keys(REASONS) as (keyof typeof REASONS)[])
+    .filter((reason) => hidden[reason] !== undefined)
+    .map((reason) => `${hidden[reason]} ${REASONS[reason]}`);
   return reasons.length === 0 && !truncated ? "" : `Not shown: ${reasons.join(", ")}`;
 }
 
-/** The class that says most of a node's part: that of the record's kind before a file's MediaObject. */
-export const leadingType = (node: EvidenceNode): string | undefined => node["@type"].find((type) => type.startsWith("evi:")) ?? node["@type"][0];
+/**
+ * The class that says most of a node's part: that of the record's kind before a file's MediaObject.
+ */
+export const leadingType = (node: EvidenceNode): string | undefined =>
+  node["@type"].find((type) => type.startsWith("evi:")) ?? node["@type"][0];

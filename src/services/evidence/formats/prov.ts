@@ -10,7 +10,10 @@ const ARKGRAPH = FALLBACK_VOCABULARY;
 
 type ProvClass = "entity" | "activity" | "agent";
 
-/** Relations of PROV-DM, with the roles of what is supported and of what supports it, as PROV-JSON names them. */
+/**
+ * Relations of PROV-DM, with the roles of what is supported and of what supports it, as PROV-JSON
+ * names them.
+ */
 const RELATIONS = {
   used: ["activity", "entity"],
   wasGeneratedBy: ["entity", "activity"],
@@ -24,11 +27,25 @@ type Relation = keyof typeof RELATIONS;
 
 /** Class that a role asks for; any for an influence. */
 const CLASS_OF_ROLE: Readonly<Record<string, ProvClass>> = {
-  activity: "activity", entity: "entity", generatedEntity: "entity", usedEntity: "entity", agent: "agent", informed: "activity", informant: "activity",
+  activity: "activity",
+  entity: "entity",
+  generatedEntity: "entity",
+  usedEntity: "entity",
+  agent: "agent",
+  informed: "activity",
+  informant: "activity",
 };
 
 /** `records` and `owners`: who states it. */
-interface ProvRelation { relation: Relation; supported: string; supporting: string; names: ProvenanceName[]; records: Set<string>; owners: Set<string>; thirdParty: boolean }
+interface ProvRelation {
+  relation: Relation;
+  supported: string;
+  supporting: string;
+  names: ProvenanceName[];
+  records: Set<string>;
+  owners: Set<string>;
+  thirdParty: boolean;
+}
 /** An evidence graph in the terms of PROV-DM. */
 interface ProvModel {
   classes: ReadonlyMap<string, ReadonlySet<ProvClass>>;
@@ -43,28 +60,42 @@ const AGENT = /^(?:Person|Organization|prov:(?:Agent|Person|Organization|Softwar
 function classOf(node: EvidenceNode | undefined): ProvClass | undefined {
   const types = node?.["@type"].filter((type) => type !== "Thing") ?? [];
   if (types.length === 0) return undefined;
-  return types.some((type) => ACTIVITY.test(type)) ? "activity" : types.some((type) => AGENT.test(type)) ? "agent" : "entity";
+  return types.some((type) => ACTIVITY.test(type))
+    ? "activity"
+    : types.some((type) => AGENT.test(type))
+      ? "agent"
+      : "entity";
 }
 
 function relationOf(name: ProvenanceName): Relation {
   switch (name) {
-    case "generated": case "generatedBy": return "wasGeneratedBy";
-    case "derivedFrom": case "derivedTo": return "wasDerivedFrom";
-    case "associatedWith": return "wasAssociatedWith";
-    case "createdBy": return "wasAttributedTo";
-    case "informedBy": return "wasInformedBy";
-    default: return "used";
+    case "generated":
+    case "generatedBy":
+      return "wasGeneratedBy";
+    case "derivedFrom":
+    case "derivedTo":
+      return "wasDerivedFrom";
+    case "associatedWith":
+      return "wasAssociatedWith";
+    case "createdBy":
+      return "wasAttributedTo";
+    case "informedBy":
+      return "wasInformedBy";
+    default:
+      return "used";
   }
 }
 
 /**
- * Reads an answer as PROV. Activities are neither entities nor agents there (PROV-CONSTRAINTS, section 5.6): a
- * statement that would make one so is told as `wasInformedBy` between two activities, else as `wasInfluencedBy`.
+ * Reads an answer as PROV. Activities are neither entities nor agents there (PROV-CONSTRAINTS,
+ * section 5.6): a statement that would make one so is told as `wasInformedBy` between two
+ * activities, else as `wasInfluencedBy`.
  */
 export function provModel(graph: EvidenceGraph): ProvModel {
   const nodes = new Map(graph["@graph"].map((node) => [node["@id"], node]));
   const edges = edgesOf(graph["@graph"]).map(({ source, name, target, ...said }) => {
-    const [supported, supporting] = PROVENANCE[name].support === "object" ? [source, target] : [target, source];
+    const [supported, supporting] =
+      PROVENANCE[name].support === "object" ? [source, target] : [target, source];
     return { name, supported, supporting, relation: relationOf(name), ...said };
   });
   const settled = new Map<string, ProvClass>();
@@ -72,25 +103,47 @@ export function provModel(graph: EvidenceGraph): ProvModel {
     const known = classOf(node);
     if (known) settled.set(id, known);
   }
-  // What no type settles is what it is said to do: an activity before all, since that excludes the rest.
+  // What no type settles is what it is said to do: an activity before all, since that excludes the
+  // rest.
   for (const wanted of ["activity", "agent", "entity"] as const) {
     for (const { relation, supported, supporting } of edges) {
-      for (const [index, id] of [supported, supporting].entries()) if (!settled.has(id) && CLASS_OF_ROLE[RELATIONS[relation][index]!] === wanted) settled.set(id, wanted);
+      for (const [index, id] of [supported, supporting].entries())
+        if (!settled.has(id) && CLASS_OF_ROLE[RELATIONS[relation][index]!] === wanted)
+          settled.set(id, wanted);
     }
   }
-  const classes = new Map<string, Set<ProvClass>>([...settled].map(([id, known]) => [id, new Set([known])]));
+  const classes = new Map<string, Set<ProvClass>>(
+    [...settled].map(([id, known]) => [id, new Set([known])]),
+  );
   for (const id of nodes.keys()) if (!classes.has(id)) classes.set(id, new Set(["entity"]));
   const relations = new Map<string, ProvRelation>();
   for (const { name, supported, supporting, relation: said, statedBy, thirdParty } of edges) {
     const ends = [supported, supporting];
-    const fits = (relation: Relation): boolean => ends.every((id, index) => (CLASS_OF_ROLE[RELATIONS[relation][index]!] === "activity") === (settled.get(id) === "activity"));
-    const relation = fits(said) ? said : fits("wasInformedBy") ? "wasInformedBy" : "wasInfluencedBy";
+    const fits = (relation: Relation): boolean =>
+      ends.every(
+        (id, index) =>
+          (CLASS_OF_ROLE[RELATIONS[relation][index]!] === "activity") ===
+          (settled.get(id) === "activity"),
+      );
+    const relation = fits(said)
+      ? said
+      : fits("wasInformedBy")
+        ? "wasInformedBy"
+        : "wasInfluencedBy";
     for (const [index, id] of ends.entries()) {
       const wanted = CLASS_OF_ROLE[RELATIONS[relation][index]!];
       if (wanted) classes.get(id)!.add(wanted);
     }
     const key = `${relation} ${supported} ${supporting}`;
-    const known = relations.get(key) ?? { relation, supported, supporting, names: [], records: new Set(), owners: new Set(), thirdParty: true };
+    const known = relations.get(key) ?? {
+      relation,
+      supported,
+      supporting,
+      names: [],
+      records: new Set(),
+      owners: new Set(),
+      thirdParty: true,
+    };
     relations.set(key, known);
     if (!known.names.includes(name)) known.names.push(name);
     for (const { record, owner } of statedBy) {
@@ -104,26 +157,42 @@ export function provModel(graph: EvidenceGraph): ProvModel {
 
 type Attributes = Record<string, unknown>;
 
-/** PROV-JSON (W3C Member Submission, 24 April 2013): identifiers are qualified names, an ARK with the prefix `ark`. */
+/**
+ * PROV-JSON (W3C Member Submission, 24 April 2013): identifiers are qualified names, an ARK with
+ * the prefix `ark`.
+ */
 export function provJson(graph: EvidenceGraph): string {
   const { classes, nodes, relations } = provModel(graph);
   const names = new Names();
   const document: Record<string, Record<string, Attributes>> = {};
-  const put = (section: string, id: string, attributes: Attributes): unknown => ((document[section] ??= {})[id] = attributes);
+  const put = (section: string, id: string, attributes: Attributes): unknown =>
+    ((document[section] ??= {})[id] = attributes);
   for (const [iri, isA] of classes) {
     const node = nodes.get(iri);
     const attributes: Attributes = {
       ...(node?.name !== undefined && { "prov:label": node.name }),
-      ...(node && node["@type"].length > 0 && { "prov:type": node["@type"].map((type) => qualified(names.of(expand(type)))) }),
+      ...(node &&
+        node["@type"].length > 0 && {
+          "prov:type": node["@type"].map((type) => qualified(names.of(expand(type)))),
+        }),
     };
     for (const section of isA) put(section satisfies ProvClass, names.of(iri), attributes);
   }
-  for (const [index, { relation, supported, supporting, names: said, records, owners, thirdParty }] of relations.entries()) {
+  for (const [
+    index,
+    { relation, supported, supporting, names: said, records, owners, thirdParty },
+  ] of relations.entries()) {
     const [a, b] = RELATIONS[relation];
     put(relation, `_:r${index}`, {
-      [`prov:${a}`]: names.of(supported), [`prov:${b}`]: names.of(supporting), "prov:type": said.map((name) => qualified(PROVENANCE[name].evi)),
-      ...(records.size > 0 && { "arkgraph:assertedBy": [...records].map((record) => qualified(names.of(record))) }),
-      ...(owners.size > 0 && { "arkgraph:assertedByOwner": [...owners].map((owner) => qualified(names.of(owner))) }),
+      [`prov:${a}`]: names.of(supported),
+      [`prov:${b}`]: names.of(supporting),
+      "prov:type": said.map((name) => qualified(PROVENANCE[name].evi)),
+      ...(records.size > 0 && {
+        "arkgraph:assertedBy": [...records].map((record) => qualified(names.of(record))),
+      }),
+      ...(owners.size > 0 && {
+        "arkgraph:assertedByOwner": [...owners].map((owner) => qualified(names.of(owner))),
+      }),
       ...(thirdParty && { "arkgraph:thirdParty": true }),
     });
   }
@@ -131,12 +200,26 @@ export function provJson(graph: EvidenceGraph): string {
 }
 
 const qualified = (name: string): Attributes => ({ $: name, type: "xsd:QName" });
-const expand = (type: string): string => type.includes(":") ? type.replace(/^(evi|prov):/, (_, prefix: "evi" | "prov") => PREFIXES[prefix]) : PREFIXES.schema + type;
+const expand = (type: string): string =>
+  type.includes(":")
+    ? type.replace(/^(evi|prov):/, (_, prefix: "evi" | "prov") => PREFIXES[prefix])
+    : PREFIXES.schema + type;
 
-/** Prefixes as they are needed. `prov` and `xsd` are known to every reader, and declared by none. */
+/**
+ * Prefixes as they are needed. `prov` and `xsd` are known to every reader, and declared by none.
+ */
 class Names {
-  readonly prefixes: Record<string, string> = { ark: "ark:", arkgraph: ARKGRAPH, evi: PREFIXES.evi, schema: PREFIXES.schema };
-  readonly #byNamespace = new Map<string, string>([[PREFIXES.evi, "evi"], [PREFIXES.schema, "schema"], [PREFIXES.prov, "prov"]]);
+  readonly prefixes: Record<string, string> = {
+    ark: "ark:",
+    arkgraph: ARKGRAPH,
+    evi: PREFIXES.evi,
+    schema: PREFIXES.schema,
+  };
+  readonly #byNamespace = new Map<string, string>([
+    [PREFIXES.evi, "evi"],
+    [PREFIXES.schema, "schema"],
+    [PREFIXES.prov, "prov"],
+  ]);
 
   of(iri: string): string {
     if (iri.startsWith("ark:")) return iri;
@@ -154,40 +237,89 @@ class Names {
 const { namedNode, literal } = DataFactory;
 /** Property, class and role by which PROV-O qualifies each relation. */
 const QUALIFIED: Readonly<Record<Relation, readonly [string, string, string]>> = {
-  used: ["qualifiedUsage", "Usage", "entity"], wasGeneratedBy: ["qualifiedGeneration", "Generation", "activity"], wasDerivedFrom: ["qualifiedDerivation", "Derivation", "entity"],
-  wasAssociatedWith: ["qualifiedAssociation", "Association", "agent"], wasAttributedTo: ["qualifiedAttribution", "Attribution", "agent"],
-  wasInformedBy: ["qualifiedCommunication", "Communication", "activity"], wasInfluencedBy: ["qualifiedInfluence", "Influence", "influencer"],
+  used: ["qualifiedUsage", "Usage", "entity"],
+  wasGeneratedBy: ["qualifiedGeneration", "Generation", "activity"],
+  wasDerivedFrom: ["qualifiedDerivation", "Derivation", "entity"],
+  wasAssociatedWith: ["qualifiedAssociation", "Association", "agent"],
+  wasAttributedTo: ["qualifiedAttribution", "Attribution", "agent"],
+  wasInformedBy: ["qualifiedCommunication", "Communication", "activity"],
+  wasInfluencedBy: ["qualifiedInfluence", "Influence", "influencer"],
 };
-const CLASSES: Readonly<Record<ProvClass, string>> = { entity: "prov:Entity", activity: "prov:Activity", agent: "prov:Agent" };
+const CLASSES: Readonly<Record<ProvClass, string>> = {
+  entity: "prov:Entity",
+  activity: "prov:Activity",
+  agent: "prov:Agent",
+};
 
 /** PROV-O in Turtle, with the EVI edges that it was read from. */
 export async function turtle(graph: EvidenceGraph): Promise<string> {
   const { classes, nodes, relations } = provModel(graph);
-  const writer = new Writer({ prefixes: { arkgraph: ARKGRAPH, evi: PREFIXES.evi, prov: PREFIXES.prov, rdfs: PREFIXES.rdfs, schema: PREFIXES.schema } });
-  const state = (subject: string, property: string, object: string): void => writer.addQuad(namedNode(subject), namedNode(property), namedNode(object));
+  const writer = new Writer({
+    prefixes: {
+      arkgraph: ARKGRAPH,
+      evi: PREFIXES.evi,
+      prov: PREFIXES.prov,
+      rdfs: PREFIXES.rdfs,
+      schema: PREFIXES.schema,
+    },
+  });
+  const state = (subject: string, property: string, object: string): void =>
+    writer.addQuad(namedNode(subject), namedNode(property), namedNode(object));
   for (const [iri, isA] of classes) {
     const node = nodes.get(iri);
     for (const type of node?.["@type"] ?? []) state(iri, expandCurie("rdf:type"), expandType(type));
     for (const each of isA) state(iri, expandCurie("rdf:type"), expandCurie(CLASSES[each]));
-    if (node?.name !== undefined) writer.addQuad(namedNode(iri), namedNode(expandCurie("rdfs:label")), literal(node.name));
-    if (node?.description !== undefined) writer.addQuad(namedNode(iri), namedNode(expandCurie("schema:description")), literal(node.description));
+    if (node?.name !== undefined)
+      writer.addQuad(namedNode(iri), namedNode(expandCurie("rdfs:label")), literal(node.name));
+    if (node?.description !== undefined)
+      writer.addQuad(
+        namedNode(iri),
+        namedNode(expandCurie("schema:description")),
+        literal(node.description),
+      );
     for (const other of node?.sameAs ?? []) state(iri, expandCurie("schema:sameAs"), other["@id"]);
   }
-  for (const { source, name, target } of edgesOf(graph["@graph"])) state(source, expandCurie(PROVENANCE[name].evi), target);
+  for (const { source, name, target } of edgesOf(graph["@graph"]))
+    state(source, expandCurie(PROVENANCE[name].evi), target);
   for (const { relation, supported, supporting, records, owners, thirdParty } of relations) {
     state(supported, PREFIXES.prov + relation, supporting);
     if (records.size + owners.size === 0) continue;
     const [property, type, role] = QUALIFIED[relation];
-    writer.addQuad(namedNode(supported), namedNode(PREFIXES.prov + property), writer.blank([
-      { predicate: namedNode(expandCurie("rdf:type")), object: namedNode(PREFIXES.prov + type) }, { predicate: namedNode(PREFIXES.prov + role), object: namedNode(supporting) },
-      ...[...records].map((record) => ({ predicate: namedNode(`${ARKGRAPH}assertedBy`), object: namedNode(record) })),
-      ...[...owners].map((owner) => ({ predicate: namedNode(`${ARKGRAPH}assertedByOwner`), object: namedNode(owner) })),
-      ...(thirdParty ? [{ predicate: namedNode(`${ARKGRAPH}thirdParty`), object: literal("true", namedNode(expandCurie("xsd:boolean"))) }] : []),
-    ]));
+    writer.addQuad(
+      namedNode(supported),
+      namedNode(PREFIXES.prov + property),
+      writer.blank([
+        { predicate: namedNode(expandCurie("rdf:type")), object: namedNode(PREFIXES.prov + type) },
+        { predicate: namedNode(PREFIXES.prov + role), object: namedNode(supporting) },
+        ...[...records].map((record) => ({
+          predicate: namedNode(`${ARKGRAPH}assertedBy`),
+          object: namedNode(record),
+        })),
+        ...[...owners].map((owner) => ({
+          predicate: namedNode(`${ARKGRAPH}assertedByOwner`),
+          object: namedNode(owner),
+        })),
+        ...(thirdParty
+          ? [
+              {
+                predicate: namedNode(`${ARKGRAPH}thirdParty`),
+                object: literal("true", namedNode(expandCurie("xsd:boolean"))),
+              },
+            ]
+          : []),
+      ]),
+    );
   }
   const note = leftOut(graph);
-  const text = await new Promise<string>((resolve, reject) => writer.end((error, result: string) => (error ? reject(error) : resolve(result))));
+  const text = await new Promise<string>((resolve, reject) =>
+    writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
+  );
   return note === "" ? text : `# ${note}\n${text}`;
 }
 
-const expandType = (type: string): string => (/^(?:evi|prov):/.test(type) ? expandCurie(type) : type.includes(":") ? type : PREFIXES.schema + type);
+const expandType = (type: string): string =>
+  /^(?:evi|prov):/.test(type)
+    ? expandCurie(type)
+    : type.includes(":")
+      ? type
+      : PREFIXES.schema + type;

@@ -24,16 +24,55 @@ type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
  * Queues the building of a stored evidence graph, which will belong to the caller.
  * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function requestBuild(deps: Deps, caller: Caller | null, { ark: asked, direction, depth, assertedBy, request, trace }: { ark: string; direction: Direction; depth?: number; assertedBy?: AssertedBy; request?: string; trace?: string }): Promise<Submission> {
+export async function requestBuild(
+  deps: Deps,
+  caller: Caller | null,
+  {
+    ark: asked,
+    direction,
+    depth,
+    assertedBy,
+    request,
+    trace,
+  }: {
+    ark: string;
+    direction: Direction;
+    depth?: number;
+    assertedBy?: AssertedBy;
+    request?: string;
+    trace?: string;
+  },
+): Promise<Submission> {
   const { user } = authenticated(caller);
   if (depth !== undefined) checkRange("depth", depth);
   const { ark } = await findLive(deps, asked);
-  const { submission } = await deps.records.submit({ id: randomUUID(), type: "evidence", user, sha256: null, input: { ark, direction, depth: depth ?? null, ...(assertedBy === "owner" && { assertedBy }), ...(request === undefined ? {} : { request }), ...(trace === undefined ? {} : { trace }) } satisfies Question & { request?: string; trace?: string }, at: Date.now() });
+  const { submission } = await deps.records.submit({
+    id: randomUUID(),
+    type: "evidence",
+    user,
+    sha256: null,
+    input: {
+      ark,
+      direction,
+      depth: depth ?? null,
+      ...(assertedBy === "owner" && { assertedBy }),
+      ...(request === undefined ? {} : { request }),
+      ...(trace === undefined ? {} : { trace }),
+    } satisfies Question & { request?: string; trace?: string },
+    at: Date.now(),
+  });
   return queued(deps, submission);
 }
 
 /** Faults of the request, not of the service: trying again would find the same. */
-const FINAL: ReadonlySet<ErrorCode> = new Set(["NOT_FOUND", "AMBIGUOUS", "GONE", "VALIDATION", "DUPLICATE", "QUERY_TIMEOUT"]);
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  "NOT_FOUND",
+  "AMBIGUOUS",
+  "GONE",
+  "VALIDATION",
+  "DUPLICATE",
+  "QUERY_TIMEOUT",
+]);
 
 /** The handler of submissions of type `evidence`. */
 export function buildHandler(deps: BuildDeps): JobHandler {
@@ -44,7 +83,15 @@ export function buildHandler(deps: BuildDeps): JobHandler {
       if ((error as Error).name === "FenceLost") return;
       if (!(error instanceof ServiceError) || !FINAL.has(error.code)) throw error;
       const { id, attempt } = job.submission;
-      await deps.records.closeSubmission({ id, attempt, status: "failed", error: [{ file: null, pointer: null, message: error.message, code: error.code }] }, Date.now());
+      await deps.records.closeSubmission(
+        {
+          id,
+          attempt,
+          status: "failed",
+          error: [{ file: null, pointer: null, message: error.message, code: error.code }],
+        },
+        Date.now(),
+      );
     }
   };
 }
@@ -52,25 +99,64 @@ export function buildHandler(deps: BuildDeps): JobHandler {
 async function build(deps: BuildDeps, { submission, signal, report }: Job): Promise<void> {
   const question = submission.input as unknown as Question;
   report({ stage: "building", done: 0, total: null, unit: "nodes" });
-  // An index that loads after a start is worth waiting for: this is no request that somebody holds open.
-  const members = await unlessAborted(builtMembers(deps, question, deps.config.INTAKE_TIMEOUT), signal);
+  // An index that loads after a start is worth waiting for: this is no request that somebody holds
+  // open.
+  const members = await unlessAborted(
+    builtMembers(deps, question, deps.config.INTAKE_TIMEOUT),
+    signal,
+  );
   report({ stage: "committing", done: 0, total: 1, unit: "records" });
   const ark = identifierOf(deps.config.ARK_NAAN, question, submission.user);
   const [before] = await deps.records.findMany([ark]);
-  const document = withDefaults(KINDS.evidencegraph, documentAround(ark, members, { question, owner: submission.user }), ark);
-  const kept = before && before.tombstone === null ? { ...parseDocument(before.document), ...members } : document;
+  const document = withDefaults(
+    KINDS.evidencegraph,
+    documentAround(ark, members, { question, owner: submission.user }),
+    ark,
+  );
+  const kept =
+    before && before.tombstone === null
+      ? { ...parseDocument(before.document), ...members }
+      : document;
   await deps.records.commit({
-    by: submission.user, at: Date.now(), records: [await writeOf(deps, ark, before, submission.user, kept)],
-    submission: { id: submission.id, attempt: submission.attempt, status: "finished", identifiersMinted: before ? 0 : 1, rocrateIdentifier: ark },
+    by: submission.user,
+    at: Date.now(),
+    records: [await writeOf(deps, ark, before, submission.user, kept)],
+    submission: {
+      id: submission.id,
+      attempt: submission.attempt,
+      status: "finished",
+      identifiersMinted: before ? 0 : 1,
+      rocrateIdentifier: ark,
+    },
   });
 }
 
-async function writeOf(deps: BuildDeps, ark: string, before: StoredRecord | undefined, owner: string, document: JsonObject): Promise<RecordWrite> {
+async function writeOf(
+  deps: BuildDeps,
+  ark: string,
+  before: StoredRecord | undefined,
+  owner: string,
+  document: JsonObject,
+): Promise<RecordWrite> {
   const state = await stateOf(deps, KINDS.evidencegraph, ark, document);
   if (!before) return { op: "create", ark, key: arkKey(ark), ...state };
-  if (before.kind !== "evidencegraph" || before.owner !== owner) throw new ServiceError("DUPLICATE", `${ark} is taken by another's record: this graph cannot be stored under it.`);
-  const changed = changedPointers({ ...parseDocument(before.document), asOf: document["asOf"]! }, document);
-  return { op: "replace", ark, ifRevision: before.revision, changed, ...state, ...(before.tombstone ? { revive: true } : {}) };
+  if (before.kind !== "evidencegraph" || before.owner !== owner)
+    throw new ServiceError(
+      "DUPLICATE",
+      `${ark} is taken by another's record: this graph cannot be stored under it.`,
+    );
+  const changed = changedPointers(
+    { ...parseDocument(before.document), asOf: document["asOf"]! },
+    document,
+  );
+  return {
+    op: "replace",
+    ark,
+    ifRevision: before.revision,
+    changed,
+    ...state,
+    ...(before.tombstone ? { revive: true } : {}),
+  };
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

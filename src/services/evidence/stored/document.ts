@@ -11,18 +11,39 @@ const MOST = 100_000;
 
 /** Values are strings, as everywhere in records of the contract. */
 const CONTEXT: JsonObject = {
-  "@vocab": PREFIXES.schema, evi: PREFIXES.evi, prov: PREFIXES.prov,
-  ...Object.fromEntries(Object.entries(PROVENANCE).map(([name, { evi }]) => [name, evi])), outputs: "evi:outputs",
+  "@vocab": PREFIXES.schema,
+  evi: PREFIXES.evi,
+  prov: PREFIXES.prov,
+  ...Object.fromEntries(Object.entries(PROVENANCE).map(([name, { evi }]) => [name, evi])),
+  outputs: "evi:outputs",
 };
 
-const SAYS = { upstream: "What supports", downstream: "What rests on", both: "What supports, and what rests on," } as const;
+const SAYS = {
+  upstream: "What supports",
+  downstream: "What rests on",
+  both: "What supports, and what rests on,",
+} as const;
 
 /** The members of a stored graph's document that its inputs decide. */
-export async function builtMembers(deps: Pick<Deps, "config" | "records" | "queries">, question: Question, wait: number): Promise<JsonObject> {
+export async function builtMembers(
+  deps: Pick<Deps, "config" | "records" | "queries">,
+  question: Question,
+  wait: number,
+): Promise<JsonObject> {
   const { records, queries, config } = deps;
   const asked = question.assertedBy === "owner" ? { assertedBy: question.assertedBy } : {};
-  const { "@context": _context, "@id": about, ...graph } = await evidenceGraph(
-    { ark: question.ark, direction: question.direction, limit: MOST, ...(question.depth === null ? {} : { depth: question.depth }), ...asked },
+  const {
+    "@context": _context,
+    "@id": about,
+    ...graph
+  } = await evidenceGraph(
+    {
+      ark: question.ark,
+      direction: question.direction,
+      limit: MOST,
+      ...(question.depth === null ? {} : { depth: question.depth }),
+      ...asked,
+    },
     { records, queries, wait, timeout: config.QUERY_TIMEOUT },
   );
   const { cursor: _cursor, direction, ...rest } = graph;
@@ -30,12 +51,26 @@ export async function builtMembers(deps: Pick<Deps, "config" | "records" | "quer
 }
 
 /** A new document around them. The owner may change its name and description later: they stay. */
-export function documentAround(ark: string, members: JsonObject, { question, owner }: { question: Question; owner: string }): JsonObject {
-  const within = question.depth === null ? "" : `, within ${question.depth} ${question.depth === 1 ? "step" : "steps"}`;
+export function documentAround(
+  ark: string,
+  members: JsonObject,
+  { question, owner }: { question: Question; owner: string },
+): JsonObject {
+  const within =
+    question.depth === null
+      ? ""
+      : `, within ${question.depth} ${question.depth === 1 ? "step" : "steps"}`;
   return {
-    "@context": CONTEXT, "@id": ark, "@type": "evi:EvidenceGraph",
+    "@context": CONTEXT,
+    "@id": ark,
+    "@type": "evi:EvidenceGraph",
     // Not by its name, which would be found here when the record is deleted.
-    name: [...`Evidence graph of ${question.ark}`].slice(0, 200).join(""), description: `${SAYS[question.direction]} ${question.ark}${within}${question.assertedBy === "owner" ? ", by the word of owners" : ""}.`, owner, ...members,
+    name: [...`Evidence graph of ${question.ark}`].slice(0, 200).join(""),
+    description:
+      `${SAYS[question.direction]} ` +
+      `${question.ark}${within}${question.assertedBy === "owner" ? ", by the word of owners" : ""}.`,
+    owner,
+    ...members,
   };
 }
 
@@ -50,18 +85,51 @@ export interface Question {
   assertedBy?: AssertedBy;
 }
 
-/** One identifier for a record, direction, depth, whose word counts, and owner: building again renews the graph that is there. */
-export function identifierOf(naan: string, { ark, direction, depth, assertedBy }: Question, owner: string): string {
-  const hash = createHash("sha256").update(JSON.stringify([ark, direction, depth, owner, ...(assertedBy === "owner" ? [assertedBy] : [])])).digest("hex").slice(0, 20);
+/**
+ * One identifier for a record, direction, depth, whose word counts, and owner: building again
+ * renews the graph that is there.
+ */
+export function identifierOf(
+  naan: string,
+  { ark, direction, depth, assertedBy }: Question,
+  owner: string,
+): string {
+  const hash = createHash("sha256")
+    .update(
+      JSON.stringify([
+        ark,
+        direction,
+        depth,
+        owner,
+        ...(assertedBy === "owner" ? [assertedBy] : []),
+      ]),
+    )
+    .digest("hex")
+    .slice(0, 20);
   return `ark:${naan}/evidence-graph-${hash}`;
 }
 
-/** What a record answers when it was built here; `undefined` for evidence graphs that clients wrote themselves. */
+/**
+ * What a record answers when it was built here; `undefined` for evidence graphs that clients wrote
+ * themselves.
+ */
 export function questionOf(record: StoredRecord, document: JsonObject): Question | undefined {
   const { about, direction, depth = null, assertedBy } = document;
-  if (record.kind !== "evidencegraph" || record.owner === null || typeof about !== "string" || (depth !== null && typeof depth !== "number")) return undefined;
-  if (direction !== "upstream" && direction !== "downstream" && direction !== "both") return undefined;
-  const question: Question = { ark: about, direction, depth, ...(assertedBy === "owner" && { assertedBy }) };
+  if (
+    record.kind !== "evidencegraph" ||
+    record.owner === null ||
+    typeof about !== "string" ||
+    (depth !== null && typeof depth !== "number")
+  )
+    return undefined;
+  if (direction !== "upstream" && direction !== "downstream" && direction !== "both")
+    return undefined;
+  const question: Question = {
+    ark: about,
+    direction,
+    depth,
+    ...(assertedBy === "owner" && { assertedBy }),
+  };
   const naan = /^ark:([^/]+)\//.exec(record.ark)![1]!;
   return identifierOf(naan, question, record.owner) === record.ark ? question : undefined;
 }

@@ -19,8 +19,8 @@ export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredR
 }
 
 /**
- * The record itself; for a stored evidence graph whose inputs have changed since, its next revision, made now.
- * That of a record which was deleted stays as it was last.
+ * The record itself; for a stored evidence graph whose inputs have changed since, its next
+ * revision, made now. That of a record which was deleted stays as it was last.
  * @throws ServiceError `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
 async function renewedAsStored(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
@@ -38,11 +38,18 @@ async function renewedAsStored(deps: Deps, record: StoredRecord): Promise<Stored
     const changed = changedPointers({ ...before, asOf: document["asOf"]! }, document);
     if (changed.length > 0) {
       const state = await stateOf(deps, KINDS.evidencegraph, record.ark, document);
-      await deps.records.commit({ by: null, at: Date.now(), records: [{ op: "replace", ark: record.ark, ifRevision: record.revision, changed, ...state }] });
+      await deps.records.commit({
+        by: null,
+        at: Date.now(),
+        records: [
+          { op: "replace", ark: record.ark, ifRevision: record.revision, changed, ...state },
+        ],
+      });
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    if (error.code === "NOT_FOUND" || error.code === "GONE" || error.code === "AMBIGUOUS") return record;
+    if (error.code === "NOT_FOUND" || error.code === "GONE" || error.code === "AMBIGUOUS")
+      return record;
     // Somebody else was quicker: theirs is as new.
     if (error.code !== "REVISION_MISMATCH") throw error;
   }

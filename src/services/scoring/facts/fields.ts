@@ -2,11 +2,21 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { PublicationStatus } from "../../../storage/records/port.js";
 import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
 
-/** A value with its place: the JSON pointer (RFC 6901) behind the record's identifier, `ark:…#/license`. */
-interface Field { value: JsonValue; place: string }
+/**
+ * A value with its place: the JSON pointer (RFC 6901) behind the record's identifier,
+ * `ark:…#/license`.
+ */
+interface Field {
+  value: JsonValue;
+  place: string;
+}
 
 /** Texts that people write where they have nothing to say. */
-const PLACEHOLDER = /^(?:tbd|tba|todo|n\/?a|\?+|-+|\.+|to be (?:determined|added|defined)|not (?:specified|provided|available|yet .*)|unspecified|lorem ipsum.*)[.!]?$/i;
+const PLACEHOLDER = new RegExp(
+  String.raw`^(?:tbd|tba|todo|n\/?a|\?+|-+|\.+|to be (?:determined|added|defined)|not (?:specified|pr` +
+    String.raw`ovided|available|yet .*)|unspecified|lorem ipsum.*)[.!]?$`,
+  "i",
+);
 /** Entries of `additionalProperty` that are looked at. */
 const MOST_PROPERTIES = 1000;
 /** Objects may hold objects; a value that nests deeper says nothing that counts. */
@@ -17,19 +27,30 @@ export function isTelling(value: JsonValue | undefined, depth = 0): boolean {
   if (value === null || value === undefined || depth > DEEPEST) return false;
   if (typeof value === "string") return value.trim() !== "" && !PLACEHOLDER.test(value.trim());
   if (Array.isArray(value)) return value.some((item) => isTelling(item, depth + 1));
-  if (typeof value === "object") return Object.entries(value).some(([key, inner]) => key !== "@type" && isTelling(inner, depth + 1));
+  if (typeof value === "object")
+    return Object.entries(value).some(
+      ([key, inner]) => key !== "@type" && isTelling(inner, depth + 1),
+    );
   return true;
 }
 
 const LONGEST_NAME = 200;
-/** A name without its prefix or namespace, case and punctuation: `rai:dataBiases` and `Data biases` are one. */
-const bare = (name: string): string => name.slice(0, LONGEST_NAME).toLowerCase().replace(/[^a-z0-9]+/g, "");
-const local = (key: string): string => bare(key.slice(Math.max(key.lastIndexOf(":"), key.lastIndexOf("/"), key.lastIndexOf("#")) + 1));
+/**
+ * A name without its prefix or namespace, case and punctuation: `rai:dataBiases` and `Data biases`
+ * are one.
+ */
+const bare = (name: string): string =>
+  name
+    .slice(0, LONGEST_NAME)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "");
+const local = (key: string): string =>
+  bare(key.slice(Math.max(key.lastIndexOf(":"), key.lastIndexOf("/"), key.lastIndexOf("#")) + 1));
 /** Names that are asked for are few: each is made plain once. */
 const plain = new Map<string, string>();
 function asked(name: string): string {
   let known = plain.get(name);
-  if (known === undefined) plain.set(name, known = local(name));
+  if (known === undefined) plain.set(name, (known = local(name)));
   return known;
 }
 
@@ -38,8 +59,14 @@ export class Fields {
   private readonly known = new Map<string, Field>();
   private readonly named = new Set<string>();
 
-  /** @param properties what `additionalProperty` refers to, by identifier, where it stands elsewhere */
-  constructor(readonly ark: string, readonly document: JsonObject, properties: ReadonlyMap<string, JsonObject> = new Map()) {
+  /**
+   * @param properties what `additionalProperty` refers to, by identifier, where it stands elsewhere
+   */
+  constructor(
+    readonly ark: string,
+    readonly document: JsonObject,
+    properties: ReadonlyMap<string, JsonObject> = new Map(),
+  ) {
     for (const [key, value] of Object.entries(document)) {
       if (key.startsWith("@")) continue;
       this.add(local(key), value, `${ark}#${step(key)}`);
@@ -49,14 +76,28 @@ export class Fields {
         const elsewhere = id === undefined ? undefined : properties.get(id);
         const property = elsewhere ?? item;
         if (isObject(property) && typeof property["name"] === "string")
-          this.add(/\s/.test(property["name"]) ? bare(property["name"]) : local(property["name"]), property["value"], elsewhere ? `${id}#/value` : `${ark}#${step(key)}${Array.isArray(value) ? step(index) : ""}/value`);
+          this.add(
+            /\s/.test(property["name"]) ? bare(property["name"]) : local(property["name"]),
+            property["value"],
+            elsewhere
+              ? `${id}#/value`
+              : `${ark}#${step(key)}${Array.isArray(value) ? step(index) : ""}/value`,
+          );
       }
     }
   }
 
   private add(name: string, value: JsonValue | undefined, place: string): void {
-    if (value !== undefined && value !== null && value !== "" && value !== false && !(Array.isArray(value) && value.length === 0)) this.named.add(name);
-    if (name !== "" && isTelling(value) && !this.known.has(name)) this.known.set(name, { value: value!, place });
+    if (
+      value !== undefined &&
+      value !== null &&
+      value !== "" &&
+      value !== false &&
+      !(Array.isArray(value) && value.length === 0)
+    )
+      this.named.add(name);
+    if (name !== "" && isTelling(value) && !this.known.has(name))
+      this.known.set(name, { value: value!, place });
   }
 
   /** The first of these names that says something. */
@@ -95,7 +136,10 @@ export const MOST_EVIDENCE = 10;
 export class Share {
   total = 0;
   good = 0;
-  /** Some of those that have it, and of those that lack it: JSON pointers behind the record's identifier. */
+  /**
+   * Some of those that have it, and of those that lack it: JSON pointers behind the record's
+   * identifier.
+   */
   readonly having: string[] = [];
   readonly lacking: string[] = [];
 
@@ -121,7 +165,10 @@ export interface RootFacts {
   isOwn: boolean;
   /** The root's fields; what `additionalProperty` holds counts as a field. */
   fields: Fields;
-  /** Whoever is named as author, publisher or principal investigator, and those with an ORCID or ROR among them. */
+  /**
+   * Whoever is named as author, publisher or principal investigator, and those with an ORCID or ROR
+   * among them.
+   */
   actors: Share;
   /** Addresses and texts of the licence, also through an entity that describes it. */
   licences: string[];
@@ -131,8 +178,8 @@ export interface RootFacts {
 }
 
 /**
- * All that criteria are judged on: the root, and shares of what the crate holds, its sub-crates included. Made once for
- * a crate; its size does not depend on that of the crate.
+ * All that criteria are judged on: the root, and shares of what the crate holds, its sub-crates
+ * included. Made once for a crate; its size does not depend on that of the crate.
  */
 export class CrateFacts {
   /** Records looked at, the root among them. */
@@ -170,7 +217,10 @@ export class CrateFacts {
   readonly summarised = new Share();
   /** Tables: those with a schema that exists. */
   readonly structured = new Share();
-  /** Tables that were checked against their schemas: those that conform. Absent where none was looked at. */
+  /**
+   * Tables that were checked against their schemas: those that conform. Absent where none was
+   * looked at.
+   */
   checked: Share | undefined;
 
   /** Files: those with content whose SHA-256 was computed here and agrees with what is stated. */
@@ -188,7 +238,15 @@ export class CrateFacts {
   readonly references = new Share();
 
   /** What the old rules ask of any entity. */
-  readonly any = { dataset: false, computation: false, software: false, schema: false, checksum: false, format: false, statistics: false };
+  readonly any = {
+    dataset: false,
+    computation: false,
+    software: false,
+    schema: false,
+    checksum: false,
+    format: false,
+    statistics: false,
+  };
 
   constructor(readonly root: RootFacts) {}
 }

@@ -13,47 +13,88 @@ import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";
 import { Formats, type Member, survey, type SurveyTools, Terms } from "./survey.js";
 
-/** References of the root that are followed, and actors of one role that are looked at, at the most. */
+/**
+ * References of the root that are followed, and actors of one role that are looked at, at the most.
+ */
 const MOST_RELATED = 200;
 const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
 /** Keys that name entities which say what is asked of the root. */
-const FOLLOWED = /(?:^|[:/#])(?:author|creator|publisher|principalInvestigator|license|additionalProperty)$/i;
+const FOLLOWED =
+  /(?:^|[:/#])(?:author|creator|publisher|principalInvestigator|license|additionalProperty)$/i;
 
 /** Identifiers of the entities that speak for a root: people, licences, properties. */
 export function relatedOf(record: StoredRecord): string[] {
-  const found = Object.entries(parseDocument(record.document)).flatMap(([key, value]) => (FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : []));
+  const found = Object.entries(parseDocument(record.document)).flatMap(([key, value]) =>
+    FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : [],
+  );
   return [...new Set(found)].slice(0, MOST_RELATED);
 }
 
-/** The root with the entities that speak for it. @param related as {@link relatedOf} tells @param naan of this registry */
-export async function rootFacts(records: Pick<RecordStore, "findMany">, record: StoredRecord, related: readonly string[], naan: string): Promise<RootFacts> {
+/**
+ * The root with the entities that speak for it.
+ * @param related as {@link relatedOf} tells
+ * @param naan of this registry
+ */
+export async function rootFacts(
+  records: Pick<RecordStore, "findMany">,
+  record: StoredRecord,
+  related: readonly string[],
+  naan: string,
+): Promise<RootFacts> {
   const document = parseDocument(record.document);
   const found = related.length === 0 ? [] : await records.findMany(related);
   const entities = new Map<string, JsonObject>();
-  for (const [index, entity] of found.entries()) if (entity && !entity.tombstone) entities.set(related[index]!, parseDocument(entity.document));
+  for (const [index, entity] of found.entries())
+    if (entity && !entity.tombstone) entities.set(related[index]!, parseDocument(entity.document));
   const fields = new Fields(record.ark, document, entities);
   const actors = new Share();
   for (const name of ACTORS) {
     const field = fields.first(name);
-    if (field) for (const actor of listOf(field.value).slice(0, MOST_RELATED)) actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
+    if (field)
+      for (const actor of listOf(field.value).slice(0, MOST_RELATED))
+        actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
   }
   return {
-    name: record.name, revision: record.revision, status: record.publicationStatus, isOwn: record.ark.startsWith(`ark:${naan}/`), fields, actors, gaps: rootGaps(document, document["@context"]),
-    licences: listOf(fields.first("license")?.value).flatMap((licence) => namesOf(licence, entities)), hasContext: listOf(document["@context"]).length > 0,
+    name: record.name,
+    revision: record.revision,
+    status: record.publicationStatus,
+    isOwn: record.ark.startsWith(`ark:${naan}/`),
+    fields,
+    actors,
+    gaps: rootGaps(document, document["@context"]),
+    licences: listOf(fields.first("license")?.value).flatMap((licence) =>
+      namesOf(licence, entities),
+    ),
+    hasContext: listOf(document["@context"]).length > 0,
   };
 }
 
-/** Every text that may name what a value stands for: its own, and those of the entity that it refers to. */
+/**
+ * Every text that may name what a value stands for: its own, and those of the entity that it refers
+ * to.
+ */
 function namesOf(value: JsonValue, entities: ReadonlyMap<string, JsonObject>): string[] {
   const own = referencesIn(value);
-  const told = [...(isObject(value) ? [value] : []), ...own.flatMap((id) => (entities.has(id) ? [entities.get(id)!] : []))];
-  return [...own, ...told.flatMap((entity) => ["sameAs", "identifier", "url", "license"].flatMap((key) => referencesIn(entity[key])))];
+  const told = [
+    ...(isObject(value) ? [value] : []),
+    ...own.flatMap((id) => (entities.has(id) ? [entities.get(id)!] : [])),
+  ];
+  return [
+    ...own,
+    ...told.flatMap((entity) =>
+      ["sameAs", "identifier", "url", "license"].flatMap((key) => referencesIn(entity[key])),
+    ),
+  ];
 }
 
 /** ORCID iDs with a right check digit (ISO 7064 MOD 11-2), and ROR identifiers. */
 export function isPersistentName(text: string): boolean {
-  if (/(?:^|\/\/)(?:www\.)?ror\.org\/0[a-hj-km-np-tv-z0-9]{6}\d{2}\/?$/i.test(text.trim())) return true;
-  const digits = /(?:^|orcid(?:\.org\/|:)\s*)(\d{4})-(\d{4})-(\d{4})-(\d{3}[\dX])(?:\D|$)/i.exec(text.trim())?.slice(1).join("");
+  if (/(?:^|\/\/)(?:www\.)?ror\.org\/0[a-hj-km-np-tv-z0-9]{6}\d{2}\/?$/i.test(text.trim()))
+    return true;
+  const digits = /(?:^|orcid(?:\.org\/|:)\s*)(\d{4})-(\d{4})-(\d{4})-(\d{3}[\dX])(?:\D|$)/i
+    .exec(text.trim())
+    ?.slice(1)
+    .join("");
   if (digits === undefined) return false;
   let total = 0;
   for (const digit of digits.slice(0, 15)) total = (total + Number(digit)) * 2;
@@ -63,27 +104,46 @@ export function isPersistentName(text: string): boolean {
 
 type GatherDeps = Pick<Deps, "records" | "config">;
 
-/** What a score rests on, with the states that were found: of crates, and of records beside them. */
-export interface Grounds { crates: ReadonlyMap<string, string>; outside: ReadonlyMap<string, string> }
+/**
+ * What a score rests on, with the states that were found: of crates, and of records beside them.
+ */
+export interface Grounds {
+  crates: ReadonlyMap<string, string>;
+  outside: ReadonlyMap<string, string>;
+}
 
 /** A table of the crate that names its schema. */
-export interface NamedTable { ark: string; schema: string; place: string }
+export interface NamedTable {
+  ark: string;
+  schema: string;
+  place: string;
+}
 
-interface Gathered { facts: CrateFacts; grounds: Grounds; tables: NamedTable[] }
+interface Gathered {
+  facts: CrateFacts;
+  grounds: Grounds;
+  tables: NamedTable[];
+}
 
 /** Kinds whose content is looked up. */
 const WITH_CONTENT: ReadonlySet<string> = new Set(["datadownload", "dataset", "software"]);
 
 /**
- * Looks through a crate, its sub-crates, and what they refer to, in pages. What is kept meanwhile is a few hundred
- * bytes for each record.
+ * Looks through a crate, its sub-crates, and what they refer to, in pages. What is kept meanwhile
+ * is a few hundred bytes for each record.
  * @param report told how many records were looked at
  * @throws ServiceError `TOO_LARGE` past SCORE_MAX_RECORDS, `GONE`; the signal's reason
  */
-export async function gather(deps: GatherDeps, asked: StoredRecord, signal: AbortSignal, report: (done: number) => void = () => {}): Promise<Gathered> {
+export async function gather(
+  deps: GatherDeps,
+  asked: StoredRecord,
+  signal: AbortSignal,
+  report: (done: number) => void = () => {},
+): Promise<Gathered> {
   const { records, config } = deps;
   const breather = new Breather(signal);
-  // States first, then what they are of: a change in between makes the score one of before, never the other way round.
+  // States first, then what they are of: a change in between makes the score one of before, never
+  // the other way round.
   const crates = new Map([[asked.ark, await stateOf(deps, asked)]]);
   const [record] = await records.findMany([asked.ark]);
   if (!record || record.tombstone) throw gone(record ?? asked);
@@ -98,7 +158,12 @@ export async function gather(deps: GatherDeps, asked: StoredRecord, signal: Abor
   const relations = new Relations(records, members, outside, breather);
   const assertBounded = (): void => {
     if (members.size + outside.size + byUrl.length > config.SCORE_MAX_RECORDS)
-      throw new ServiceError("TOO_LARGE", `${record.ark}, with its sub-crates and what they refer to, has more than ${config.SCORE_MAX_RECORDS} records and references by URL (SCORE_MAX_RECORDS): it is not scored.`);
+      throw new ServiceError(
+        "TOO_LARGE",
+        `${record.ark}, with its sub-crates and what they refer to, has more than ` +
+          `${config.SCORE_MAX_RECORDS} records and references by URL (SCORE_MAX_RECORDS): it ` +
+          "is not scored.",
+      );
   };
   const tools: SurveyTools = { formats: await Formats.load(), terms: new Terms() };
   for (const waiting = [record]; waiting.length > 0;) {
@@ -109,7 +174,9 @@ export async function gather(deps: GatherDeps, asked: StoredRecord, signal: Abor
         const key = arkKey(each.ark);
         // A descriptor is about the metadata, not about the data.
         if (members.has(key) || describedCrate(each.ark) !== undefined) continue;
-        const [content] = WITH_CONTENT.has(each.kind) ? await records.objectsOf(each.ark, { role: "content" }) : [];
+        const [content] = WITH_CONTENT.has(each.kind)
+          ? await records.objectsOf(each.ark, { role: "content" })
+          : [];
         const document = parseDocument(each.document);
         const { member, url } = survey(facts, each, document, content, tools);
         members.set(member.key, member);
@@ -117,13 +184,15 @@ export async function gather(deps: GatherDeps, asked: StoredRecord, signal: Abor
         for (const link of urlLinks(member.key, document)) byUrl.push(link);
         fresh.push(member.key);
         // A crate of its own that this one describes: its records are told under itself.
-        if (each.kind === "rocrate" && each.crate === null && !crates.has(each.ark)) await add(each);
+        if (each.kind === "rocrate" && each.crate === null && !crates.has(each.ark))
+          await add(each);
         await breather.pause();
       }
       assertBounded();
       report(members.size);
     }
-    for (const found of await records.findMany(await relations.follow(facts, fresh))) if (found && !found.tombstone && !crates.has(found.ark)) await add(found);
+    for (const found of await records.findMany(await relations.follow(facts, fresh)))
+      if (found && !found.tombstone && !crates.has(found.ark)) await add(found);
     assertBounded();
 
     async function add(sub: StoredRecord): Promise<void> {
@@ -131,11 +200,14 @@ export async function gather(deps: GatherDeps, asked: StoredRecord, signal: Abor
       waiting.push(sub);
     }
   }
-  const tables = [...members.values()].flatMap(({ ark, table }): NamedTable[] => (table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }]));
+  const tables = [...members.values()].flatMap(({ ark, table }): NamedTable[] =>
+    table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }],
+  );
   await outside.look(tables.map(({ schema }) => schema).filter((ark) => !members.has(arkKey(ark))));
   await relations.followUrls(byUrl, urls);
   await relations.conclude(facts, arkKey(record.ark));
-  for (const { source, target } of relations.dangling) facts.references.lacking.push(await placeOf(deps, source, target));
+  for (const { source, target } of relations.dangling)
+    facts.references.lacking.push(await placeOf(deps, source, target));
   return { facts, grounds: { crates, outside: outside.states }, tables };
 }
 
@@ -143,14 +215,26 @@ export async function gather(deps: GatherDeps, asked: StoredRecord, signal: Abor
 async function placeOf({ records }: GatherDeps, source: string, target: string): Promise<string> {
   const [record] = await records.findMany([source]);
   const key = arkKey(target);
-  const pointer = record && pointerTo(parseDocument(record.document), (text) => text === target || (text.includes("ark:") && arkKey(text.slice(text.indexOf("ark:"))) === key), 0);
+  const pointer =
+    record &&
+    pointerTo(
+      parseDocument(record.document),
+      (text) =>
+        text === target ||
+        (text.includes("ark:") && arkKey(text.slice(text.indexOf("ark:"))) === key),
+      0,
+    );
   return `${source}#${pointer ?? ""}`;
 }
 
 /** Deepest value that is looked into for a reference. */
 const DEEPEST = 20;
 
-function pointerTo(value: JsonValue | JsonObject, refers: (text: string) => boolean, depth: number): string | undefined {
+function pointerTo(
+  value: JsonValue | JsonObject,
+  refers: (text: string) => boolean,
+  depth: number,
+): string | undefined {
   if (typeof value === "string") return refers(value) ? "" : undefined;
   if (depth > DEEPEST || (!Array.isArray(value) && !isObject(value))) return undefined;
   for (const [key, inner] of Object.entries(value)) {

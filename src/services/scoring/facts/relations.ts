@@ -8,21 +8,52 @@ import { referencesIn } from "../../crates/findings.js";
 import { type CrateFacts, MOST_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
 
-/** Records whose links are read at a time, and how many of each; of those with more the rest is read one by one. */
+/**
+ * Records whose links are read at a time, and how many of each; of those with more the rest is read
+ * one by one.
+ */
 const SOURCES = 100;
 const FEW = 50;
 const MANY = 1000;
 
-const named = (...names: string[]): ReadonlySet<string> => new Set(names.map((name) => `evi:${name}`));
-const INPUTS = named("used", "usedDataset", "usedSample", "usedInstrument", "usedStain", "usedTreatment", "usedReagent", "usedMLModel", "derivedFrom");
+const named = (...names: string[]): ReadonlySet<string> =>
+  new Set(names.map((name) => `evi:${name}`));
+const INPUTS = named(
+  "used",
+  "usedDataset",
+  "usedSample",
+  "usedInstrument",
+  "usedStain",
+  "usedTreatment",
+  "usedReagent",
+  "usedMLModel",
+  "derivedFrom",
+);
 /** Said by what was used. */
-const INPUTS_OF = named("usedBy", "datasetUsedBy", "sampleUsedBy", "instrumentUsedBy", "reagentUsedBy", "mlModelUsedBy", "softwareUsedBy");
+const INPUTS_OF = named(
+  "usedBy",
+  "datasetUsedBy",
+  "sampleUsedBy",
+  "instrumentUsedBy",
+  "reagentUsedBy",
+  "mlModelUsedBy",
+  "softwareUsedBy",
+);
 const ORIGINS = named("generatedBy", "derivedFrom");
 
 /** What a computation names, and how much of it leads nowhere. */
-interface Run { inputs: number; outputs: number; programs: number; lost: number; lostPrograms: number }
+interface Run {
+  inputs: number;
+  outputs: number;
+  programs: number;
+  lost: number;
+  lostPrograms: number;
+}
 /** A reference that leads nowhere. */
-interface Dangling { source: string; target: string }
+interface Dangling {
+  source: string;
+  target: string;
+}
 
 /** Follows what the records of a crate state of each other. */
 export class Relations {
@@ -34,18 +65,29 @@ export class Relations {
   readonly dangling: Dangling[] = [];
 
   /** @param members by identity key */
-  constructor(private readonly records: Pick<RecordStore, "linksFrom">, private readonly members: ReadonlyMap<string, Member>, private readonly outside: Outside, private readonly breather: Breather) {}
+  constructor(
+    private readonly records: Pick<RecordStore, "linksFrom">,
+    private readonly members: ReadonlyMap<string, Member>,
+    private readonly outside: Outside,
+    private readonly breather: Breather,
+  ) {}
 
   /** Reads the links of these members. Answers crates beyond them that hold parts of this one. */
   async follow(facts: CrateFacts, keys: readonly string[]): Promise<string[]> {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
       const lot = keys.slice(start, start + SOURCES);
-      const pages = await this.records.linksFrom(lot.map((key) => this.members.get(key)!.ark), { limit: FEW });
+      const pages = await this.records.linksFrom(
+        lot.map((key) => this.members.get(key)!.ark),
+        { limit: FEW },
+      );
       for (let [index, { items, next }] of pages.entries()) {
         await this.add(facts, lot[index]!, items, crates);
         while (next !== undefined) {
-          const [page] = await this.records.linksFrom([this.members.get(lot[index]!)!.ark], { after: next, limit: MANY });
+          const [page] = await this.records.linksFrom([this.members.get(lot[index]!)!.ark], {
+            after: next,
+            limit: MANY,
+          });
           await this.add(facts, lot[index]!, page!.items, crates);
           next = page!.next;
         }
@@ -54,17 +96,33 @@ export class Relations {
     return [...crates];
   }
 
-  /** Follows references by URL to entities that have records of their own here; those to anything else are none of ours. */
+  /**
+   * Follows references by URL to entities that have records of their own here; those to anything
+   * else are none of ours.
+   */
   async followUrls(links: readonly UrlLink[], urls: ReadonlyMap<string, string>): Promise<void> {
     for (const { key, predicate, url } of links) {
       const target = urls.get(url);
-      if (target !== undefined) this.note(this.members.get(key)!, key, { predicate, targetKey: target }, this.members.get(target)!.kind);
+      if (target !== undefined)
+        this.note(
+          this.members.get(key)!,
+          key,
+          { predicate, targetKey: target },
+          this.members.get(target)!.kind,
+        );
       await this.breather.pause();
     }
   }
 
-  private async add(facts: CrateFacts, key: string, links: readonly FoundLink[], crates: Set<string>): Promise<void> {
-    await this.outside.look(links.filter(({ targetKey }) => !this.members.has(targetKey)).map(({ target }) => target));
+  private async add(
+    facts: CrateFacts,
+    key: string,
+    links: readonly FoundLink[],
+    crates: Set<string>,
+  ): Promise<void> {
+    await this.outside.look(
+      links.filter(({ targetKey }) => !this.members.has(targetKey)).map(({ target }) => target),
+    );
     // One reference may state several links.
     const told = new Set<string>();
     for (const link of links) {
@@ -73,18 +131,31 @@ export class Relations {
         told.add(link.targetKey);
         facts.references.total++;
         if (found) facts.references.good++;
-        else if (this.dangling.length < MOST_EVIDENCE) this.dangling.push({ source: link.source, target: link.target });
+        else if (this.dangling.length < MOST_EVIDENCE)
+          this.dangling.push({ source: link.source, target: link.target });
       }
-      if (link.predicate === "schema:hasPart" && found?.kind === "rocrate" && !this.members.has(link.targetKey)) crates.add(found.ark);
+      if (
+        link.predicate === "schema:hasPart" &&
+        found?.kind === "rocrate" &&
+        !this.members.has(link.targetKey)
+      )
+        crates.add(found.ark);
       this.note(this.members.get(key)!, key, link, found?.kind);
     }
     await this.breather.pause();
   }
 
   /** @param kind that of the target, where it exists */
-  private note(source: Member, key: string, { predicate, targetKey }: Pick<FoundLink, "predicate" | "targetKey">, kind: Member["kind"] | undefined): void {
-    if (predicate === "schema:hasPart" && kind !== undefined) this.part(source.key, this.members.get(targetKey)?.key ?? targetKey);
-    if (predicate === "schema:isPartOf" && kind !== undefined) this.part(this.members.get(targetKey)?.key ?? targetKey, source.key);
+  private note(
+    source: Member,
+    key: string,
+    { predicate, targetKey }: Pick<FoundLink, "predicate" | "targetKey">,
+    kind: Member["kind"] | undefined,
+  ): void {
+    if (predicate === "schema:hasPart" && kind !== undefined)
+      this.part(source.key, this.members.get(targetKey)?.key ?? targetKey);
+    if (predicate === "schema:isPartOf" && kind !== undefined)
+      this.part(this.members.get(targetKey)?.key ?? targetKey, source.key);
     if (ORIGINS.has(predicate)) source.sourced = true;
     const exists = kind !== undefined;
     if (source.kind === "computation") {
@@ -94,7 +165,10 @@ export class Relations {
         else run.lost++;
         const made = this.members.get(targetKey);
         if (made) made.sourced = true;
-      } else if (predicate === "evi:usedSoftware" || (predicate === "evi:used" && kind === "software")) {
+      } else if (
+        predicate === "evi:usedSoftware" ||
+        (predicate === "evi:used" && kind === "software")
+      ) {
         if (exists) run.programs++;
         else run.lostPrograms++;
         if (source.environment !== undefined) this.environments.set(targetKey, source.environment);
@@ -114,7 +188,8 @@ export class Relations {
 
   private runOf(key: string): Run {
     let run = this.runs.get(key);
-    if (!run) this.runs.set(key, run = { inputs: 0, outputs: 0, programs: 0, lost: 0, lostPrograms: 0 });
+    if (!run)
+      this.runs.set(key, (run = { inputs: 0, outputs: 0, programs: 0, lost: 0, lostPrograms: 0 }));
     return run;
   }
 
@@ -129,8 +204,15 @@ export class Relations {
     const reached = new Set([root]);
     for (const whole of reached) for (const part of this.parts.get(whole) ?? []) reached.add(part);
     // A step of a workflow is where the file is that holds it.
-    const held = new Set([...this.parts].flatMap(([whole, parts]) => (typeof this.members.get(whole)?.location === "string" ? parts : [])));
-    for (const [key, { ark, kind, sourced, environment, location, table, run, isData, isPart }] of this.members) {
+    const held = new Set(
+      [...this.parts].flatMap(([whole, parts]) =>
+        typeof this.members.get(whole)?.location === "string" ? parts : [],
+      ),
+    );
+    for (const [
+      key,
+      { ark, kind, sourced, environment, location, table, run, isData, isPart },
+    ] of this.members) {
       const place = `${ark}#`;
       if (run) {
         const { inputs, outputs, programs, lost, lostPrograms } = this.runOf(key);
@@ -139,11 +221,21 @@ export class Relations {
       }
       if (kind === "software") {
         facts.located.add(typeof location === "string" || held.has(key), location ?? place);
-        facts.portable.add(environment !== undefined || this.environments.has(key), environment ?? this.environments.get(key) ?? place);
+        facts.portable.add(
+          environment !== undefined || this.environments.has(key),
+          environment ?? this.environments.get(key) ?? place,
+        );
       }
       if (isData) facts.sourced.add(sourced, place);
-      if (isPart || (kind === "rocrate" && key !== root)) facts.reached.add(reached.has(key), place);
-      if (table) facts.structured.add(table.schema === true || (table.schema !== undefined && (this.members.get(table.schema) ?? this.outside.of(table.schema))?.kind === "schema"), table.place);
+      if (isPart || (kind === "rocrate" && key !== root))
+        facts.reached.add(reached.has(key), place);
+      if (table)
+        facts.structured.add(
+          table.schema === true ||
+            (table.schema !== undefined &&
+              (this.members.get(table.schema) ?? this.outside.of(table.schema))?.kind === "schema"),
+          table.place,
+        );
       await this.breather.pause();
     }
   }
@@ -153,28 +245,44 @@ export class Relations {
 const LOT = 100;
 
 /** What a reference leads to. */
-interface Found { ark: string; kind: KindName; isLive: boolean }
+interface Found {
+  ark: string;
+  kind: KindName;
+  isLive: boolean;
+}
 
 /** Text that differs after every change of a record; that of what is not stored is `-`. */
-const stateOfRecord = (record: StoredRecord | undefined): string => (record ? `${record.revision}${record.tombstone ? "x" : ""}` : "-");
+const stateOfRecord = (record: StoredRecord | undefined): string =>
+  record ? `${record.revision}${record.tombstone ? "x" : ""}` : "-";
 
 /** States of records, in the order asked for. */
-export async function statesOf(records: Pick<RecordStore, "findMany">, arks: readonly string[], breather: Breather): Promise<string[]> {
+export async function statesOf(
+  records: Pick<RecordStore, "findMany">,
+  arks: readonly string[],
+  breather: Breather,
+): Promise<string[]> {
   const states: string[] = [];
   for (let start = 0; start < arks.length; start += LOT) {
-    for (const record of await records.findMany(arks.slice(start, start + LOT))) states.push(stateOfRecord(record));
+    for (const record of await records.findMany(arks.slice(start, start + LOT)))
+      states.push(stateOfRecord(record));
     await breather.pause();
   }
   return states;
 }
 
-/** Records that a crate refers to and does not hold: looked up once each, and remembered with their state. */
+/**
+ * Records that a crate refers to and does not hold: looked up once each, and remembered with their
+ * state.
+ */
 export class Outside {
   private readonly known = new Map<string, Found | undefined>();
   /** ARK as it was asked for → state; the score rests on these. */
   readonly states = new Map<string, string>();
 
-  constructor(private readonly records: Pick<RecordStore, "findMany">, private readonly breather: Breather) {}
+  constructor(
+    private readonly records: Pick<RecordStore, "findMany">,
+    private readonly breather: Breather,
+  ) {}
 
   get size(): number {
     return this.states.size;
@@ -182,13 +290,20 @@ export class Outside {
 
   /** Looks up those that are not known yet. */
   async look(arks: Iterable<string>): Promise<(StoredRecord | undefined)[]> {
-    const wanted = [...new Map([...arks].map((ark) => [arkKey(ark), ark])).entries()].filter(([key]) => !this.known.has(key));
+    const wanted = [...new Map([...arks].map((ark) => [arkKey(ark), ark])).entries()].filter(
+      ([key]) => !this.known.has(key),
+    );
     const found: (StoredRecord | undefined)[] = [];
     for (let start = 0; start < wanted.length; start += LOT) {
       const lot = wanted.slice(start, start + LOT);
-      for (const [index, record] of (await this.records.findMany(lot.map(([, ark]) => ark))).entries()) {
+      for (const [index, record] of (
+        await this.records.findMany(lot.map(([, ark]) => ark))
+      ).entries()) {
         const [key, ark] = lot[index]!;
-        this.known.set(key, record && { ark: record.ark, kind: record.kind, isLive: record.tombstone === null });
+        this.known.set(
+          key,
+          record && { ark: record.ark, kind: record.kind, isLive: record.tombstone === null },
+        );
         this.states.set(ark, stateOfRecord(record));
         found.push(record);
       }
@@ -204,22 +319,49 @@ export class Outside {
   }
 }
 
-/** A reference by URL: an entity that a crate calls by one has a record under an identifier of its own. */
-export interface UrlLink { /** Of the record that refers. */ key: string; predicate: string; url: string }
+/**
+ * A reference by URL: an entity that a crate calls by one has a record under an identifier of its
+ * own.
+ */
+export interface UrlLink {
+  /** Of the record that refers. */ key: string;
+  predicate: string;
+  url: string;
+}
 
-const PREFIXES = ["", "evi:", "EVI:", "schema:", "prov:", "http://schema.org/", "https://schema.org/"];
+const PREFIXES = [
+  "",
+  "evi:",
+  "EVI:",
+  "schema:",
+  "prov:",
+  "http://schema.org/",
+  "https://schema.org/",
+];
 const NAMES: readonly [name: string, predicate: string][] = [
-  ...[...ANY_SUBJECT, ...ACTIVITY_SUBJECT].map(([iri, name]): [string, string] => [iri.replace(/^.*[/#]/, ""), `evi:${name}`]),
-  ["hasPart", "schema:hasPart"], ["isPartOf", "schema:isPartOf"],
+  ...[...ANY_SUBJECT, ...ACTIVITY_SUBJECT].map(([iri, name]): [string, string] => [
+    iri.replace(/^.*[/#]/, ""),
+    `evi:${name}`,
+  ]),
+  ["hasPart", "schema:hasPart"],
+  ["isPartOf", "schema:isPartOf"],
 ];
 /** Fields that state links, as crates spell them: those of provenance, and lists of parts. */
-const STATED = new Map(NAMES.flatMap(([name, predicate]) => PREFIXES.map((prefix) => [prefix + name, predicate] as const)));
+const STATED = new Map(
+  NAMES.flatMap(([name, predicate]) =>
+    PREFIXES.map((prefix) => [prefix + name, predicate] as const),
+  ),
+);
 
 /** References of a record by URL. */
 export function urlLinks(key: string, document: JsonObject): UrlLink[] {
   return Object.entries(document).flatMap(([field, value]) => {
     const predicate = STATED.get(field);
-    return predicate === undefined ? [] : referencesIn(value).filter((text) => /^https?:\/\//.test(text)).map((url) => ({ key, predicate, url }));
+    return predicate === undefined
+      ? []
+      : referencesIn(value)
+          .filter((text) => /^https?:\/\//.test(text))
+          .map((url) => ({ key, predicate, url }));
   });
 }
 

@@ -13,12 +13,22 @@ import { type CrateFacts, Fields, isTelling, MOST_EVIDENCE } from "./fields.js";
 /** Names under which crates state the format of a file. */
 const NAMES = ["encodingFormat", "format", "fileFormat"];
 /** Formats that anybody may read and write: media types, file name extensions, and names. */
-const OPEN = new RegExp(`^(?:text/[\\w.+-]+|[\\w.+-]+/[\\w.-]+\\+(?:json|xml|yaml|zip)|application/(?:json|xml|yaml|pdf|zip|gzip|x-tar|zlib|sql|n-triples|n-quads|trig|cbor|fits|geopackage\\+sqlite3|vnd\\.(?:apache\\.(?:parquet|arrow\\.\\w+|avro.*)|sqlite3|oasis\\.opendocument.*)|x-(?:hdf5?|netcdf|ipynb\\+json))|image/(?:png|jpeg|tiff|svg\\+xml|webp|gif|avif|fits)|audio/(?:flac|ogg|wav|opus)|video/(?:ogg|webm|av1)|${
-  "csv|tsv|txt|json|jsonl|ndjson|jsonld|xml|yaml|yml|html?|md|ttl|nt|nq|rdf|owl|parquet|arrow|feather|avro|h5|hdf5|h5ad|h5mu|zarr|nc|netcdf|fits|npy|npz|mtx|mzml|mgf|fasta|fa|fastq|fq|sam|bam|cram|vcf|bcf|bed|gff3?|gtf|pdb|cif|dicom|dcm|nii|nwb|ome-tiff|png|jpe?g|tiff?|svg|gif|pdf|zip|gz|gzip|tar|bz2|py|r|sh|bash|ipynb|cwl|nf|wdl|sql|sqlite|gml|graphml|cx2?|obo"})$`, "i");
+const OPEN = new RegExp(
+  `^(?:text/[\\w.+-]+|[\\w.+-]+/[\\w.-]+\\+(?:json|xml|yaml|zip)|application/(?:json|xml|yaml|pdf|zip|gzip|x-tar|zlib|sql|n-triples|n-quads|trig|cbor|fits|geopackage\\+sqlite3|vnd\\.(?:apache\\.(?:parquet|arrow\\.\\w+|avro.*)|sqlite3|oasis\\.opendocument.*)|x-(?:hdf5?|netcdf|ipynb\\+json))|image/(?:png|jpeg|tiff|svg\\+xml|webp|gif|avif|fits)|audio/(?:flac|ogg|wav|opus)|video/(?:ogg|webm|av1)|${"csv|tsv|txt|json|jsonl|ndjson|jsonld|xml|yaml|yml|html?|md|ttl|nt|nq|rdf|owl|parquet|arrow|feather|avro|h5|hdf5|h5ad|h5mu|zarr|nc|netcdf|fits|npy|npz|mtx|mzml|mgf|fasta|fa|fastq|fq|sam|bam|cram|vcf|bcf|bed|gff3?|gtf|pdb|cif|dicom|dcm|nii|nwb|ome-tiff|png|jpe?g|tiff?|svg|gif|pdf|zip|gz|gzip|tar|bz2|py|r|sh|bash|ipynb|cwl|nf|wdl|sql|sqlite|gml|graphml|cx2?|obo"})$`,
+  "i",
+);
 /** Registries of formats beside that of media types. */
-const REGISTERED_ELSEWHERE = /^https?:\/\/(?:www\.)?(?:nationalarchives\.gov\.uk\/pronom\/|edamontology\.org\/format_|iana\.org\/assignments\/media-types\/|wikidata\.org\/(?:wiki|entity)\/Q)/i;
+const REGISTERED_ELSEWHERE = new RegExp(
+  String.raw`^https?:\/\/(?:www\.)?(?:nationalarchives\.gov\.uk\/pronom\/|edamontology\.org\/format_|` +
+    String.raw`iana\.org\/assignments\/media-types\/|wikidata\.org\/(?:wiki|entity)\/Q)`,
+  "i",
+);
 
-interface FormatFacts { place: string; isRegistered: boolean; isOpen: boolean }
+interface FormatFacts {
+  place: string;
+  isRegistered: boolean;
+  isOpen: boolean;
+}
 
 /** Tells media types that IANA has registered from others. */
 export class Formats {
@@ -27,7 +37,11 @@ export class Formats {
   /** The list is large and wanted seldom: it is loaded with the first score. */
   static async load(): Promise<Formats> {
     const { default: types } = await import("mime-db");
-    return new Formats(new Set(Object.entries(types).flatMap(([type, { source }]) => (source === "iana" ? [type] : []))));
+    return new Formats(
+      new Set(
+        Object.entries(types).flatMap(([type, { source }]) => (source === "iana" ? [type] : [])),
+      ),
+    );
   }
 
   /** What a record states as its format; `undefined` where it states none. */
@@ -35,7 +49,11 @@ export class Formats {
     const field = fields.first(...NAMES);
     if (!field) return undefined;
     const said = fields.references(...NAMES).map((text) => text.trim());
-    return { place: field.place, isRegistered: said.some((text) => this.isRegistered(text)), isOpen: said.some((text) => OPEN.test(mediaType(text).replace(/^\./, ""))) };
+    return {
+      place: field.place,
+      isRegistered: said.some((text) => this.isRegistered(text)),
+      isOpen: said.some((text) => OPEN.test(mediaType(text).replace(/^\./, ""))),
+    };
   }
 
   private isRegistered(text: string): boolean {
@@ -46,14 +64,21 @@ export class Formats {
 /** Without parameters. */
 const mediaType = (text: string): string => text.split(";", 1)[0]!.trim().toLowerCase();
 
-const TABLE_FORMAT = /^(?:\.?(?:csv|tsv|tab|parquet|xlsx?|ods)|text\/(?:csv|tab-separated-values)|application\/(?:csv|vnd\.apache\.parquet|vnd\.ms-excel.*|vnd\.openxmlformats-officedocument\.spreadsheetml.*|vnd\.oasis\.opendocument\.spreadsheet))$/i;
+const TABLE_FORMAT = new RegExp(
+  String.raw`^(?:\.?(?:csv|tsv|tab|parquet|xlsx?|ods)|text\/(?:csv|tab-separated-values)|application` +
+    String.raw`\/(?:csv|vnd\.apache\.parquet|vnd\.ms-excel.*|vnd\.openxmlformats-officedocument\.spread` +
+    String.raw`sheetml.*|vnd\.oasis\.opendocument\.spreadsheet))$`,
+  "i",
+);
 const TABLE_NAME = /\.(?:csv|tsv|tab|parquet|xlsx?|ods)(?:\.gz)?$/i;
 
 /** True for a table of rows and columns: by its format, or by the name of its file. */
 function isTable(fields: Fields): boolean {
   const said = fields.references(...NAMES).map(mediaType);
   if (said.length > 0) return said.some((text) => TABLE_FORMAT.test(text));
-  return [fields.ark, ...fields.references("sourceContentUrl", "contentUrl", "name")].some((text) => TABLE_NAME.test(text));
+  return [fields.ark, ...fields.references("sourceContentUrl", "contentUrl", "name")].some((text) =>
+    TABLE_NAME.test(text),
+  );
 }
 
 /** What is kept of a record while the others are looked at. */
@@ -78,18 +103,64 @@ export interface Member {
   table?: TableFacts;
 }
 
-/** What a table names as its schema: the identity key of an ARK, or true for an address elsewhere; `undefined` for none. */
-interface TableFacts { schema: string | true | undefined; /** That ARK as it was written. */ ark?: string; place: string }
+/**
+ * What a table names as its schema: the identity key of an ARK, or true for an address elsewhere;
+ * `undefined` for none.
+ */
+interface TableFacts {
+  schema: string | true | undefined;
+  /** That ARK as it was written. */ ark?: string;
+  place: string;
+}
 
 /** Names by which crates say where data come from, beside the statements of provenance. */
-const SOURCES = ["isBasedOn", "isBasedOnUrl", "source", "sourceUrl", "sourceOrganization", "hadPrimarySource", "wasDerivedFrom", "wasGeneratedBy", "wasAttributedTo", "provider", "provenance"];
-const ENVIRONMENT = ["container", "containerImage", "containerId", "environment", "runtimePlatform", "softwareRequirements", "dependencies", "operatingSystem", "processorRequirements", "availableOnDevice", "dockerImage", "conda", "buildInstructions"];
-const LOCATION = ["contentUrl", "sourceContentUrl", "url", "codeRepository", "downloadUrl", "installUrl", "distribution", "sameAs", "identifier"];
+const SOURCES = [
+  "isBasedOn",
+  "isBasedOnUrl",
+  "source",
+  "sourceUrl",
+  "sourceOrganization",
+  "hadPrimarySource",
+  "wasDerivedFrom",
+  "wasGeneratedBy",
+  "wasAttributedTo",
+  "provider",
+  "provenance",
+];
+const ENVIRONMENT = [
+  "container",
+  "containerImage",
+  "containerId",
+  "environment",
+  "runtimePlatform",
+  "softwareRequirements",
+  "dependencies",
+  "operatingSystem",
+  "processorRequirements",
+  "availableOnDevice",
+  "dockerImage",
+  "conda",
+  "buildInstructions",
+];
+const LOCATION = [
+  "contentUrl",
+  "sourceContentUrl",
+  "url",
+  "codeRepository",
+  "downloadUrl",
+  "installUrl",
+  "distribution",
+  "sameAs",
+  "identifier",
+];
 const SCHEMAS = ["schema", "tableSchema", "dataSchema", "hasSchema"];
 
 type Role = "file" | "data" | "other";
 
-/** What a record is to the crate: a dataset that tells of bytes is a file; a folder, which only lists its parts, is nothing. */
+/**
+ * What a record is to the crate: a dataset that tells of bytes is a file; a folder, which only
+ * lists its parts, is nothing.
+ */
 function roleOf({ kind }: Pick<StoredRecord, "kind">, fields: Fields, hasContent: boolean): Role {
   if (kind === "datadownload" || (kind === "software" && hasContent)) return "file";
   if (kind !== "dataset") return "other";
@@ -101,19 +172,38 @@ function roleOf({ kind }: Pick<StoredRecord, "kind">, fields: Fields, hasContent
 /** Types of runs, of the registry's vocabulary and of the run profiles of RO-Crate. */
 function runOf(types: readonly string[]): Member["run"] {
   if (types.includes("Experiment")) return "experiment";
-  return types.some((type) => type === "Computation" || type === "CreateAction" || type === "UpdateAction") ? "computation" : undefined;
+  return types.some(
+    (type) => type === "Computation" || type === "CreateAction" || type === "UpdateAction",
+  )
+    ? "computation"
+    : undefined;
 }
 
 /** An address that somebody may ask, of a file or of software. */
-function addressOf(fields: Fields, names: readonly string[] = ["contentUrl", "sourceContentUrl", "url", "distribution", "downloadUrl"]): string | undefined {
-  return fields.references(...names).find((text) => /^(?:https?|s?ftps?|s3|gs|doi|ark|git|git\+https?|globus|ipfs|swh):/i.test(text.trim()));
+function addressOf(
+  fields: Fields,
+  names: readonly string[] = [
+    "contentUrl",
+    "sourceContentUrl",
+    "url",
+    "distribution",
+    "downloadUrl",
+  ],
+): string | undefined {
+  return fields
+    .references(...names)
+    .find((text) =>
+      /^(?:https?|s?ftps?|s3|gs|doi|ark|git|git\+https?|globus|ipfs|swh):/i.test(text.trim()),
+    );
 }
 
-const hasSource = (fields: Fields): boolean => fields.has(...SOURCES) || addressOf(fields, ["sourceContentUrl"]) !== undefined;
+const hasSource = (fields: Fields): boolean =>
+  fields.has(...SOURCES) || addressOf(fields, ["sourceContentUrl"]) !== undefined;
 const hasEnvironment = (fields: Fields): boolean => fields.has(...ENVIRONMENT);
 const environmentPlace = (fields: Fields): string => fields.place(...ENVIRONMENT);
 /** Where software is to be had: here, or at an address. */
-const locationOf = (fields: Fields, hasContent: boolean): string | null => (hasContent || addressOf(fields, LOCATION) !== undefined ? fields.place(...LOCATION) : null);
+const locationOf = (fields: Fields, hasContent: boolean): string | null =>
+  hasContent || addressOf(fields, LOCATION) !== undefined ? fields.place(...LOCATION) : null;
 
 /** What a table names as its schema; `undefined` for what is no table. */
 function tableOf(fields: Fields): TableFacts | undefined {
@@ -121,7 +211,16 @@ function tableOf(fields: Fields): TableFacts | undefined {
   const [named] = referencesIn(field?.value);
   if (!field && !isTable(fields)) return undefined;
   const ark = named === undefined ? undefined : lookupArk(named);
-  return { schema: ark === undefined ? (named !== undefined && /^https?:\/\//i.test(named) ? true : undefined) : arkKey(ark), ...(ark === undefined ? {} : { ark }), place: fields.place(...SCHEMAS) };
+  return {
+    schema:
+      ark === undefined
+        ? named !== undefined && /^https?:\/\//i.test(named)
+          ? true
+          : undefined
+        : arkKey(ark),
+    ...(ark === undefined ? {} : { ark }),
+    place: fields.place(...SCHEMAS),
+  };
 }
 
 /** Documents that are JSON in a record of their kind, not statements. */
@@ -129,31 +228,65 @@ const JSON_MEMBERS: readonly string[] = ["properties", "examples"];
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** What looking at records needs. */
-export interface SurveyTools { formats: Formats; terms: Terms }
+export interface SurveyTools {
+  formats: Formats;
+  terms: Terms;
+}
 
 /** What is kept of a record, and the URL that its crate knows it by, if any. */
-interface Surveyed { member: Member; url?: string }
+interface Surveyed {
+  member: Member;
+  url?: string;
+}
 
 /** Adds what one record of the crate tells by itself; answers what is kept of it. */
-export function survey(facts: CrateFacts, record: StoredRecord, document: JsonObject, content: ObjectReference | undefined, tools: SurveyTools): Surveyed {
+export function survey(
+  facts: CrateFacts,
+  record: StoredRecord,
+  document: JsonObject,
+  content: ObjectReference | undefined,
+  tools: SurveyTools,
+): Surveyed {
   const fields = new Fields(record.ark, document);
   const whole = `${record.ark}#`;
   const isRoot = record.ark === facts.root.fields.ark;
-  const role = isRoot || record.kind === "rocrate" ? "other" : roleOf(record, fields, content !== undefined);
+  const role =
+    isRoot || record.kind === "rocrate" ? "other" : roleOf(record, fields, content !== undefined);
   const types = typeNames(document, document["@context"]);
   const url = entityUrl(record, document);
   const run = record.kind === "computation" ? runOf(types) : undefined;
-  const member: Member = { key: arkKey(record.ark), ark: record.ark, kind: record.kind, sourced: false, isData: role !== "other" && record.kind !== "software", isPart: role !== "other", ...(run ? { run } : {}), ...(hasEnvironment(fields) ? { environment: environmentPlace(fields) } : {}) };
+  const member: Member = {
+    key: arkKey(record.ark),
+    ark: record.ark,
+    kind: record.kind,
+    sourced: false,
+    isData: role !== "other" && record.kind !== "software",
+    isPart: role !== "other",
+    ...(run ? { run } : {}),
+    ...(hasEnvironment(fields) ? { environment: environmentPlace(fields) } : {}),
+  };
   facts.entities++;
   surveyTerms(facts, record, document, tools.terms);
   // A preview or a descriptor is about the crate: that tells nothing of what the data mean.
-  if (types.includes("DefinedTerm") || fields.references("about").some((subject) => subject !== facts.root.fields.ark)) facts.subjects.add(true, fields.place("about"));
+  if (
+    types.includes("DefinedTerm") ||
+    fields.references("about").some((subject) => subject !== facts.root.fields.ark)
+  )
+    facts.subjects.add(true, fields.place("about"));
   if (record.publicationStatus === "EMBARGOED")
-    facts.embargoed.add(record.embargoedUntil !== null || fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil") || facts.root.fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil"), fields.place("conditionsOfAccess", "accessRights", "usageInfo"));
+    facts.embargoed.add(
+      record.embargoedUntil !== null ||
+        fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil") ||
+        facts.root.fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil"),
+      fields.place("conditionsOfAccess", "accessRights", "usageInfo"),
+    );
   remember(facts, record, fields, isRoot);
 
   if (member.isPart) {
-    facts.parts.add(content !== undefined || url !== undefined || addressOf(fields) !== undefined, fields.place("contentUrl", "url", "distribution", ...(url === undefined ? [] : ["sameAs"])));
+    facts.parts.add(
+      content !== undefined || url !== undefined || addressOf(fields) !== undefined,
+      fields.place("contentUrl", "url", "distribution", ...(url === undefined ? [] : ["sameAs"])),
+    );
     facts.unarchived.add(record.publicationStatus !== "ARCHIVED", whole);
     member.sourced = url !== undefined || hasSource(fields);
   }
@@ -162,14 +295,22 @@ export function survey(facts: CrateFacts, record: StoredRecord, document: JsonOb
   if (record.kind === "schema") surveyColumns(facts, record.ark, document);
   const table = member.isData ? tableOf(fields) : undefined;
   if (table) {
-    facts.summarised.add(fields.has("hasSummaryStatistics", "summaryStatistics", "variableMeasured"), fields.place("hasSummaryStatistics", "summaryStatistics", "variableMeasured"));
+    facts.summarised.add(
+      fields.has("hasSummaryStatistics", "summaryStatistics", "variableMeasured"),
+      fields.place("hasSummaryStatistics", "summaryStatistics", "variableMeasured"),
+    );
     member.table = table;
   }
   return { member, ...(url === undefined ? {} : { url }) };
 }
 
 /** What the old rules ask of any entity. */
-function remember({ any }: CrateFacts, { kind }: StoredRecord, fields: Fields, isRoot: boolean): void {
+function remember(
+  { any }: CrateFacts,
+  { kind }: StoredRecord,
+  fields: Fields,
+  isRoot: boolean,
+): void {
   any.dataset ||= !isRoot && (kind === "dataset" || kind === "datadownload");
   any.computation ||= kind === "computation";
   any.software ||= kind === "software";
@@ -179,38 +320,83 @@ function remember({ any }: CrateFacts, { kind }: StoredRecord, fields: Fields, i
   any.statistics ||= fields.has("hasSummaryStatistics");
 }
 
-function surveyTerms(facts: CrateFacts, { ark, kind }: StoredRecord, document: JsonObject, terms: Terms): void {
-  const said = kind === "schema" ? Object.fromEntries(Object.entries(document).filter(([key]) => !JSON_MEMBERS.includes(key))) : document;
+function surveyTerms(
+  facts: CrateFacts,
+  { ark, kind }: StoredRecord,
+  document: JsonObject,
+  terms: Terms,
+): void {
+  const said =
+    kind === "schema"
+      ? Object.fromEntries(Object.entries(document).filter(([key]) => !JSON_MEMBERS.includes(key)))
+      : document;
   const lost = terms.lostIn(said);
-  for (const term of lost ?? []) if (facts.lostTerms.size < MOST_EVIDENCE) facts.lostTerms.add(term.slice(0, 100).toWellFormed());
+  for (const term of lost ?? [])
+    if (facts.lostTerms.size < MOST_EVIDENCE)
+      facts.lostTerms.add(term.slice(0, 100).toWellFormed());
   const first = lost?.[0];
-  facts.explained.add(lost?.length === 0, first !== undefined && Object.hasOwn(document, first) ? `${ark}#${step(first)}` : lost?.length === 0 ? `${ark}#` : `${ark}#/@context`);
+  facts.explained.add(
+    lost?.length === 0,
+    first !== undefined && Object.hasOwn(document, first)
+      ? `${ark}#${step(first)}`
+      : lost?.length === 0
+        ? `${ark}#`
+        : `${ark}#/@context`,
+  );
 }
 
-function surveyFile(facts: CrateFacts, record: StoredRecord, fields: Fields, content: ObjectReference | undefined, formats: Formats): void {
+function surveyFile(
+  facts: CrateFacts,
+  record: StoredRecord,
+  fields: Fields,
+  content: ObjectReference | undefined,
+  formats: Formats,
+): void {
   const format = formats.of(fields);
   facts.formatted.add(format !== undefined, format?.place ?? `${record.ark}#`);
   if (format) facts.registered.add(format.isRegistered, format.place);
   if (format) facts.open.add(format.isOpen, format.place);
-  facts.sized.add(content !== undefined || fields.has("contentSize", "size", "fileSize"), fields.place("contentSize", "size", "fileSize"));
+  facts.sized.add(
+    content !== undefined || fields.has("contentSize", "size", "fileSize"),
+    fields.place("contentSize", "size", "fileSize"),
+  );
   const stated = fields.first("sha256");
-  const disagrees = typeof stated?.value === "string" && SHA256.test(stated.value.trim()) && content !== undefined && stated.value.trim().toLowerCase() !== content.sha256;
+  const disagrees =
+    typeof stated?.value === "string" &&
+    SHA256.test(stated.value.trim()) &&
+    content !== undefined &&
+    stated.value.trim().toLowerCase() !== content.sha256;
   facts.verified.add(content !== undefined && !disagrees, fields.place("sha256", "md5", "sha512"));
-  facts.retrievable.add(content !== undefined && record.publicationStatus === "PUBLISHED", `${record.ark}#`);
+  facts.retrievable.add(
+    content !== undefined && record.publicationStatus === "PUBLISHED",
+    `${record.ark}#`,
+  );
 }
 
 /** Columns with the term that tells what they hold, in any spelling of `valueURL`. */
 function surveyColumns(facts: CrateFacts, ark: string, document: JsonObject): void {
-  const key = Object.hasOwn(document, "properties") ? "properties" : Object.keys(document).find((name) => /(?:^|[:/#])properties$/.test(name));
+  const key = Object.hasOwn(document, "properties")
+    ? "properties"
+    : Object.keys(document).find((name) => /(?:^|[:/#])properties$/.test(name));
   const columns: JsonValue | undefined = key === undefined ? undefined : document[key];
-  for (const [name, column] of isObject(columns) ? Object.entries(columns) : listOf(columns).map((each, index): [string, JsonValue] => [String(index), each])) {
+  for (const [name, column] of isObject(columns)
+    ? Object.entries(columns)
+    : listOf(columns).map((each, index): [string, JsonValue] => [String(index), each])) {
     if (!isObject(column)) continue;
-    const term = Object.keys(column).find((each) => /^(?:.*[:/#])?(?:value-?url|propertyid)$/i.test(each) && isTelling(column[each]));
-    facts.columns.add(term !== undefined, `${ark}#${step(key!)}${step(name)}${term === undefined ? "" : step(term)}`);
+    const term = Object.keys(column).find(
+      (each) => /^(?:.*[:/#])?(?:value-?url|propertyid)$/i.test(each) && isTelling(column[each]),
+    );
+    facts.columns.add(
+      term !== undefined,
+      `${ark}#${step(key!)}${step(name)}${term === undefined ? "" : step(term)}`,
+    );
   }
 }
 
-/** Schemes that the meaning of a term may begin with; anything else before a colon is a prefix that no context declares. */
+/**
+ * Schemes that the meaning of a term may begin with; anything else before a colon is a prefix that
+ * no context declares.
+ */
 const SCHEME = /^(?:https?|urn|tag|did|info|ark|doi|arcp|mailto):/i;
 /** Another name of a keyword. */
 const ALIAS = /@[a-z]+$/i;
@@ -221,14 +407,19 @@ const MOST_CONTEXTS = 50;
 export class Terms {
   private readonly meanings = new Map<string, TermMeanings | null>();
 
-  /** Terms of the document that its own context gives no meaning to; `undefined` when that context is not known here. */
+  /**
+   * Terms of the document that its own context gives no meaning to; `undefined` when that context
+   * is not known here.
+   */
   lostIn(document: JsonObject): string[] | undefined {
     const meanings = this.of(document);
     if (!meanings) return undefined;
     return [...termsOf(document)].filter((term) => {
       const meaning = meanings.of(term).split(" ", 1)[0]!;
       if (ALIAS.test(meaning)) return false;
-      return meaning.startsWith(FALLBACK_VOCABULARY) ? !ANY_SUBJECT.has(`https://schema.org/${term}`) : !SCHEME.test(meaning);
+      return meaning.startsWith(FALLBACK_VOCABULARY)
+        ? !ANY_SUBJECT.has(`https://schema.org/${term}`)
+        : !SCHEME.test(meaning);
     });
   }
 
@@ -238,7 +429,7 @@ export class Terms {
     let meanings = this.meanings.get(key);
     if (meanings === undefined) {
       if (this.meanings.size >= MOST_CONTEXTS) this.meanings.clear();
-      this.meanings.set(key, meanings = meaningsOf(context));
+      this.meanings.set(key, (meanings = meaningsOf(context)));
     }
     return meanings;
   }

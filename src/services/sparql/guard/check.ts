@@ -3,21 +3,30 @@ import { ServiceError } from "../../../errors.js";
 import { placeOf, syntaxError } from "./scan.js";
 import { hide, type Hidden } from "./rewrite.js";
 
-export interface CheckLimits { SPARQL_MAX_PATTERNS: number; SPARQL_MAX_OPERATORS: number; SPARQL_MAX_VALUES: number; SPARQL_MAX_CLOSURES: number }
+export interface CheckLimits {
+  SPARQL_MAX_PATTERNS: number;
+  SPARQL_MAX_OPERATORS: number;
+  SPARQL_MAX_VALUES: number;
+  SPARQL_MAX_CLOSURES: number;
+}
 
 /** What is known of a query that may be run. */
 export interface Checked {
   form: Query["queryType"];
   /** Graphs that FROM and FROM NAMED name, absolute; `undefined` without either. */
   from?: { default: string[]; named: string[] };
-  /** Variables of a `SELECT *`, in the order in which the query names them; `undefined` for other queries, and where there are none. */
+  /**
+   * Variables of a `SELECT *`, in the order in which the query names them; `undefined` for other
+   * queries, and where there are none.
+   */
   columns?: string[];
   /** The query with the service's own bookkeeping out of its sight, where it might have seen it. */
   narrowed?: string;
 }
 
 /**
- * Parses a query by the grammar of SPARQL 1.1 and refuses what is not done here, or is more than an engine bears.
+ * Parses a query by the grammar of SPARQL 1.1 and refuses what is not done here, or is more than an
+ * engine bears.
  * @param text as {@link import("./scan.js").scan} passed it
  * @param base IRI that relative ones are resolved against
  * @param hidden what the query must not see
@@ -25,28 +34,56 @@ export interface Checked {
  */
 export function check(text: string, base: string, limits: CheckLimits, hidden?: Hidden): Checked {
   const query = parse(text, base);
-  if (query.type === "update") throw new ServiceError("UPDATE_REFUSED", "This is an update; /sparql answers queries only. Records are changed through REST and GraphQL.");
+  if (query.type === "update")
+    throw new ServiceError(
+      "UPDATE_REFUSED",
+      "This is an update; /sparql answers queries only. Records are changed through REST " +
+        "and GraphQL.",
+    );
   measure(query, limits);
   const { queryType: form, from } = query;
   const narrowed = hidden && hide(query, hidden, (generated) => parse(generated, base));
-  const columns = query.queryType === "SELECT" && isWildcard(query.variables) ? visibleIn(query.where ?? [], query.values) : [];
-  return { form, ...(columns.length > 0 && { columns }), ...(narrowed !== undefined && { narrowed }), ...(from && { from: { default: from.default.map(({ value }) => value), named: from.named.map(({ value }) => value) } }) };
+  const columns =
+    query.queryType === "SELECT" && isWildcard(query.variables)
+      ? visibleIn(query.where ?? [], query.values)
+      : [];
+  return {
+    form,
+    ...(columns.length > 0 && { columns }),
+    ...(narrowed !== undefined && { narrowed }),
+    ...(from && {
+      from: {
+        default: from.default.map(({ value }) => value),
+        named: from.named.map(({ value }) => value),
+      },
+    }),
+  };
 }
 
 /** The part of jison's errors that tells the place. */
-interface Hash { loc?: { first_line: number; first_column: number; last_line: number; last_column: number }; expected?: readonly string[] }
+interface Hash {
+  loc?: { first_line: number; first_column: number; last_line: number; last_column: number };
+  expected?: readonly string[];
+}
 
 /** The reduction of `TriplesNode PropertyList?` in a template, in the tables of sparqljs 3.7. */
 const NODE_IN_TEMPLATE = 103;
 type Parser = InstanceType<typeof sparqljs.Parser>;
-/** What jison calls at each reduction: the rule is the fifth argument, the stack of values the sixth. */
-type Reduce = (this: unknown, ...of: [string, number, number, unknown, number, unknown[], unknown]) => unknown;
+/**
+ * What jison calls at each reduction: the rule is the fifth argument, the stack of values the
+ * sixth.
+ */
+type Reduce = (
+  this: unknown,
+  ...of: [string, number, number, unknown, number, unknown[], unknown]
+) => unknown;
 
 /** A parser of its own for each query: it remembers prefixes. */
 function parserFor(base: string): Parser {
   const parser = new sparqljs.Parser({ baseIRI: base }) as Parser & { performAction: Reduce };
   const { performAction } = parser;
-  // sparqljs takes for granted that properties follow a node in brackets; in `CONSTRUCT { [ <p> ?s ] }` none do.
+  // sparqljs takes for granted that properties follow a node in brackets; in
+  // `CONSTRUCT { [ <p> ?s ] }` none do.
   parser.performAction = function (...of) {
     const [, , , , rule, values] = of;
     if (rule === NODE_IN_TEMPLATE) values[values.length - 1] ??= [];
@@ -62,10 +99,17 @@ function parse(text: string, base: string): SparqlQuery {
     if (!(error instanceof Error) || error instanceof RangeError) throw error;
     const { loc } = (error as { hash?: Hash }).hash ?? {};
     const lines = error.message.split("\n");
-    if (!loc) throw syntaxError(lines[0]!.replace(/\.$/, "").replace(/ undefined$/, ""), error.message.startsWith("Lexical error") ? lexicalPlace(lines[0]!, text) : undefined);
+    if (!loc)
+      throw syntaxError(
+        lines[0]!.replace(/\.$/, "").replace(/ undefined$/, ""),
+        error.message.startsWith("Lexical error") ? lexicalPlace(lines[0]!, text) : undefined,
+      );
     // The place is that of the last token that fitted; what does not fit follows it.
     const expected = /^Expecting (.*), got '(.*)'$/m.exec(error.message);
-    const what = expected ? `${expected[2] === "EOF" ? "it ends too early" : `${expected[2]} does not fit here`}; expected ${expected[1]!.split(", ").slice(0, 8).join(", ")}` : lines[0]!;
+    const what = expected
+      ? `${expected[2] === "EOF" ? "it ends too early" : `${expected[2]} does not fit here`}; ` +
+        `expected ${expected[1]!.split(", ").slice(0, 8).join(", ")}`
+      : lines[0]!;
     throw syntaxError(what, nextToken(text, loc.last_line, loc.last_column));
   }
 }
@@ -83,20 +127,27 @@ function nextToken(text: string, line: number, column: number): { line: number; 
 }
 
 function lexicalPlace(message: string, text: string): { line: number; column: number } {
-  return { line: Number(/line (\d+)/.exec(message)?.[1] ?? placeOf(text, text.length).line), column: 1 };
+  return {
+    line: Number(/line (\d+)/.exec(message)?.[1] ?? placeOf(text, text.length).line),
+    column: 1,
+  };
 }
 
-const isWildcard = (variables: readonly unknown[]): boolean => variables.length === 1 && (variables[0] as { termType?: string }).termType === "Wildcard";
+const isWildcard = (variables: readonly unknown[]): boolean =>
+  variables.length === 1 && (variables[0] as { termType?: string }).termType === "Wildcard";
 
 /**
- * Variables that `*` stands for, in order of appearance: those in scope at the end of the group (SPARQL 1.1, section
- * 18.2.1). What only FILTER, MINUS and EXISTS name is not.
+ * Variables that `*` stands for, in order of appearance: those in scope at the end of the group
+ * (SPARQL 1.1, section 18.2.1). What only FILTER, MINUS and EXISTS name is not.
  */
 function visibleIn(patterns: readonly Pattern[], values: readonly object[] | undefined): string[] {
   const names = new Set<string>();
   const term = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
-    const { termType, value, subject, predicate, object } = node as { termType?: string; value?: string } & Record<string, unknown>;
+    const { termType, value, subject, predicate, object } = node as {
+      termType?: string;
+      value?: string;
+    } & Record<string, unknown>;
     if (termType === "Variable") names.add(value!);
     else if (termType === "Quad") [subject, predicate, object].forEach(term);
   };
@@ -106,7 +157,8 @@ function visibleIn(patterns: readonly Pattern[], values: readonly object[] | und
   const visit = (pattern: Pattern): void => {
     switch (pattern.type) {
       case "bgp":
-        for (const { subject, predicate, object } of pattern.triples) [subject, predicate, object].forEach(term);
+        for (const { subject, predicate, object } of pattern.triples)
+          [subject, predicate, object].forEach(term);
         break;
       case "bind":
         term(pattern.variable);
@@ -115,10 +167,14 @@ function visibleIn(patterns: readonly Pattern[], values: readonly object[] | und
         rows(pattern.values);
         break;
       case "query":
-        if (isWildcard(pattern.variables)) for (const name of visibleIn(pattern.where ?? [], pattern.values)) names.add(name);
-        else for (const variable of pattern.variables) term("variable" in variable ? variable.variable : variable);
+        if (isWildcard(pattern.variables))
+          for (const name of visibleIn(pattern.where ?? [], pattern.values)) names.add(name);
+        else
+          for (const variable of pattern.variables)
+            term("variable" in variable ? variable.variable : variable);
         break;
-      case "filter": case "minus":
+      case "filter":
+      case "minus":
         break;
       default:
         if ("name" in pattern) term(pattern.name);
@@ -130,13 +186,32 @@ function visibleIn(patterns: readonly Pattern[], values: readonly object[] | und
   return [...names];
 }
 
-const PARTS = new Set(["bgp", "optional", "union", "group", "graph", "minus", "filter", "bind", "values", "query"]);
+const PARTS = new Set([
+  "bgp",
+  "optional",
+  "union",
+  "group",
+  "graph",
+  "minus",
+  "filter",
+  "bind",
+  "values",
+  "query",
+]);
 const CALLS = new Set(["operation", "functionCall", "aggregate"]);
 type Node = Readonly<Record<string, unknown>>;
 
-/** Counts what makes a query long to plan or deep to run. A stack of its own: a tree may be as deep as the query is long. */
+/**
+ * Counts what makes a query long to plan or deep to run. A stack of its own: a tree may be as deep
+ * as the query is long.
+ */
 function measure(query: Query, limits: CheckLimits): void {
-  const counts = { SPARQL_MAX_PATTERNS: 0, SPARQL_MAX_OPERATORS: 0, SPARQL_MAX_VALUES: 0, SPARQL_MAX_CLOSURES: 0 };
+  const counts = {
+    SPARQL_MAX_PATTERNS: 0,
+    SPARQL_MAX_OPERATORS: 0,
+    SPARQL_MAX_VALUES: 0,
+    SPARQL_MAX_CLOSURES: 0,
+  };
   const left: { node: unknown; closures: number }[] = [{ node: query, closures: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {
     let { closures } = next;
@@ -151,16 +226,38 @@ function measure(query: Query, limits: CheckLimits): void {
       continue;
     }
     const { type, pathType, items, triples, values, variables, group, order } = node as Node;
-    if (type === "service") throw new ServiceError("QUERY_REFUSED", "The query asks another service (SERVICE), which is not done here; ask that service yourself.");
-    if (pathType === "*" || pathType === "+") counts.SPARQL_MAX_CLOSURES = Math.max(counts.SPARQL_MAX_CLOSURES, ++closures);
-    counts.SPARQL_MAX_PATTERNS += (PARTS.has(type as string) ? 1 : 0) + lengthOf(triples) + lengthOf(items) + lengthOf(group) + lengthOf(order);
-    if (Array.isArray(variables)) counts.SPARQL_MAX_PATTERNS += variables.filter((term) => "expression" in term || (term as { termType?: string }).termType === "NamedNode").length;
+    if (type === "service")
+      throw new ServiceError(
+        "QUERY_REFUSED",
+        "The query asks another service (SERVICE), which is not done here; ask that service " +
+          "yourself.",
+      );
+    if (pathType === "*" || pathType === "+")
+      counts.SPARQL_MAX_CLOSURES = Math.max(counts.SPARQL_MAX_CLOSURES, ++closures);
+    counts.SPARQL_MAX_PATTERNS +=
+      (PARTS.has(type as string) ? 1 : 0) +
+      lengthOf(triples) +
+      lengthOf(items) +
+      lengthOf(group) +
+      lengthOf(order);
+    if (Array.isArray(variables))
+      counts.SPARQL_MAX_PATTERNS += variables.filter(
+        (term) => "expression" in term || (term as { termType?: string }).termType === "NamedNode",
+      ).length;
     if (CALLS.has(type as string)) counts.SPARQL_MAX_OPERATORS++;
-    if (Array.isArray(values)) for (const row of values) counts.SPARQL_MAX_VALUES += Math.max(1, Object.keys(row as object).length);
-    for (const [key, child] of Object.entries(node)) if (key !== "prefixes" && key !== "template") left.push({ node: child, closures });
+    if (Array.isArray(values))
+      for (const row of values)
+        counts.SPARQL_MAX_VALUES += Math.max(1, Object.keys(row as object).length);
+    for (const [key, child] of Object.entries(node))
+      if (key !== "prefixes" && key !== "template") left.push({ node: child, closures });
   }
   for (const [setting, what] of Object.entries(COUNTED) as [keyof CheckLimits, string][]) {
-    if (counts[setting] > limits[setting]) throw new ServiceError("QUERY_REFUSED", `The query has ${what} ${counts[setting]}, more than ${limits[setting]} (${setting}); ask for less at a time.`);
+    if (counts[setting] > limits[setting])
+      throw new ServiceError(
+        "QUERY_REFUSED",
+        `The query has ${what} ${counts[setting]}, more than ${limits[setting]} ` +
+          `(${setting}); ask for less at a time.`,
+      );
   }
 }
 

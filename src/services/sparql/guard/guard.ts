@@ -4,17 +4,30 @@ import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import { oneSpelling } from "../../../rdf/predicates.js";
 import type { Checked, CheckLimits } from "./check.js";
-import { type GuardData, type GuardReply, type GuardRequest, type Hidden, inTotalOrder } from "./rewrite.js";
+import {
+  type GuardData,
+  type GuardReply,
+  type GuardRequest,
+  type Hidden,
+  inTotalOrder,
+} from "./rewrite.js";
 import { plainTokens, scan, type ScanLimits, type Scanned } from "./scan.js";
 
 /** The query with at most so many rows: one more than are shown tells that there are more. */
 function boundRows({ text, limit, values }: Scanned, rows: number): string {
-  if (limit) return Number(text.slice(limit.from, limit.to)) <= rows ? text : `${text.slice(0, limit.from)}${rows}${text.slice(limit.to)}`;
+  if (limit)
+    return Number(text.slice(limit.from, limit.to)) <= rows
+      ? text
+      : `${text.slice(0, limit.from)}${rows}${text.slice(limit.to)}`;
   // On a line of its own: the last one may be a comment.
-  return values === undefined ? `${text}\nLIMIT ${rows}` : `${text.slice(0, values)}\nLIMIT ${rows}\n${text.slice(values)}`;
+  return values === undefined
+    ? `${text}\nLIMIT ${rows}`
+    : `${text.slice(0, values)}\nLIMIT ${rows}\n${text.slice(values)}`;
 }
 
-export type GuardLimits = ScanLimits & CheckLimits & Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
+export type GuardLimits = ScanLimits &
+  CheckLimits &
+  Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
 
 /** A query that may be run. */
 interface GuardedQuery extends Checked {
@@ -23,7 +36,10 @@ interface GuardedQuery extends Checked {
   bounded(rows: number): string;
 }
 
-/** Queries that passed and are remembered, and how long one may be: programs ask the same again and again. */
+/**
+ * Queries that passed and are remembered, and how long one may be: programs ask the same again and
+ * again.
+ */
 const REMEMBERED = 200;
 const LONGEST_REMEMBERED = 10_000;
 
@@ -32,13 +48,19 @@ const GENERATED: ScanLimits = { SPARQL_MAX_QUERY_BYTES: 2 ** 24, SPARQL_MAX_DEPT
 
 /** With the columns in the place of `*`: engines have their own order of them. */
 const named = ({ text, star }: Scanned, columns: readonly string[] | undefined): string =>
-  columns === undefined || star === undefined ? text : `${text.slice(0, star)}${columns.map((name) => `?${name}`).join(" ")}${text.slice(star + 1)}`;
+  columns === undefined || star === undefined
+    ? text
+    : `${text.slice(0, star)}${columns.map((name) => `?${name}`).join(" ")}${text.slice(star + 1)}`;
 
-interface Waiting { request: GuardRequest; resolve(checked: Checked): void; reject(error: Error): void }
+interface Waiting {
+  request: GuardRequest;
+  resolve(checked: Checked): void;
+  reject(error: Error): void;
+}
 
 /**
- * Stands before the query engine: a pass over the characters first, which nothing hurts, then a parser in a thread
- * of its own, started at the first query and ended when idle.
+ * Stands before the query engine: a pass over the characters first, which nothing hurts, then a
+ * parser in a thread of its own, started at the first query and ended when idle.
  */
 export class QueryGuard {
   #worker: Worker | undefined;
@@ -50,15 +72,23 @@ export class QueryGuard {
   readonly #passed = new Map<string, Checked>();
 
   /** @param hidden what no query may see of the place where it is run */
-  constructor(private readonly limits: GuardLimits, private readonly hidden?: Hidden) {}
+  constructor(
+    private readonly limits: GuardLimits,
+    private readonly hidden?: Hidden,
+  ) {}
 
   /**
    * @param base IRI that relative ones are resolved against
-   * @throws ServiceError `TOO_LARGE`, `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`, `UPDATE_REFUSED`, `SPARQL_BUSY`
+   * @throws ServiceError `TOO_LARGE`, `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`,
+   * `UPDATE_REFUSED`, `SPARQL_BUSY`
    */
   async check(query: string, base: string): Promise<GuardedQuery> {
     const scanned = scan(query, this.limits);
-    if (this.#closed) throw new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.");
+    if (this.#closed)
+      throw new ServiceError(
+        "SHUTTING_DOWN",
+        "The service is stopping; ask again when it is back.",
+      );
     const key = `${base} ${scanned.text}`;
     const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
     if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
@@ -71,7 +101,12 @@ export class QueryGuard {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const stopping = new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    const stopping = new ServiceError(
+      "SHUTTING_DOWN",
+      "The service is stopping; ask again when it is back.",
+      {},
+      { "Retry-After": "5" },
+    );
     for (const { reject } of this.#waiting.splice(0)) reject(stopping);
     await this.#end(stopping);
   }
@@ -83,7 +118,16 @@ export class QueryGuard {
   }
 
   #parsed(request: GuardRequest): Promise<Checked> {
-    if (this.#waiting.length >= this.limits.SPARQL_QUEUE) return Promise.reject(new ServiceError("SPARQL_BUSY", `More than ${this.limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); try again shortly.`, {}, { "Retry-After": "2" }));
+    if (this.#waiting.length >= this.limits.SPARQL_QUEUE)
+      return Promise.reject(
+        new ServiceError(
+          "SPARQL_BUSY",
+          `More than ${this.limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); ` +
+            "try again shortly.",
+          {},
+          { "Retry-After": "2" },
+        ),
+      );
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
       this.#next();
@@ -100,16 +144,28 @@ export class QueryGuard {
     }
     this.#running = next;
     const { SPARQL_PARSE_TIMEOUT: limit } = this.limits;
-    this.#clock = setTimeout(() => this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`), limit).unref();
+    this.#clock = setTimeout(
+      () => this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`),
+      limit,
+    ).unref();
     this.#thread().postMessage(next.request);
   }
 
   #thread(): Worker {
     if (this.#worker) return this.#worker;
-    const { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } = this.limits;
+    const { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } =
+      this.limits;
     const worker = new Worker(threadModule("src/services/sparql/guard/thread"), {
-      workerData: { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES, hidden: this.hidden } satisfies GuardData,
-      name: "sparql-guard", env: {}, resourceLimits: { maxOldGenerationSizeMb: 256, stackSizeMb: 8 },
+      workerData: {
+        SPARQL_MAX_PATTERNS,
+        SPARQL_MAX_OPERATORS,
+        SPARQL_MAX_VALUES,
+        SPARQL_MAX_CLOSURES,
+        hidden: this.hidden,
+      } satisfies GuardData,
+      name: "sparql-guard",
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 256, stackSizeMb: 8 },
     });
     const current = (act: () => void) => {
       if (worker === this.#worker) act();
@@ -125,7 +181,10 @@ export class QueryGuard {
     this.#running = undefined;
     clearTimeout(this.#clock);
     if ("checked" in reply) asked?.resolve(reply.checked);
-    else asked?.reject(new ServiceError(reply.refusal.code, reply.refusal.message, reply.refusal.extra));
+    else
+      asked?.reject(
+        new ServiceError(reply.refusal.code, reply.refusal.message, reply.refusal.extra),
+      );
     this.#next();
   }
 

@@ -16,24 +16,36 @@ type Node = Record<string, unknown>;
 type Term = { termType: string; value: string };
 type Path = { type: "path"; pathType: string; items: (Path | Term)[] };
 
-const isTerm = (node: unknown): node is Term => typeof node === "object" && node !== null && "termType" in node;
-const isFree = (node: unknown): boolean => isTerm(node) && node.termType !== "NamedNode" && node.termType !== "Literal";
+const isTerm = (node: unknown): node is Term =>
+  typeof node === "object" && node !== null && "termType" in node;
+const isFree = (node: unknown): boolean =>
+  isTerm(node) && node.termType !== "NamedNode" && node.termType !== "Literal";
 const isVariable = (node: unknown): boolean => isTerm(node) && node.termType === "Variable";
 
 /**
- * The query with the bookkeeping out of its sight: patterns that could match it are narrowed, so that what is counted
- * and joined is right too. Queries without such patterns, nearly all, stay as they were written.
+ * The query with the bookkeeping out of its sight: patterns that could match it are narrowed, so
+ * that what is counted and joined is right too. Queries without such patterns, nearly all, stay as
+ * they were written.
  * @param parse reads a query as it was read
  * @returns the narrowed query as text; `undefined` where nothing had to be done
  * @throws ServiceError `QUERY_REFUSED` for one that names the bookkeeping
  */
-export function hide(query: SparqlQuery, hidden: Hidden, parse: (text: string) => SparqlQuery): string | undefined {
+export function hide(
+  query: SparqlQuery,
+  hidden: Hidden,
+  parse: (text: string) => SparqlQuery,
+): string | undefined {
   const hiding = new Hiding(hidden);
   hiding.visit(query);
   if (!hiding.changed) return undefined;
   const text = new sparqljs.Generator().stringify(query);
   // What is run must be what was meant: the generator forgets brackets here and there.
-  if (shapeOf(parsed(text, parse)) !== shapeOf(query)) throw new ServiceError("QUERY_REFUSED", "The query is too intricate for a pattern that matches any predicate; name the predicates, or write it in parts.");
+  if (shapeOf(parsed(text, parse)) !== shapeOf(query))
+    throw new ServiceError(
+      "QUERY_REFUSED",
+      "The query is too intricate for a pattern that matches any predicate; name the " +
+        "predicates, or write it in parts.",
+    );
   return text;
 }
 
@@ -56,43 +68,63 @@ class Hiding {
   visit(node: unknown): void {
     if (typeof node !== "object" || node === null) return;
     if (isTerm(node)) {
-      if (node.termType === "NamedNode" && node.value.startsWith(this.hidden.prefix)) throw new ServiceError("QUERY_REFUSED", `IRIs that begin with ${this.hidden.prefix} are the service's own.`);
+      if (node.termType === "NamedNode" && node.value.startsWith(this.hidden.prefix))
+        throw new ServiceError(
+          "QUERY_REFUSED",
+          `IRIs that begin with ${this.hidden.prefix} are the service's own.`,
+        );
       return;
     }
     if (Array.isArray(node)) return node.forEach((item) => this.visit(item));
     const part = node as Node;
     if (part["type"] === "union") part["patterns"] = (part["patterns"] as Pattern[]).map(asGroup);
-    if (part["operator"] === "exists" || part["operator"] === "notexists") part["args"] = (part["args"] as Pattern[]).map(asGroup);
+    if (part["operator"] === "exists" || part["operator"] === "notexists")
+      part["args"] = (part["args"] as Pattern[]).map(asGroup);
     for (const [key, child] of Object.entries(part)) if (key !== "prefixes") this.visit(child);
     if (part["type"] === "path") this.#widenNegation(part as unknown as Path);
     for (const key of ["where", "patterns"]) {
       const patterns = part[key];
-      if (Array.isArray(patterns) && part["type"] !== "union") patterns.push(...this.#filtersFor(patterns as Pattern[]));
+      if (Array.isArray(patterns) && part["type"] !== "union")
+        patterns.push(...this.#filtersFor(patterns as Pattern[]));
     }
   }
 
   #filtersFor(patterns: readonly Pattern[]): Pattern[] {
     const filters = new Set<string>();
     for (const pattern of patterns) {
-      if (pattern.type === "bgp") for (const triple of pattern.triples) this.#filter(triple, filters);
-      if (pattern.type === "graph" && isVariable(pattern.name) && !pattern.patterns.some((inner) => inner.type === "bgp" && inner.triples.length > 0)) {
-        // Some engines remember graphs that hold nothing any more; some bind no name where nothing is looked up in the graph.
+      if (pattern.type === "bgp")
+        for (const triple of pattern.triples) this.#filter(triple, filters);
+      if (
+        pattern.type === "graph" &&
+        isVariable(pattern.name) &&
+        !pattern.patterns.some((inner) => inner.type === "bgp" && inner.triples.length > 0)
+      ) {
+        // Some engines remember graphs that hold nothing any more; some bind no name where nothing
+        // is looked up in the graph.
         const name = `?${pattern.name.value}`;
-        filters.add(`FILTER(!BOUND(${name}) || (${name} != <${this.hidden.graph}> && EXISTS { GRAPH ${name} { ?s ?p ?o } }))`);
+        filters.add(
+          `FILTER(!BOUND(${name}) || (${name} != <${this.hidden.graph}> && EXISTS { GRAPH ` +
+            `${name} { ?s ?p ?o } }))`,
+        );
       }
     }
     if (filters.size === 0) return [];
     this.changed = true;
-    const { where = [] } = this.#parts.parse(`SELECT * { ${[...filters].join(" ")} }`) as { where?: Pattern[] };
+    const { where = [] } = this.#parts.parse(`SELECT * { ${[...filters].join(" ")} }`) as {
+      where?: Pattern[];
+    };
     return where;
   }
 
   #filter({ subject, predicate, object }: Triple, filters: Set<string>): void {
     if (!isFree(subject) || !isFree(object)) return;
-    if (isVariable(predicate)) filters.add(`FILTER(?${(predicate as Term).value} != <${this.hidden.predicate}>)`);
+    if (isVariable(predicate))
+      filters.add(`FILTER(?${(predicate as Term).value} != <${this.hidden.predicate}>)`);
     // A path of no length goes from every node to itself, the bookkeeping's own included.
     else if (!isTerm(predicate) && mayBeEmpty(predicate as unknown as Path)) {
-      for (const end of [subject, object]) if (isVariable(end)) filters.add(`FILTER(!STRSTARTS(STR(?${(end as Term).value}), "${this.hidden.prefix}"))`);
+      for (const end of [subject, object])
+        if (isVariable(end))
+          filters.add(`FILTER(!STRSTARTS(STR(?${(end as Term).value}), "${this.hidden.prefix}"))`);
     }
   }
 
@@ -103,14 +135,34 @@ class Hiding {
     const items = isTerm(inner) || inner?.pathType === "^" ? [inner] : inner!.items;
     const inverse = items.every((item) => !isTerm(item));
     const own: Path | Term = namedNode(this.hidden.predicate);
-    path.items = [{ type: "path", pathType: "|", items: [...items, ...(inverse ? [{ type: "path", pathType: "^", items: [own] } as Path] : [own]), ...(!inverse && items.some((item) => !isTerm(item)) ? [{ type: "path", pathType: "^", items: [own] } as Path] : [])] }];
+    path.items = [
+      {
+        type: "path",
+        pathType: "|",
+        items: [
+          ...items,
+          ...(inverse ? [{ type: "path", pathType: "^", items: [own] } as Path] : [own]),
+          ...(!inverse && items.some((item) => !isTerm(item))
+            ? [{ type: "path", pathType: "^", items: [own] } as Path]
+            : []),
+        ],
+      },
+    ];
     this.changed = true;
   }
 }
 
-const namedNode = (iri: string): Term => (new sparqljs.Parser().parse(`ASK { ?s <${iri}> ?o }`) as unknown as { where: [{ triples: [{ predicate: Term }] }] }).where[0].triples[0].predicate;
+const namedNode = (iri: string): Term =>
+  (
+    new sparqljs.Parser().parse(`ASK { ?s <${iri}> ?o }`) as unknown as {
+      where: [{ triples: [{ predicate: Term }] }];
+    }
+  ).where[0].triples[0].predicate;
 
-const asGroup = (pattern: Pattern): Pattern => (pattern.type === "bgp" || pattern.type === "graph" ? { type: "group", patterns: [pattern] } : pattern);
+const asGroup = (pattern: Pattern): Pattern =>
+  pattern.type === "bgp" || pattern.type === "graph"
+    ? { type: "group", patterns: [pattern] }
+    : pattern;
 
 function mayBeEmpty(path: Path | Term): boolean {
   if (isTerm(path)) return false;
@@ -135,18 +187,36 @@ function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain);
   const { prefixes: _, base: __, ...rest } = node as Node;
   // The parser takes the braces off an arm, or an argument, of one pattern.
-  for (const key of rest["type"] === "union" ? ["patterns"] : rest["type"] === "operation" ? ["args"] : []) rest[key] = (rest[key] as Node[]).map(ungrouped);
-  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined).toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => [key, plain(value)]));
+  for (const key of rest["type"] === "union"
+    ? ["patterns"]
+    : rest["type"] === "operation"
+      ? ["args"]
+      : [])
+    rest[key] = (rest[key] as Node[]).map(ungrouped);
+  return Object.fromEntries(
+    Object.entries(rest)
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, value]) => [key, plain(value)]),
+  );
 }
 
-const ungrouped = (arm: Node): unknown => (arm["type"] === "group" && (arm["patterns"] as Pattern[]).length === 1 ? (arm["patterns"] as Pattern[])[0] : arm);
+const ungrouped = (arm: Node): unknown =>
+  arm["type"] === "group" && (arm["patterns"] as Pattern[]).length === 1
+    ? (arm["patterns"] as Pattern[])[0]
+    : arm;
 
 /** What the thread is started with. */
 export type GuardData = CheckLimits & { hidden: Hidden | undefined };
 
 /** A query for the guard's thread. */
-export interface GuardRequest { text: string; base: string }
-export type GuardReply = { checked: Checked } | { refusal: { code: ErrorCode; message: string; extra: Record<string, unknown> } };
+export interface GuardRequest {
+  text: string;
+  base: string;
+}
+export type GuardReply =
+  | { checked: Checked }
+  | { refusal: { code: ErrorCode; message: string; extra: Record<string, unknown> } };
 
 /** Functions whose values all compare with each other: their conditions stay as they are. */
 const OF_ONE_KIND = new Set(["COUNT", "STR", "LCASE", "UCASE", "STRLEN", "BOUND", "RAND"]);
@@ -154,19 +224,21 @@ const AFTER_CONDITIONS = new Set(["LIMIT", "OFFSET", "VALUES"]);
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "{": "}" };
 
 /**
- * The query with every ORDER BY made a total order. SPARQL 1.1, section 15.1, leaves open how a number compares with
- * a string, or a moment with a time zone with one without. Oxigraph compares such pairs as text and like pairs by
- * value, which contradict each other (9 < 10, "10" < "9"), and its sort ends the engine when it meets that.
- * Each condition therefore gets two before it: what kind of value it is, and the value where the kind has an
- * order of its own, else its text. Each kind is sorted as section 15.1 says, and unbound values, blank nodes, IRIs
- * and literals follow each other as it says.
+ * The query with every ORDER BY made a total order. SPARQL 1.1, section 15.1, leaves open how a
+ * number compares with a string, or a moment with a time zone with one without. Oxigraph compares
+ * such pairs as text and like pairs by value, which contradict each other (9 < 10, "10" < "9"), and
+ * its sort ends the engine when it meets that. Each condition therefore gets two before it: what
+ * kind of value it is, and the value where the kind has an order of its own, else its text. Each
+ * kind is sorted as section 15.1 says, and unbound values, blank nodes, IRIs and literals follow
+ * each other as it says.
  * @param text as {@link import("./scan.js").scan} passed it
  */
 export function inTotalOrder(text: string): string {
   if (!/\border\b/i.test(text)) return text;
   const all = [...tokens(text)];
   const textOf = ({ from, to }: Token): string => text.slice(from, to);
-  const isWord = (at: number, word: string): boolean => all[at]?.kind === "word" && textOf(all[at]).toUpperCase() === word;
+  const isWord = (at: number, word: string): boolean =>
+    all[at]?.kind === "word" && textOf(all[at]).toUpperCase() === word;
   const parts: string[] = [];
   let done = 0;
   for (let at = 0; at < all.length; at++) {
@@ -178,7 +250,12 @@ export function inTotalOrder(text: string): string {
       const expression = text.slice(first.from, all[end - 1]!.to);
       if (!isOfOneKind(expression)) {
         const direction = directed ? textOf(all[at]!) : "ASC";
-        parts.push(text.slice(done, all[at]!.from), keysOf(expression).map((key) => `${direction}(${key}) `).join(""));
+        parts.push(
+          text.slice(done, all[at]!.from),
+          keysOf(expression)
+            .map((key) => `${direction}(${key}) `)
+            .join(""),
+        );
         done = all[at]!.from;
       }
       at = end;
@@ -195,7 +272,8 @@ function conditionEnd(text: string, all: readonly Token[], begin: number): numbe
   const token = text.slice(first.from, first.to);
   if (first.kind === "name" && /^[?$]/.test(token)) return begin + 1;
   if (first.kind === "word" && AFTER_CONDITIONS.has(token.toUpperCase())) return begin;
-  // A bracketed expression, or a function (ASC and DESC look like one) and its arguments; EXISTS has a pattern.
+  // A bracketed expression, or a function (ASC and DESC look like one) and its arguments; EXISTS
+  // has a pattern.
   let at = begin;
   while (all[at] && all[at]!.kind !== "other") at++;
   const opening = text[all[at]?.from ?? text.length] ?? "";
@@ -225,12 +303,17 @@ function isOfOneKind(expression: string): boolean {
   return true;
 }
 
-/** Kind of value, and value; both fail where the condition does, which sorts first as it does without them. */
+/**
+ * Kind of value, and value; both fail where the condition does, which sorts first as it does
+ * without them.
+ */
 function keysOf(x: string): [string, string] {
-  // TZ has a value for well-formed dates and times only, and an empty one for those without a time zone.
+  // TZ has a value for well-formed dates and times only, and an empty one for those without a time
+  // zone.
   const moment = `CONCAT(IF(TZ(${x}) = "", "2", "3"), STR(DATATYPE(${x})))`;
   return [
     `IF(isNumeric(${x}), "1", IF(isLiteral(${x}), COALESCE(${moment}, "4"), "0"))`,
-    `IF(isLiteral(${x}) && !isNumeric(${x}), COALESCE(IF(STRLEN(TZ(${x})) >= 0, ${x}, ${x}), STR(${x})), ${x})`,
+    `IF(isLiteral(${x}) && !isNumeric(${x}), COALESCE(IF(STRLEN(TZ(${x})) >= 0, ${x}, ` +
+      `${x}), STR(${x})), ${x})`,
   ];
 }

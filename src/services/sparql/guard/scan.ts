@@ -1,6 +1,9 @@
 import { ServiceError } from "../../../errors.js";
 
-/** Line and column of a place in a text, both counted from 1; columns in UTF-16 units, as editors count them. */
+/**
+ * Line and column of a place in a text, both counted from 1; columns in UTF-16 units, as editors
+ * count them.
+ */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { line: before.length, column: before.at(-1)!.length + 1 };
@@ -9,10 +12,17 @@ export function placeOf(text: string, offset: number): { line: number; column: n
 /** `QUERY_SYNTAX` with the place, in the sentence and as members. */
 export function syntaxError(what: string, place?: { line: number; column: number }): ServiceError {
   if (!place) return new ServiceError("QUERY_SYNTAX", `The query is malformed: ${what}.`);
-  return new ServiceError("QUERY_SYNTAX", `The query is malformed at line ${place.line}, column ${place.column}: ${what}.`, { ...place });
+  return new ServiceError(
+    "QUERY_SYNTAX",
+    `The query is malformed at line ${place.line}, column ${place.column}: ${what}.`,
+    { ...place },
+  );
 }
 
-export interface ScanLimits { SPARQL_MAX_QUERY_BYTES: number; SPARQL_MAX_DEPTH: number }
+export interface ScanLimits {
+  SPARQL_MAX_QUERY_BYTES: number;
+  SPARQL_MAX_DEPTH: number;
+}
 
 /** A query that is small and flat enough for a parser. */
 export interface Scanned {
@@ -30,24 +40,43 @@ export interface Scanned {
 // eslint-disable-next-line no-control-regex
 const IRI = /<[^<>"{}|^`\u0000-\u0020]*>/y;
 const WORD = /[\p{L}_][\p{L}\p{N}_\u00b7.-]*/uy;
-/** A name with a prefix, a variable, a language tag, a blank node: no keyword, whatever it spells. */
-const NAME = /(?:[?$]|@|[\p{L}][\p{L}\p{N}_.-]*:|_?:)(?:[\p{L}\p{N}_\u00b7:.-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%])*/uy;
+/**
+ * A name with a prefix, a variable, a language tag, a blank node: no keyword, whatever it spells.
+ */
+const NAME =
+  /(?:[?$]|@|[\p{L}][\p{L}\p{N}_.-]*:|_?:)(?:[\p{L}\p{N}_\u00b7:.-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%])*/uy;
 const INTEGER = /\d+/y;
 const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})/y;
 const ANY_ESCAPE = new RegExp(ESCAPE.source, "g");
 const OPENING: Readonly<Record<string, string>> = { "{": "}", "(": ")", "[": "]" };
 const CLOSING = new Set(Object.values(OPENING));
-const UPDATES = new Set(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"]);
+const UPDATES = new Set([
+  "INSERT",
+  "DELETE",
+  "LOAD",
+  "CLEAR",
+  "DROP",
+  "CREATE",
+  "ADD",
+  "MOVE",
+  "COPY",
+  "WITH",
+]);
 const AFTER_SELECT = new Set(["SELECT", "DISTINCT", "REDUCED"]);
 const QUERIES = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
 
 /**
- * Looks over a query in one pass, knowing no more of SPARQL than comments, strings, IRIs, names and brackets:
- * safe for any input, and what it passes is safe for a parser that recurses.
- * @throws ServiceError `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`, `UPDATE_REFUSED`, `TOO_LARGE`
+ * Looks over a query in one pass, knowing no more of SPARQL than comments, strings, IRIs, names and
+ * brackets: safe for any input, and what it passes is safe for a parser that recurses.
+ * @throws ServiceError `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`, `UPDATE_REFUSED`,
+ * `TOO_LARGE`
  */
 export function scan(query: string, limits: ScanLimits): Scanned {
-  if (Buffer.byteLength(query) > limits.SPARQL_MAX_QUERY_BYTES) throw new ServiceError("TOO_LARGE", `The query is longer than ${limits.SPARQL_MAX_QUERY_BYTES} bytes (SPARQL_MAX_QUERY_BYTES).`);
+  if (Buffer.byteLength(query) > limits.SPARQL_MAX_QUERY_BYTES)
+    throw new ServiceError(
+      "TOO_LARGE",
+      `The query is longer than ${limits.SPARQL_MAX_QUERY_BYTES} bytes (SPARQL_MAX_QUERY_BYTES).`,
+    );
   if (!query.isWellFormed()) throw syntaxError("a lone surrogate, which no text can hold");
   const nul = query.indexOf("\0");
   if (nul >= 0) throw syntaxError("a NUL character", placeOf(query, nul));
@@ -65,14 +94,31 @@ export function scan(query: string, limits: ScanLimits): Scanned {
     }
     if (character in OPENING) {
       open.push(OPENING[character]!);
-      if (open.length > limits.SPARQL_MAX_DEPTH) throw new ServiceError("QUERY_REFUSED", `The query nests deeper than ${limits.SPARQL_MAX_DEPTH} brackets (SPARQL_MAX_DEPTH); write it flatter.`, placeOf(text, at));
+      if (open.length > limits.SPARQL_MAX_DEPTH)
+        throw new ServiceError(
+          "QUERY_REFUSED",
+          `The query nests deeper than ${limits.SPARQL_MAX_DEPTH} brackets ` +
+            "(SPARQL_MAX_DEPTH); write it flatter.",
+          placeOf(text, at),
+        );
     } else if (CLOSING.has(character) && open.pop() !== character) {
       throw syntaxError(`a ${character} that closes nothing`, placeOf(text, at));
     }
     const name = match(NAME, text, at);
     const word = name === undefined ? match(WORD, text, at)?.toUpperCase() : undefined;
-    if (word === "SERVICE") throw new ServiceError("QUERY_REFUSED", "The query asks another service (SERVICE), which is not done here; ask that service yourself.", placeOf(text, at));
-    if (!begun && word !== undefined && UPDATES.has(word)) throw new ServiceError("UPDATE_REFUSED", `${word} is an update; /sparql answers queries only. Records are changed through REST and GraphQL.`);
+    if (word === "SERVICE")
+      throw new ServiceError(
+        "QUERY_REFUSED",
+        "The query asks another service (SERVICE), which is not done here; ask that service " +
+          "yourself.",
+        placeOf(text, at),
+      );
+    if (!begun && word !== undefined && UPDATES.has(word))
+      throw new ServiceError(
+        "UPDATE_REFUSED",
+        `${word} is an update; /sparql answers queries only. Records are changed through ` +
+          "REST and GraphQL.",
+      );
     if (word !== undefined && QUERIES.has(word)) begun = true;
     if (open.length === 0 && word === "VALUES") found.values = at;
     const number = open.length === 0 && before === "LIMIT" ? match(INTEGER, text, at) : undefined;
@@ -82,7 +128,8 @@ export function scan(query: string, limits: ScanLimits): Scanned {
     at += (name ?? word ?? number ?? character).length;
   }
   if (!begun) throw syntaxError("it has no SELECT, ASK, CONSTRUCT or DESCRIBE");
-  if (open.length > 0) throw syntaxError(`it ends before ${open.at(-1)}`, placeOf(text, text.length));
+  if (open.length > 0)
+    throw syntaxError(`it ends before ${open.at(-1)}`, placeOf(text, text.length));
   return found;
 }
 
@@ -94,7 +141,8 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
 /** The end of the space, comment, IRI or string that begins here; the same place when none does. */
 function skip(text: string, at: number): number {
   const character = text[at]!;
-  if (character === " " || character === "\n" || character === "\r" || character === "\t") return at + 1;
+  if (character === " " || character === "\n" || character === "\r" || character === "\t")
+    return at + 1;
   if (character === "#") {
     while (at < text.length && text[at] !== "\n" && text[at] !== "\r") at++;
     return at;
@@ -122,8 +170,8 @@ const IN_NAME = /^[\p{L}\p{N}\p{M}_:.\u00b7-]$/u;
 const IN_IRI = /^[^<>"{}|^`\\\u0000-\u0020]$/u;
 
 /**
- * Reads codepoint escapes (SPARQL 1.1, section 19.2) in names, keywords and IRIs, where engines do not: what is
- * looked over is what is run. Strings are left as they are; every engine reads those.
+ * Reads codepoint escapes (SPARQL 1.1, section 19.2) in names, keywords and IRIs, where engines do
+ * not: what is looked over is what is run. Strings are left as they are; every engine reads those.
  */
 function withoutEscapes(query: string): string {
   if (!query.includes("\\")) return query;
@@ -132,12 +180,17 @@ function withoutEscapes(query: string): string {
     const iri = query[at] === "<" ? match(IRI, query, at) : undefined;
     const end = iri === undefined ? skip(query, at) : at + iri.length;
     if (iri !== undefined) {
-      parts.push(iri.includes("\\") ? iri.replaceAll(ANY_ESCAPE, (escape) => read(escape, IN_IRI, query, at)) : iri);
+      parts.push(
+        iri.includes("\\")
+          ? iri.replaceAll(ANY_ESCAPE, (escape) => read(escape, IN_IRI, query, at))
+          : iri,
+      );
     } else if (end > at) {
       parts.push(query.slice(at, end));
     } else if (query[at] === "\\") {
       const escape = match(ESCAPE, query, at);
-      // Another escape is one of a local name: it is two characters, the second no token of its own.
+      // Another escape is one of a local name: it is two characters, the second no token of its
+      // own.
       parts.push(escape === undefined ? query.slice(at, at + 2) : read(escape, IN_NAME, query, at));
       at += escape?.length ?? 2;
       continue;
@@ -150,9 +203,16 @@ function withoutEscapes(query: string): string {
 }
 
 /** A token of a query, as far as it is told apart here; other tokens are one character long. */
-export interface Token { kind: "iri" | "name" | "word" | "other"; from: number; to: number }
+export interface Token {
+  kind: "iri" | "name" | "word" | "other";
+  from: number;
+  to: number;
+}
 
-/** The tokens of a query, without space, comments and strings. @param text as {@link scan} passed it */
+/**
+ * The tokens of a query, without space, comments and strings.
+ * @param text as {@link scan} passed it
+ */
 export function* tokens(text: string): Generator<Token> {
   for (let at = 0; at < text.length;) {
     const iri = text[at] === "<" ? match(IRI, text, at) : undefined;
@@ -164,14 +224,26 @@ export function* tokens(text: string): Generator<Token> {
     const name = iri === undefined ? match(NAME, text, at) : undefined;
     const word = iri === undefined && name === undefined ? match(WORD, text, at) : undefined;
     const to = at + (iri ?? name ?? word ?? text[at]!).length;
-    yield { kind: iri !== undefined ? "iri" : name !== undefined ? "name" : word !== undefined ? "word" : "other", from: at, to };
+    yield {
+      kind:
+        iri !== undefined
+          ? "iri"
+          : name !== undefined
+            ? "name"
+            : word !== undefined
+              ? "word"
+              : "other",
+      from: at,
+      to,
+    };
     at = to;
   }
 }
 
 /**
- * The query with each IRI as `map` gives it, and booleans in lower case: keywords have any case (SPARQL 1.1, section
- * 19.8, note 1), and the engine knows these in one only. Strings, comments and names stay.
+ * The query with each IRI as `map` gives it, and booleans in lower case: keywords have any case
+ * (SPARQL 1.1, section 19.8, note 1), and the engine knows these in one only. Strings, comments and
+ * names stay.
  * @param text as {@link scan} passed it
  */
 export function plainTokens(text: string, map: (iri: string) => string): string {
@@ -180,7 +252,12 @@ export function plainTokens(text: string, map: (iri: string) => string): string 
   for (const { kind, from, to } of tokens(text)) {
     if (kind !== "iri" && kind !== "word") continue;
     const token = text.slice(from, to);
-    const plain = kind === "iri" ? `<${map(token.slice(1, -1))}>` : /^(?:true|false)$/i.test(token) ? token.toLowerCase() : token;
+    const plain =
+      kind === "iri"
+        ? `<${map(token.slice(1, -1))}>`
+        : /^(?:true|false)$/i.test(token)
+          ? token.toLowerCase()
+          : token;
     if (plain === token) continue;
     parts.push(text.slice(done, from), plain);
     done = to;
@@ -190,7 +267,12 @@ export function plainTokens(text: string, map: (iri: string) => string): string 
 
 function read(escape: string, allowed: RegExp, query: string, at: number): string {
   const code = Number.parseInt(escape.slice(2), 16);
-  const character = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : "";
-  if (!allowed.test(character)) throw syntaxError(`the escape ${escape} stands for a character that may not be there`, placeOf(query, at));
+  const character =
+    code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : "";
+  if (!allowed.test(character))
+    throw syntaxError(
+      `the escape ${escape} stands for a character that may not be there`,
+      placeOf(query, at),
+    );
   return character;
 }

@@ -1,4 +1,7 @@
-/** Parses queries of strangers, one at a time: what takes too long, or breaks the parser, costs this thread only. */
+/**
+ * Parses queries of strangers, one at a time: what takes too long, or breaks the parser, costs this
+ * thread only.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { check } from "./check.js";

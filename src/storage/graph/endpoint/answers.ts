@@ -1,19 +1,28 @@
 import type { OpenAnswer, Row } from "../port.js";
 
 /**
- * Where rows begin and end in results that come in parts, byte by byte: marks are ASCII, which no other character's
- * bytes can be taken for.
+ * Where rows begin and end in results that come in parts, byte by byte: marks are ASCII, which no
+ * other character's bytes can be taken for.
  */
 interface RowScanner {
   /**
    * @param onEnd offset after a row; false ends the scan
-   * @param onBegin offset at which a row of JSON begins, and in the other forms the first one; negative: in an earlier part
+   * @param onBegin offset at which a row of JSON begins, and in the other forms the first one;
+   * negative: in an earlier part
    */
   scan(part: Uint8Array, onEnd: (end: number) => boolean, onBegin?: (begin: number) => void): void;
 }
 
 const code = (character: string): number => character.codePointAt(0)!;
-const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = ["{", "}", "[", "]", '"', "\\", "\n"].map(code) as [number, number, number, number, number, number, number];
+const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = [
+  "{",
+  "}",
+  "[",
+  "]",
+  '"',
+  "\\",
+  "\n",
+].map(code) as [number, number, number, number, number, number, number];
 /** Depth at which `results.bindings` is; a list of `head` at that depth holds no objects. */
 const BINDINGS = 3;
 
@@ -22,7 +31,11 @@ class JsonScanner implements RowScanner {
   #quoted = false;
   #escaped = false;
 
-  scan(part: Uint8Array, onEnd: (end: number) => boolean, onBegin: (begin: number) => void = () => {}): void {
+  scan(
+    part: Uint8Array,
+    onEnd: (end: number) => boolean,
+    onBegin: (begin: number) => void = () => {},
+  ): void {
     for (let at = 0; at < part.length; at++) {
       const byte = part[at]!;
       if (this.#quoted) {
@@ -40,16 +53,27 @@ class JsonScanner implements RowScanner {
   }
 }
 
-const [BEGINNING, ENDING] = ["<result>", "</result>"].map((mark) => new TextEncoder().encode(mark)) as [Uint8Array, Uint8Array];
+const [BEGINNING, ENDING] = ["<result>", "</result>"].map((mark) =>
+  new TextEncoder().encode(mark),
+) as [Uint8Array, Uint8Array];
 
 /** Within a value `<` is escaped. */
 class XmlScanner implements RowScanner {
   #mark = BEGINNING;
   #matched = 0;
 
-  scan(part: Uint8Array, onEnd: (end: number) => boolean, onBegin: (begin: number) => void = () => {}): void {
+  scan(
+    part: Uint8Array,
+    onEnd: (end: number) => boolean,
+    onBegin: (begin: number) => void = () => {},
+  ): void {
     for (let at = 0; at < part.length; at++) {
-      this.#matched = part[at] === this.#mark[this.#matched] ? this.#matched + 1 : part[at] === this.#mark[0] ? 1 : 0;
+      this.#matched =
+        part[at] === this.#mark[this.#matched]
+          ? this.#matched + 1
+          : part[at] === this.#mark[0]
+            ? 1
+            : 0;
       if (this.#matched < this.#mark.length) continue;
       this.#matched = 0;
       if (this.#mark === BEGINNING) onBegin(at + 1 - BEGINNING.length);
@@ -64,9 +88,16 @@ class LineScanner implements RowScanner {
   #quoted = false;
 
   /** @param heads lines before the first row */
-  constructor(private heads: number, private readonly quotes: boolean) {}
+  constructor(
+    private heads: number,
+    private readonly quotes: boolean,
+  ) {}
 
-  scan(part: Uint8Array, onEnd: (end: number) => boolean, onBegin: (begin: number) => void = () => {}): void {
+  scan(
+    part: Uint8Array,
+    onEnd: (end: number) => boolean,
+    onBegin: (begin: number) => void = () => {},
+  ): void {
     for (let at = 0; at < part.length; at++) {
       const byte = part[at];
       if (this.quotes && byte === QUOTE) this.#quoted = !this.#quoted;
@@ -90,10 +121,15 @@ function rowScanner(format: "json" | "xml" | "csv" | "tsv" | "nt"): RowScanner {
 const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results></sparql>" };
 
 /**
- * Reads an answer no further than its limits. The cut is between rows, so what is left is a whole document. Answers
- * of ASK, which have no rows, stay as they are.
+ * Reads an answer no further than its limits. The cut is between rows, so what is left is a whole
+ * document. Answers of ASK, which have no rows, stay as they are.
  */
-export async function cutAnswer(parts: AsyncIterable<Uint8Array>, format: "json" | "xml" | "csv" | "tsv" | "nt", maxRows: number, maxBytes: number): Promise<{ bytes: Uint8Array } & Pick<OpenAnswer, "truncated">> {
+export async function cutAnswer(
+  parts: AsyncIterable<Uint8Array>,
+  format: "json" | "xml" | "csv" | "tsv" | "nt",
+  maxRows: number,
+  maxBytes: number,
+): Promise<{ bytes: Uint8Array } & Pick<OpenAnswer, "truncated">> {
   const scanner = rowScanner(format);
   const tail = Buffer.from(TAILS[format] ?? "");
   const kept: Uint8Array[] = [];
@@ -103,40 +139,59 @@ export async function cutAnswer(parts: AsyncIterable<Uint8Array>, format: "json"
   let end = 0;
   let truncated: OpenAnswer["truncated"] = null;
   for await (const part of parts) {
-    scanner.scan(part, (at) => {
-      if (++rows > maxRows) truncated = "SPARQL_MAX_ROWS";
-      else if (before + at + tail.length > maxBytes) truncated = "SPARQL_MAX_BYTES";
-      else end = before + at;
-      return truncated === null;
-    }, (at) => {
-      // Nothing of the first row, should it be too long.
-      if (rows === 0) end = before + at;
-    });
+    scanner.scan(
+      part,
+      (at) => {
+        if (++rows > maxRows) truncated = "SPARQL_MAX_ROWS";
+        else if (before + at + tail.length > maxBytes) truncated = "SPARQL_MAX_BYTES";
+        else end = before + at;
+        return truncated === null;
+      },
+      (at) => {
+        // Nothing of the first row, should it be too long.
+        if (rows === 0) end = before + at;
+      },
+    );
     kept.push(part);
     before += part.length;
     if (!truncated && before > maxBytes) truncated = "SPARQL_MAX_BYTES";
     if (truncated) break;
   }
   const bytes = Buffer.concat(kept);
-  return truncated ? { bytes: Buffer.concat([bytes.subarray(0, end), tail]), truncated } : { bytes, truncated };
+  return truncated
+    ? { bytes: Buffer.concat([bytes.subarray(0, end), tail]), truncated }
+    : { bytes, truncated };
 }
 
-/** Rows of SPARQL 1.1 JSON results as they come, in lots: never more of an answer in memory than a part of it. */
-export async function* jsonRows(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Row[], void, undefined> {
+/**
+ * Rows of SPARQL 1.1 JSON results as they come, in lots: never more of an answer in memory than a
+ * part of it.
+ */
+export async function* jsonRows(
+  parts: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Row[], void, undefined> {
   const scanner = rowScanner("json");
   let open: Uint8Array[] | undefined;
   for await (const part of parts) {
     const rows: Row[] = [];
     let begun = 0;
-    scanner.scan(part, (end) => {
-      rows.push(JSON.parse(Buffer.concat([...(open ?? []), part.subarray(begun, end)]).toString("utf8")) as Row);
-      open = undefined;
-      begun = -1;
-      return true;
-    }, (begin) => {
-      open = [];
-      begun = begin;
-    });
+    scanner.scan(
+      part,
+      (end) => {
+        rows.push(
+          JSON.parse(
+            Buffer.concat([...(open ?? []), part.subarray(begun, end)]).toString("utf8"),
+          ) as Row,
+        );
+        open = undefined;
+        begun = -1;
+        return true;
+      },
+      (begin) => {
+        open = [];
+        begun = begin;
+      },
+    );
     open?.push(part.subarray(Math.max(begun, 0)));
     if (rows.length > 0) yield rows;
   }

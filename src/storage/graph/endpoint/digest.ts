@@ -12,16 +12,32 @@ type ScratchQuestion =
   /** Whole graphs of N-Quads for the digest that `digest` asks for. */
   | { op: "add"; nquads: string }
   | { op: "digest" };
-export interface ScratchReply { id: number; error?: string; text?: string; digest?: string; quads?: number; leftOut?: number }
+export interface ScratchReply {
+  id: number;
+  error?: string;
+  text?: string;
+  digest?: string;
+  quads?: number;
+  leftOut?: number;
+}
 
-/** The scratch thread from outside: started when it is asked, ended when nobody has asked for a while. */
+/**
+ * The scratch thread from outside: started when it is asked, ended when nobody has asked for a
+ * while.
+ */
 export class Scratch {
   #worker: Worker | undefined;
   #clock: NodeJS.Timeout | undefined;
   #lastId = 0;
-  readonly #asked = new Map<number, { resolve(reply: ScratchReply): void; reject(error: Error): void }>();
+  readonly #asked = new Map<
+    number,
+    { resolve(reply: ScratchReply): void; reject(error: Error): void }
+  >();
 
-  /** @param idle ms after which the thread is ended, and what was added with it; `null`: it stays until it is closed */
+  /**
+   * @param idle ms after which the thread is ended, and what was added with it; `null`: it stays
+   * until it is closed
+   */
   constructor(private readonly idle: number | null) {}
 
   /** @throws ServiceError `QUERY_MEMORY` when the thread cannot hold it; Error with what it said */
@@ -43,13 +59,17 @@ export class Scratch {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadModule("src/storage/graph/endpoint/scratch-thread"), { name: "graph-scratch", env: {} });
+    const worker = new Worker(threadModule("src/storage/graph/endpoint/scratch-thread"), {
+      name: "graph-scratch",
+      env: {},
+    });
     worker.on("message", (reply: ScratchReply) => {
       const asked = this.#asked.get(reply.id);
       this.#asked.delete(reply.id);
       if (reply.error === undefined) asked?.resolve(reply);
       else asked?.reject(new Error(reply.error));
-      if (this.#asked.size === 0 && this.idle !== null && this.#worker === worker) this.#clock = setTimeout(() => void this.close(), this.idle).unref();
+      if (this.#asked.size === 0 && this.idle !== null && this.#worker === worker)
+        this.#clock = setTimeout(() => void this.close(), this.idle).unref();
     });
     worker.on("error", () => {});
     worker.once("exit", () => {
@@ -61,7 +81,14 @@ export class Scratch {
 
   #lost(): void {
     this.#worker = undefined;
-    for (const { reject } of this.#asked.values()) reject(new ServiceError("QUERY_MEMORY", "The graph is more than can be written in this form; ask for less, or for application/n-triples."));
+    for (const { reject } of this.#asked.values())
+      reject(
+        new ServiceError(
+          "QUERY_MEMORY",
+          "The graph is more than can be written in this form; ask for less, or for " +
+            "application/n-triples.",
+        ),
+      );
     this.#asked.clear();
   }
 }
@@ -74,10 +101,13 @@ const LARGEST_LOT = 500_000;
 const PATIENCE = 3_600_000;
 
 /**
- * Digest of all graphs of an endpoint, read in one stream. Servers rewrite literals, each in its own way: both sides
- * are digested as the engine in the house writes them.
+ * Digest of all graphs of an endpoint, read in one stream. Servers rewrite literals, each in its
+ * own way: both sides are digested as the engine in the house writes them.
  */
-export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>): Promise<GraphDigest> {
+export async function digestEndpoint(
+  http: SparqlHttp,
+  asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>,
+): Promise<GraphDigest> {
   // However long the endpoint takes for a lot: those before it are in the thread.
   const scratch = new Scratch(null);
   try {
@@ -91,9 +121,12 @@ export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Prom
         adding.catch(() => {});
         lines = [];
       };
-      for await (const rows of jsonRows(http.query(QUADS, { accept: "application/sparql-results+json", timeout: PATIENCE }))) {
+      for await (const rows of jsonRows(
+        http.query(QUADS, { accept: "application/sparql-results+json", timeout: PATIENCE }),
+      )) {
         for (const row of rows) {
-          if ((row.g!.value !== graph && lines.length >= LOT) || lines.length >= LARGEST_LOT) await flush();
+          if ((row.g!.value !== graph && lines.length >= LOT) || lines.length >= LARGEST_LOT)
+            await flush();
           graph = row.g!.value;
           lines.push(lineOf(row));
         }
@@ -108,9 +141,15 @@ export async function digestEndpoint(http: SparqlHttp, asOf: <T>(ask: () => Prom
   }
 }
 
-const lineOf = ({ g, s, p, o }: Row): string => `${termOf(s!)} ${termOf(p!)} ${termOf(o!)} ${termOf(g!)} .\n`;
+const lineOf = ({ g, s, p, o }: Row): string =>
+  `${termOf(s!)} ${termOf(p!)} ${termOf(o!)} ${termOf(g!)} .\n`;
 
-const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  "\\": "\\\\",
+  "\n": "\\n",
+  "\r": "\\r",
+};
 
 function termOf(term: Term): string {
   if (term.type === "uri") return `<${term.value}>`;

@@ -1,11 +1,24 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
 import type { PoolLoads } from "../../pool-load.js";
-import { type GraphDigest, type IndexState, type QueryEngine, type QueryOptions, type Row, silent } from "../port.js";
+import {
+  type GraphDigest,
+  type IndexState,
+  type QueryEngine,
+  type QueryOptions,
+  type Row,
+  silent,
+} from "../port.js";
 import { Arrivals } from "../waiting.js";
 import { digestEndpoint } from "./digest.js";
 import { away, EndpointRefusal, SparqlHttp } from "./http-client.js";
-import { DEFAULTS, type EndpointOptions, type Position, samePosition, type WholeOptions } from "./options.js";
+import {
+  DEFAULTS,
+  type EndpointOptions,
+  type Position,
+  samePosition,
+  type WholeOptions,
+} from "./options.js";
 import { Projection } from "./projector/projection.js";
 import { rebuildUpdate } from "./projector/updates.js";
 import { Watch } from "./watch.js";
@@ -30,7 +43,9 @@ export class EndpointEngine implements QueryEngine {
   constructor(options: EndpointOptions) {
     this.#options = { ...DEFAULTS, log: silent, ...options };
     this.#http = new SparqlHttp(options, this.#options.pool);
-    this.#arrivals = new Arrivals(() => (this.#watch.error && !this.#closed ? { state: "loading", sequence: 0 } : this.state()));
+    this.#arrivals = new Arrivals(() =>
+      this.#watch.error && !this.#closed ? { state: "loading", sequence: 0 } : this.state(),
+    );
     this.#watch = new Watch(this.#http, this.#options.queryTimeout, () => this.#seen());
     this.#projection = new Projection(this.#options, this.#watch);
   }
@@ -45,30 +60,46 @@ export class EndpointEngine implements QueryEngine {
     return { sparql: this.#http.load() };
   }
 
-  async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {
+  async select(
+    query: string,
+    options: QueryOptions = {},
+  ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "application/sparql-results+json", options);
-    return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };
+    return {
+      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
+      sequence,
+    };
   }
 
-  async table(query: string, options: QueryOptions = {}): Promise<{ tsv: string; sequence: number }> {
+  async table(
+    query: string,
+    options: QueryOptions = {},
+  ): Promise<{ tsv: string; sequence: number }> {
     const { text: tsv, sequence } = await this.text(query, "text/tab-separated-values", options);
     return { tsv, sequence };
   }
 
   /** Any query, answered as text of a media type. */
-  async text(query: string, accept: string, { timeout = this.#options.queryTimeout }: QueryOptions = {}): Promise<{ text: string; sequence: number }> {
+  async text(
+    query: string,
+    accept: string,
+    { timeout = this.#options.queryTimeout }: QueryOptions = {},
+  ): Promise<{ text: string; sequence: number }> {
     try {
-      const { value: text, sequence } = await this.asOf(() => this.#http.text(query, { accept, timeout }));
+      const { value: text, sequence } = await this.asOf(() =>
+        this.#http.text(query, { accept, timeout }),
+      );
       return { text, sequence };
     } catch (error) {
-      if (error instanceof EndpointRefusal) throw new ServiceError("BAD_REQUEST", `The query was refused: ${error.message}`);
+      if (error instanceof EndpointRefusal)
+        throw new ServiceError("BAD_REQUEST", `The query was refused: ${error.message}`);
       throw error;
     }
   }
 
   /**
-   * Asks the endpoint and says as of when it answered: where it stands the same before and after. While commits come
-   * faster than answers, it is the commit that the answer holds for certain.
+   * Asks the endpoint and says as of when it answered: where it stands the same before and after.
+   * While commits come faster than answers, it is the commit that the answer holds for certain.
    * @param most times it is asked at the most
    */
   async asOf<T>(ask: () => Promise<T>, most = TRIES): Promise<{ value: T; sequence: number }> {
@@ -78,7 +109,8 @@ export class EndpointEngine implements QueryEngine {
       await this.#watch.look();
       this.#mayBeRead();
       const after = this.#watch.position!;
-      if ((before.part === 0 && samePosition(before, after)) || tries >= most) return { value, sequence: Math.min(before.sequence, after.sequence) };
+      if ((before.part === 0 && samePosition(before, after)) || tries >= most)
+        return { value, sequence: Math.min(before.sequence, after.sequence) };
     }
   }
 
@@ -97,7 +129,8 @@ export class EndpointEngine implements QueryEngine {
     const arrived = this.#arrivals.wait(sequence, wait, () => this.#unavailable());
     let waiting = true;
     void (async () => {
-      // On the node that projects it is known at once; elsewhere it is looked for, once for all who wait.
+      // On the node that projects it is known at once; elsewhere it is looked for, once for all who
+      // wait.
       while (waiting && !this.#closed) {
         await this.#watch.look();
         await pause(STEP);
@@ -122,7 +155,10 @@ export class EndpointEngine implements QueryEngine {
     if (this.#watch.error) throw this.#watch.error;
   }
 
-  /** Empties the endpoint, whatever it holds, and fills it from the truth; resolves when that has begun. */
+  /**
+   * Empties the endpoint, whatever it holds, and fills it from the truth; resolves when that has
+   * begun.
+   */
   async rebuild(): Promise<void> {
     const truth = await this.#options.truth();
     await this.#http.update(rebuildUpdate(truth), { timeout: this.#options.timeout });
@@ -145,7 +181,11 @@ export class EndpointEngine implements QueryEngine {
   #seen(): void {
     const { error } = this.#watch;
     if (error?.message !== this.#told) {
-      if (error) this.#options.log.error({ reason: error.message }, "the SPARQL endpoint cannot be used; records are served without it");
+      if (error)
+        this.#options.log.error(
+          { reason: error.message },
+          "the SPARQL endpoint cannot be used; records are served without it",
+        );
       else this.#options.log.info({}, "the SPARQL endpoint answers");
       this.#told = error?.message;
     }
@@ -158,10 +198,13 @@ export class EndpointEngine implements QueryEngine {
     if (!this.#closed) this.#clock = setTimeout(() => void this.#look(), FRESH / 2).unref();
   }
 
-  /** Where the endpoint stands, once it may be read and, if that is soon, no commit is half there. */
+  /**
+   * Where the endpoint stands, once it may be read and, if that is soon, no commit is half there.
+   */
   async #readable(): Promise<Position> {
     const until = performance.now() + this.#options.indexWait;
-    if (this.#watch.age > FRESH || this.#watch.error || !this.#watch.filled) await this.#watch.look();
+    if (this.#watch.age > FRESH || this.#watch.error || !this.#watch.filled)
+      await this.#watch.look();
     this.#mayBeRead();
     while (this.#watch.position!.part > 0 && performance.now() < until) {
       await pause(STEP);
@@ -180,8 +223,19 @@ export class EndpointEngine implements QueryEngine {
     if (this.#watch.error) return this.#watch.error;
     if (this.#watch.filled) return away("it is behind");
     const { done, total } = this.#projection.progress;
-    return new ServiceError("INDEX_LOADING", `The SPARQL endpoint is being filled (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
+    return new ServiceError(
+      "INDEX_LOADING",
+      `The SPARQL endpoint is being filled (${done} of ${total} records); try again shortly.`,
+      { done, total },
+      { "Retry-After": "2" },
+    );
   }
 }
 
-const stopping = (): ServiceError => new ServiceError("SHUTTING_DOWN", "The graph index is stopping; ask again when the service is back.", {}, { "Retry-After": "5" });
+const stopping = (): ServiceError =>
+  new ServiceError(
+    "SHUTTING_DOWN",
+    "The graph index is stopping; ask again when the service is back.",
+    {},
+    { "Retry-After": "5" },
+  );

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { ServiceError } from "../../../errors.js";
 import type { PoolLoad } from "../../pool-load.js";
@@ -6,7 +11,10 @@ import type { EndpointAddress } from "./options.js";
 
 /** The endpoint has read a request and refuses it: sent again it would be refused again. */
 export class EndpointRefusal extends Error {
-  constructor(readonly status: number, message: string) {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
     super(message);
     this.name = "EndpointRefusal";
   }
@@ -15,10 +23,22 @@ export class EndpointRefusal extends Error {
 const AGAIN = { "Retry-After": "5" };
 
 /** @param reason for the log's reader and the caller alike: it names settings, no hosts */
-export const away = (reason: string): ServiceError => new ServiceError("STORE_UNAVAILABLE", `The SPARQL endpoint cannot be used: ${reason}. Records, lists and writes go on; try again later.`, {}, AGAIN);
+export const away = (reason: string): ServiceError =>
+  new ServiceError(
+    "STORE_UNAVAILABLE",
+    `The SPARQL endpoint cannot be used: ${reason}. Records, lists and writes go on; try ` +
+      "again later.",
+    {},
+    AGAIN,
+  );
 
 const late = (timeout: number, setting = "QUERY_TIMEOUT"): ServiceError =>
-  new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${timeout} ms (${setting}) and was ended; ask for less at a time.`, {}, { "Retry-After": "1" });
+  new ServiceError(
+    "QUERY_TIMEOUT",
+    `The query ran longer than ${timeout} ms (${setting}) and was ended; ask for less at a time.`,
+    {},
+    { "Retry-After": "1" },
+  );
 
 /** Limits of the endpoint's own, in its own words. */
 const TIMED_OUT = /time[d -]{0,2}out|time limit|cancelled/i;
@@ -29,10 +49,22 @@ const TIMED_OUT = /time[d -]{0,2}out|time limit|cancelled/i;
  */
 function refusalOf(status: number, body: string): Error {
   const words = body.replaceAll(/\s+/g, " ").trim().slice(0, 300);
-  if (status === 401 || status === 403) return away(`it answers ${status}; see SPARQL_USER and SPARQL_PASSWORD`);
-  if (status === 404 || status === 405) return away(`it answers ${status}; see SPARQL_QUERY_URL and SPARQL_UPDATE_URL`);
-  if (status >= 300 && status < 400) return away(`it answers ${status}, a redirection, which is not followed; set SPARQL_QUERY_URL and SPARQL_UPDATE_URL to where it leads`);
-  if (status === 408 || (status >= 500 && TIMED_OUT.test(words))) return new ServiceError("QUERY_TIMEOUT", "The SPARQL endpoint ended the query by a time limit of its own; ask for less at a time.", {}, { "Retry-After": "1" });
+  if (status === 401 || status === 403)
+    return away(`it answers ${status}; see SPARQL_USER and SPARQL_PASSWORD`);
+  if (status === 404 || status === 405)
+    return away(`it answers ${status}; see SPARQL_QUERY_URL and SPARQL_UPDATE_URL`);
+  if (status >= 300 && status < 400)
+    return away(
+      `it answers ${status}, a redirection, which is not followed; set SPARQL_QUERY_URL and ` +
+        "SPARQL_UPDATE_URL to where it leads",
+    );
+  if (status === 408 || (status >= 500 && TIMED_OUT.test(words)))
+    return new ServiceError(
+      "QUERY_TIMEOUT",
+      "The SPARQL endpoint ended the query by a time limit of its own; ask for less at a time.",
+      {},
+      { "Retry-After": "1" },
+    );
   if (status === 429 || status >= 500) return away(`it answers ${status}`);
   return new EndpointRefusal(status, words);
 }
@@ -53,7 +85,10 @@ interface Asked {
   dataset?: { default: readonly string[]; named: readonly string[] };
 }
 
-/** SPARQL 1.1 Protocol over a pool of connections. A request whose asker has gone, or is too late, is ended with its connection. */
+/**
+ * SPARQL 1.1 Protocol over a pool of connections. A request whose asker has gone, or is too late,
+ * is ended with its connection.
+ */
 export class SparqlHttp {
   readonly #agent;
   readonly #query;
@@ -65,14 +100,21 @@ export class SparqlHttp {
     this.#update = new URL(updateUrl);
     const options = { keepAlive: true, maxSockets: pool, maxFreeSockets: pool, timeout: KEPT };
     this.#agent = { http: new HttpAgent(options), https: new HttpsAgent(options) };
-    this.#authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`;
+    this.#authorization =
+      user === undefined
+        ? undefined
+        : `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`;
   }
 
   /**
    * The bytes of an answer, as they come.
-   * @throws ServiceError `STORE_UNAVAILABLE`, `QUERY_TIMEOUT`; EndpointRefusal; the reason of the signal
+   * @throws ServiceError `STORE_UNAVAILABLE`, `QUERY_TIMEOUT`; EndpointRefusal; the reason of the
+   * signal
    */
-  async *query(text: string, { dataset, ...asked }: Asked): AsyncGenerator<Buffer, void, undefined> {
+  async *query(
+    text: string,
+    { dataset, ...asked }: Asked,
+  ): AsyncGenerator<Buffer, void, undefined> {
     const url = new URL(this.#query);
     for (const iri of dataset?.default ?? []) url.searchParams.append("default-graph-uri", iri);
     for (const iri of dataset?.named ?? []) url.searchParams.append("named-graph-uri", iri);
@@ -86,14 +128,25 @@ export class SparqlHttp {
     return Buffer.concat(parts).toString("utf8");
   }
 
-  /** Resolves once the endpoint says that it is done. What an error means for the data is for the caller to find out. @throws as {@link query} */
+  /**
+   * Resolves once the endpoint says that it is done. What an error means for the data is for the
+   * caller to find out.
+   * @throws as {@link query}
+   */
   async update(text: string, asked: Pick<Asked, "timeout" | "signal">): Promise<void> {
-    for await (const _ of this.#send(this.#update, "application/sparql-update; charset=utf-8", text, { accept: "*/*", setting: "PROJECTION_TIMEOUT", ...asked })) void _;
+    for await (const _ of this.#send(
+      this.#update,
+      "application/sparql-update; charset=utf-8",
+      text,
+      { accept: "*/*", setting: "PROJECTION_TIMEOUT", ...asked },
+    ))
+      void _;
   }
 
   /** How its connections are used. */
   load(): PoolLoad {
-    const count = (lists: NodeJS.ReadOnlyDict<readonly unknown[]>): number => Object.values(lists).reduce((sum, list) => sum + (list?.length ?? 0), 0);
+    const count = (lists: NodeJS.ReadOnlyDict<readonly unknown[]>): number =>
+      Object.values(lists).reduce((sum, list) => sum + (list?.length ?? 0), 0);
     const load = { total: 0, idle: 0, waiting: 0 };
     for (const agent of [this.#agent.http, this.#agent.https]) {
       const idle = count(agent.freeSockets);
@@ -109,7 +162,12 @@ export class SparqlHttp {
     this.#agent.https.destroy();
   }
 
-  async *#send(url: URL, contentType: string, text: string, { accept, timeout, setting, signal }: Asked): AsyncGenerator<Buffer, void, undefined> {
+  async *#send(
+    url: URL,
+    contentType: string,
+    text: string,
+    { accept, timeout, setting, signal }: Asked,
+  ): AsyncGenerator<Buffer, void, undefined> {
     const body = Buffer.from(text, "utf8");
     const ending = new AbortController();
     const clock = setTimeout(() => ending.abort(late(timeout, setting)), timeout);
@@ -117,7 +175,12 @@ export class SparqlHttp {
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      const headers = { Accept: accept, "Content-Type": contentType, "Content-Length": String(body.length), ...(this.#authorization !== undefined && { Authorization: this.#authorization }) };
+      const headers = {
+        Accept: accept,
+        "Content-Type": contentType,
+        "Content-Length": String(body.length),
+        ...(this.#authorization !== undefined && { Authorization: this.#authorization }),
+      };
       const answer = await this.#answer(url, headers, body, ending.signal);
       const { statusCode: status = 0 } = answer;
       if (status < 200 || status > 299) throw refusalOf(status, await beginning(answer));
@@ -125,23 +188,39 @@ export class SparqlHttp {
       if (!answer.complete) throw away("its answer broke off");
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason as Error;
-      throw isFault(error) ? away(`it cannot be reached (${(error as NodeJS.ErrnoException).code})`) : error;
+      throw isFault(error)
+        ? away(`it cannot be reached (${(error as NodeJS.ErrnoException).code})`)
+        : error;
     } finally {
       clearTimeout(clock);
       signal?.removeEventListener("abort", abort);
-      // Whoever stops reading does not want the rest: the connection ends, and with it, where the server sees it, the work.
+      // Whoever stops reading does not want the rest: the connection ends, and with it, where the
+      // server sees it, the work.
       ending.abort(away("nobody reads its answer any more"));
     }
   }
 
-  /** A kept connection that the server has just closed is no fault: every request here may be sent twice. */
-  async #answer(url: URL, headers: Record<string, string>, body: Buffer, signal: AbortSignal): Promise<IncomingMessage> {
+  /**
+   * A kept connection that the server has just closed is no fault: every request here may be sent
+   * twice.
+   */
+  async #answer(
+    url: URL,
+    headers: Record<string, string>,
+    body: Buffer,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     for (;;) {
       let reused = false;
       try {
         return await new Promise<IncomingMessage>((resolve, reject) => {
           const secure = url.protocol === "https:";
-          const options: RequestOptions = { method: "POST", headers, signal, agent: secure ? this.#agent.https : this.#agent.http };
+          const options: RequestOptions = {
+            method: "POST",
+            headers,
+            signal,
+            agent: secure ? this.#agent.https : this.#agent.http,
+          };
           const request = (secure ? httpsRequest : httpRequest)(url, options, resolve);
           request.on("error", (error) => {
             reused = request.reusedSocket;
@@ -156,7 +235,10 @@ export class SparqlHttp {
   }
 }
 
-const isFault = (error: unknown): boolean => error instanceof Error && typeof (error as NodeJS.ErrnoException).code === "string" && error.name !== "ServiceError";
+const isFault = (error: unknown): boolean =>
+  error instanceof Error &&
+  typeof (error as NodeJS.ErrnoException).code === "string" &&
+  error.name !== "ServiceError";
 
 async function beginning(answer: IncomingMessage): Promise<string> {
   let text = "";

@@ -6,7 +6,9 @@ export { OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
 export { BOOKKEEPING } from "./options.js";
 export type { EndpointAddress, EndpointOptions } from "./options.js";
 
-/** Opens an engine on an endpoint; it looks at it, and fills it where need be, in the background. */
+/**
+ * Opens an engine on an endpoint; it looks at it, and fills it where need be, in the background.
+ */
 export async function openEndpointEngine(options: EndpointOptions): Promise<EndpointEngine> {
   const engine = new EndpointEngine(options);
   engine.start();

@@ -28,11 +28,18 @@ export interface OpenEndpointOptions {
   idle: number;
 }
 
-const MEDIA_TYPES = { json: "application/sparql-results+json", xml: "application/sparql-results+xml", csv: "text/csv", tsv: "text/tab-separated-values", nt: "application/n-triples" } as const;
+const MEDIA_TYPES = {
+  json: "application/sparql-results+json",
+  xml: "application/sparql-results+xml",
+  csv: "text/csv",
+  tsv: "text/tab-separated-values",
+  nt: "application/n-triples",
+} as const;
 
 /**
- * {@link OpenQueries} on the endpoint that the service itself asks, over connections of its own. Queries wait here and
- * not at the endpoint; one whose asker has gone, or that takes too long, is ended with its connection.
+ * {@link OpenQueries} on the endpoint that the service itself asks, over connections of its own.
+ * Queries wait here and not at the endpoint; one whose asker has gone, or that takes too long, is
+ * ended with its connection.
  */
 export class OpenEndpoint implements OpenQueries {
   readonly #http: SparqlHttp;
@@ -41,11 +48,24 @@ export class OpenEndpoint implements OpenQueries {
   readonly #running = new Set<AbortController>();
   #closed = false;
 
-  constructor(private readonly engine: EndpointEngine, address: EndpointAddress, private readonly options: OpenEndpointOptions) {
+  constructor(
+    private readonly engine: EndpointEngine,
+    address: EndpointAddress,
+    private readonly options: OpenEndpointOptions,
+  ) {
     this.#http = new SparqlHttp(address, options.atOnce);
     this.#scratch = new Scratch(options.idle);
-    const late = (): ServiceError => new ServiceError("SPARQL_BUSY", `All connections for queries were busy for SPARQL_QUEUE_WAIT=${options.queueWait} ms; try again shortly.`, {}, { "Retry-After": "5" });
-    this.#line = new FairLine({ ...options, slots: options.atOnce }, "connection", late, () => this.#line.relieve());
+    const late = (): ServiceError =>
+      new ServiceError(
+        "SPARQL_BUSY",
+        `All connections for queries were busy for SPARQL_QUEUE_WAIT=${options.queueWait} ` +
+          "ms; try again shortly.",
+        {},
+        { "Retry-After": "5" },
+      );
+    this.#line = new FairLine({ ...options, slots: options.atOnce }, "connection", late, () =>
+      this.#line.relieve(),
+    );
   }
 
   async ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
@@ -86,48 +106,105 @@ export class OpenEndpoint implements OpenQueries {
         ending.abort(error);
         return true;
       });
-      this.#answer(next.question, ending.signal).then(next.resolve, next.reject).finally(() => {
-        signal?.removeEventListener("abort", leave);
-        this.#running.delete(ending);
-        next.finish();
-        this.#serve();
-      });
+      this.#answer(next.question, ending.signal)
+        .then(next.resolve, next.reject)
+        .finally(() => {
+          signal?.removeEventListener("abort", leave);
+          this.#running.delete(ending);
+          next.finish();
+          this.#serve();
+        });
     }
   }
 
-  async #answer({ query, format, graph, base, dataset, sequence }: OpenQuestion, signal: AbortSignal): Promise<OpenAnswer> {
+  async #answer(
+    { query, format, graph, base, dataset, sequence }: OpenQuestion,
+    signal: AbortSignal,
+  ): Promise<OpenAnswer> {
     const { timeout, maxRows, maxBytes, indexWait } = this.options;
     await this.engine.reach(sequence, indexWait);
     const limits = { timeout, setting: "SPARQL_TIMEOUT", signal };
     await this.#mustHold(dataset, limits);
-    const asked = graph ? "nt" : format as "json" | "xml" | "csv" | "tsv";
+    const asked = graph ? "nt" : (format as "json" | "xml" | "csv" | "tsv");
     try {
-      // Commits go on while a stranger's query runs: it is as of the one it began with, and asked once.
-      const answer = await this.engine.asOf(() => cutAnswer(this.#http.query(`BASE ${iriTerm(base)}\n${query}`, { accept: MEDIA_TYPES[asked], ...limits, ...(dataset && { dataset }) }), asked, maxRows, maxBytes), 1);
+      // Commits go on while a stranger's query runs: it is as of the one it began with, and asked
+      // once.
+      const answer = await this.engine.asOf(
+        () =>
+          cutAnswer(
+            this.#http.query(`BASE ${iriTerm(base)}\n${query}`, {
+              accept: MEDIA_TYPES[asked],
+              ...limits,
+              ...(dataset && { dataset }),
+            }),
+            asked,
+            maxRows,
+            maxBytes,
+          ),
+        1,
+      );
       const { bytes, truncated } = answer.value;
       if (!graph || format === "nt") return { bytes, truncated, sequence: answer.sequence };
-      return { bytes: await this.#spelled(bytes, format as "ttl"), truncated, sequence: answer.sequence };
+      return {
+        bytes: await this.#spelled(bytes, format as "ttl"),
+        truncated,
+        sequence: answer.sequence,
+      };
     } catch (error) {
-      if (error instanceof EndpointRefusal) throw new ServiceError("QUERY_REFUSED", `The query was refused: ${error.message}`);
+      if (error instanceof EndpointRefusal)
+        throw new ServiceError("QUERY_REFUSED", `The query was refused: ${error.message}`);
       throw error;
     }
   }
 
   async #spelled(ntriples: Uint8Array, format: "ttl" | "jsonld" | "rdfxml"): Promise<Uint8Array> {
-    const { text = "" } = await this.#scratch.ask({ op: "spell", ntriples: Buffer.from(ntriples).toString("utf8"), format });
+    const { text = "" } = await this.#scratch.ask({
+      op: "spell",
+      ntriples: Buffer.from(ntriples).toString("utf8"),
+      format,
+    });
     const bytes = Buffer.from(text, "utf8");
     const { maxBytes } = this.options;
-    if (bytes.length > maxBytes) throw new ServiceError("QUERY_REFUSED", `The graph is longer than ${maxBytes} bytes (SPARQL_MAX_BYTES); ask for less, or for application/n-triples, which can be cut.`);
+    if (bytes.length > maxBytes)
+      throw new ServiceError(
+        "QUERY_REFUSED",
+        `The graph is longer than ${maxBytes} bytes (SPARQL_MAX_BYTES); ask for less, or ` +
+          "for application/n-triples, which can be cut.",
+      );
     return bytes;
   }
 
   /** An endpoint may fetch a graph that it has not: none is named to it that is not there. */
-  async #mustHold(dataset: OpenQuestion["dataset"], limits: { timeout: number; setting: string; signal: AbortSignal }): Promise<void> {
+  async #mustHold(
+    dataset: OpenQuestion["dataset"],
+    limits: { timeout: number; setting: string; signal: AbortSignal },
+  ): Promise<void> {
     for (const iri of dataset ? [...dataset.default, ...dataset.named] : []) {
-      const held = !iri.startsWith(RESERVED) && (iri.startsWith("ark:") || (JSON.parse(await this.#http.text(`ASK { GRAPH ${iriTerm(iri)} { ?s ?p ?o } }`, { accept: MEDIA_TYPES.json, ...limits })) as { boolean: boolean }).boolean);
-      if (!held) throw new ServiceError("QUERY_REFUSED", `The dataset names ${iri.slice(0, 300)}, which is no graph here, and graphs of elsewhere are not fetched; the graph of a record is its ARK.`);
+      const held =
+        !iri.startsWith(RESERVED) &&
+        (iri.startsWith("ark:") ||
+          (
+            JSON.parse(
+              await this.#http.text(`ASK { GRAPH ${iriTerm(iri)} { ?s ?p ?o } }`, {
+                accept: MEDIA_TYPES.json,
+                ...limits,
+              }),
+            ) as { boolean: boolean }
+          ).boolean);
+      if (!held)
+        throw new ServiceError(
+          "QUERY_REFUSED",
+          `The dataset names ${iri.slice(0, 300)}, which is no graph here, and graphs of ` +
+            "elsewhere are not fetched; the graph of a record is its ARK.",
+        );
     }
   }
 }
 
-const stopping = (): ServiceError => new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+const stopping = (): ServiceError =>
+  new ServiceError(
+    "SHUTTING_DOWN",
+    "The service is stopping; ask again when it is back.",
+    {},
+    { "Retry-After": "5" },
+  );

@@ -7,35 +7,64 @@ const JSON_RESULTS = "application/sparql-results+json";
 /** IRIs of one question. */
 const CHUNK = 500;
 
-interface Rows { boolean?: boolean; results?: { bindings: { g: { value: string } }[] } }
-
-async function rows(http: SparqlHttp, query: string, timeout: number): Promise<Rows> {
-  return JSON.parse(await http.text(query, { accept: JSON_RESULTS, timeout, setting: "PROJECTION_TIMEOUT" })) as Rows;
+interface Rows {
+  boolean?: boolean;
+  results?: { bindings: { g: { value: string } }[] };
 }
 
-export const look = async (http: SparqlHttp, timeout: number): Promise<Sight> => sightIn(await http.text(LOOK, { accept: JSON_RESULTS, timeout }));
+async function rows(http: SparqlHttp, query: string, timeout: number): Promise<Rows> {
+  return JSON.parse(
+    await http.text(query, { accept: JSON_RESULTS, timeout, setting: "PROJECTION_TIMEOUT" }),
+  ) as Rows;
+}
+
+export const look = async (http: SparqlHttp, timeout: number): Promise<Sight> =>
+  sightIn(await http.text(LOOK, { accept: JSON_RESULTS, timeout }));
 
 /** True when any named graph holds anything. */
-export const holdsAnything = async (http: SparqlHttp, timeout: number): Promise<boolean> => (await rows(http, "ASK { GRAPH ?g { ?s ?p ?o } }", timeout)).boolean === true;
+export const holdsAnything = async (http: SparqlHttp, timeout: number): Promise<boolean> =>
+  (await rows(http, "ASK { GRAPH ?g { ?s ?p ?o } }", timeout)).boolean === true;
 
 /** Those of the graphs that hold something. */
-export async function graphsAmong(http: SparqlHttp, graphs: readonly string[], timeout: number): Promise<Set<string>> {
+export async function graphsAmong(
+  http: SparqlHttp,
+  graphs: readonly string[],
+  timeout: number,
+): Promise<Set<string>> {
   const found = new Set<string>();
   for (let start = 0; start < graphs.length; start += CHUNK) {
-    const values = graphs.slice(start, start + CHUNK).map(iriTerm).join(" ");
-    const { results } = await rows(http, `SELECT ?g { VALUES ?g { ${values} } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }`, timeout);
+    const values = graphs
+      .slice(start, start + CHUNK)
+      .map(iriTerm)
+      .join(" ");
+    const { results } = await rows(
+      http,
+      `SELECT ?g { VALUES ?g { ${values} } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }`,
+      timeout,
+    );
     for (const { g } of results?.bindings ?? []) found.add(g.value);
   }
   return found;
 }
 
 /** Some of the graphs that hold something, the projection's own left out. */
-export async function someGraphs(http: SparqlHttp, limit: number, timeout: number): Promise<string[]> {
-  const { results } = await rows(http, `SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITION_GRAPH}>) } LIMIT ${limit}`, timeout);
+export async function someGraphs(
+  http: SparqlHttp,
+  limit: number,
+  timeout: number,
+): Promise<string[]> {
+  const { results } = await rows(
+    http,
+    `SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITION_GRAPH}>) } LIMIT ${limit}`,
+    timeout,
+  );
   return (results?.bindings ?? []).map(({ g }) => g.value);
 }
 
-const NO_UNION = "its default graph does not show what its named graphs hold. Oxigraph: start it with --union-default-graph, or end SPARQL_QUERY_URL with ?union-default-graph; Fuseki: set tdb2:unionDefaultGraph true";
+const NO_UNION =
+  "its default graph does not show what its named graphs hold. Oxigraph: start it with " +
+  "--union-default-graph, or end SPARQL_QUERY_URL with ?union-default-graph; Fuseki: set " +
+  "tdb2:unionDefaultGraph true";
 
 /** What is known of the endpoint: where its graphs stand, and whether it can be asked at all. */
 export class Watch {
@@ -47,7 +76,11 @@ export class Watch {
   #next: Promise<void> | undefined;
 
   /** @param onSeen told after each look, and what the projector tells */
-  constructor(private readonly http: SparqlHttp, private readonly timeout: number, private readonly onSeen: () => void) {}
+  constructor(
+    private readonly http: SparqlHttp,
+    private readonly timeout: number,
+    private readonly onSeen: () => void,
+  ) {}
 
   /** As it was seen last; `undefined` before the first look and while it holds nothing of ours. */
   get position(): Position | undefined {
@@ -66,7 +99,10 @@ export class Watch {
 
   /** Why it cannot be asked: it was away at the last look, or is not as it must be. */
   get error(): ServiceError | undefined {
-    if (this.#error) return this.#error.name === "ServiceError" ? this.#error as ServiceError : away("it does not understand a simple query");
+    if (this.#error)
+      return this.#error.name === "ServiceError"
+        ? (this.#error as ServiceError)
+        : away("it does not understand a simple query");
     return this.#problem === undefined ? undefined : away(this.#problem);
   }
 
@@ -83,9 +119,12 @@ export class Watch {
     this.onSeen();
   }
 
-  /** Looks from now on: a look that is under way does not count. Never throws; see {@link error}. */
+  /**
+   * Looks from now on: a look that is under way does not count. Never throws; see {@link error}.
+   */
   look(): Promise<void> {
-    if (!this.#running) return (this.#running = this.#look().finally(() => (this.#running = undefined)));
+    if (!this.#running)
+      return (this.#running = this.#look().finally(() => (this.#running = undefined)));
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
       return this.look();

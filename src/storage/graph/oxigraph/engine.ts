@@ -1,12 +1,30 @@
 import { ServiceError } from "../../../errors.js";
-import { type GraphDigest, type IndexState, type QueryEngine, type QueryOptions, type Row, silent } from "../port.js";
+import {
+  type GraphDigest,
+  type IndexState,
+  type QueryEngine,
+  type QueryOptions,
+  type Row,
+  silent,
+} from "../port.js";
 import { Arrivals } from "../waiting.js";
-import { DEFAULTS, type Job, type Loss, type OxigraphOptions, type ThreadEvents, ThreadHandle, WASTE_PER_REWRITE } from "./thread-handle.js";
+import {
+  DEFAULTS,
+  type Job,
+  type Loss,
+  type OxigraphOptions,
+  type ThreadEvents,
+  ThreadHandle,
+  WASTE_PER_REWRITE,
+} from "./thread-handle.js";
 
 /** ms between two: under a stream of commits they are read in lots. */
 const EACH = 40;
 
-/** Tells of the newest commit: at once when it is the first for a while or when somebody waits for it, else soon. */
+/**
+ * Tells of the newest commit: at once when it is the first for a while or when somebody waits for
+ * it, else soon.
+ */
 export class Announcements {
   latest = 0;
   #at = Number.NEGATIVE_INFINITY;
@@ -45,7 +63,10 @@ const LAST_BACKOFF = 30_000;
 /** Lost threads that a query survives; the next one ends it too. */
 const MAX_ATTEMPTS = 2;
 
-/** The thread that answers, the one that may be loading to take its place, and the queries that wait for either. */
+/**
+ * The thread that answers, the one that may be loading to take its place, and the queries that wait
+ * for either.
+ */
 class Threads {
   everLoaded = false;
   #current: ThreadHandle | undefined;
@@ -70,7 +91,10 @@ class Threads {
     onLost: (handle, loss) => this.#lost(handle, loss),
   };
 
-  constructor(private readonly options: Required<OxigraphOptions>, private readonly onSequence: (sequence: number) => void) {
+  constructor(
+    private readonly options: Required<OxigraphOptions>,
+    private readonly onSequence: (sequence: number) => void,
+  ) {
     this.#rebuildAt = options.rebuildAfter;
   }
 
@@ -84,10 +108,13 @@ class Threads {
     if (this.#current?.loaded && !this.#isBehind(this.#current)) return this.#current.send(job);
     if (!this.everLoaded) return job.reject(this.unavailable());
     // It is coming back, or a commit behind: most loads are shorter than a caller's patience.
-    this.#waiting.set(job, setTimeout(() => {
-      this.#waiting.delete(job);
-      job.reject(this.unavailable());
-    }, this.options.indexWait));
+    this.#waiting.set(
+      job,
+      setTimeout(() => {
+        this.#waiting.delete(job);
+        job.reject(this.unavailable());
+      }, this.options.indexWait),
+    );
   }
 
   state(): IndexState {
@@ -100,11 +127,25 @@ class Threads {
   /** Why nothing can be asked now. */
   unavailable(): ServiceError {
     const { state, done = 0, total = 0 } = this.state();
-    if (state === "stopped") return new ServiceError("SHUTTING_DOWN", "The graph index is stopping; ask again when the service is back.", {}, { "Retry-After": "5" });
-    return new ServiceError("INDEX_LOADING", `The graph index is being loaded (${done} of ${total} records); try again shortly.`, { done, total }, { "Retry-After": "2" });
+    if (state === "stopped")
+      return new ServiceError(
+        "SHUTTING_DOWN",
+        "The graph index is stopping; ask again when the service is back.",
+        {},
+        { "Retry-After": "5" },
+      );
+    return new ServiceError(
+      "INDEX_LOADING",
+      `The graph index is being loaded (${done} of ${total} records); try again shortly.`,
+      { done, total },
+      { "Retry-After": "2" },
+    );
   }
 
-  /** Bytes that the graph takes in an engine, as far as it has been loaded: without the waste of rewrites, and of queries. */
+  /**
+   * Bytes that the graph takes in an engine, as far as it has been loaded: without the waste of
+   * rewrites, and of queries.
+   */
   held(): number {
     const handle = this.#current;
     return handle ? handle.held - handle.rewrites * WASTE_PER_REWRITE : 0;
@@ -120,7 +161,11 @@ class Threads {
       job.reject(stopping);
     }
     this.#waiting.clear();
-    const left = await Promise.all([this.#current?.end(), this.#successor?.end(), this.#retired?.end()]);
+    const left = await Promise.all([
+      this.#current?.end(),
+      this.#successor?.end(),
+      this.#retired?.end(),
+    ]);
     for (const job of left.flat()) job?.reject(stopping);
   }
 
@@ -133,16 +178,26 @@ class Threads {
   }
 
   #start(): ThreadHandle {
-    const handle = new ThreadHandle(this.options.openFeed(), this.options.pageSize, this.#events, this.options.log);
+    const handle = new ThreadHandle(
+      this.options.openFeed(),
+      this.options.pageSize,
+      this.#events,
+      this.options.log,
+    );
     if (this.commits.latest > 0) handle.advance(this.commits.latest);
     return handle;
   }
 
   #reached(handle: ThreadHandle): void {
-    if (handle === this.#successor && handle.sequence >= (this.#current?.told ?? 0)) this.#takeOver(handle);
+    if (handle === this.#successor && handle.sequence >= (this.#current?.told ?? 0))
+      this.#takeOver(handle);
     if (handle !== this.#current) return;
     this.#backoff = 0;
-    if (!this.everLoaded) this.options.log.info({ records: handle.done, sequence: handle.sequence }, "graph index loaded");
+    if (!this.everLoaded)
+      this.options.log.info(
+        { records: handle.done, sequence: handle.sequence },
+        "graph index loaded",
+      );
     this.everLoaded = true;
     if (!this.#isBehind(handle)) {
       for (const [job, clock] of this.#waiting) {
@@ -155,7 +210,10 @@ class Threads {
     if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
   }
 
-  /** What was asked of the thread before may be answered by it after another took its place; nobody is to be told less afterwards. */
+  /**
+   * What was asked of the thread before may be answered by it after another took its place; nobody
+   * is to be told less afterwards.
+   */
   #isBehind(handle: ThreadHandle): boolean {
     this.#told = Math.max(this.#told, this.#retired?.told ?? 0);
     if (handle.told >= this.#told) return false;
@@ -164,12 +222,18 @@ class Threads {
   }
 
   #rebuild(worn: ThreadHandle): void {
-    this.options.log.info({ rewrites: worn.rewrites }, "graph index is being rebuilt to give memory back");
+    this.options.log.info(
+      { rewrites: worn.rewrites },
+      "graph index is being rebuilt to give memory back",
+    );
     this.#rebuildAt = worn.rewrites + this.options.rebuildAfter;
     try {
       this.#successor = this.#start();
     } catch (error) {
-      this.options.log.warn({ reason: (error as Error).message }, "graph index could not be rebuilt; the old one goes on");
+      this.options.log.warn(
+        { reason: (error as Error).message },
+        "graph index could not be rebuilt; the old one goes on",
+      );
     }
   }
 
@@ -195,7 +259,10 @@ class Threads {
       this.#successor = undefined;
       this.#rebuildAt = this.options.rebuildAfter;
       if (this.#current) {
-        this.options.log.warn({ reason }, "graph index thread was lost; its successor takes over when it is loaded");
+        this.options.log.warn(
+          { reason },
+          "graph index thread was lost; its successor takes over when it is loaded",
+        );
       } else if (timedOut) {
         this.options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
         this.#startCurrent();
@@ -206,7 +273,15 @@ class Threads {
       this.#successor = undefined;
       this.options.log.warn({ reason }, "graph index could not be rebuilt; the old one goes on");
     }
-    if (!timedOut) guilty?.reject(new ServiceError("STORE_UNAVAILABLE", "The query ended the graph engine, which is starting anew; ask for less at a time.", {}, { "Retry-After": "2" }));
+    if (!timedOut)
+      guilty?.reject(
+        new ServiceError(
+          "STORE_UNAVAILABLE",
+          "The query ended the graph engine, which is starting anew; ask for less at a time.",
+          {},
+          { "Retry-After": "2" },
+        ),
+      );
     for (const job of innocent) {
       if (++job.attempts < MAX_ATTEMPTS) this.run(job);
       else job.reject(this.unavailable());
@@ -215,12 +290,18 @@ class Threads {
 
   #restartLater(reason: string): void {
     this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
-    this.options.log.error({ reason, again: this.#backoff }, "graph index thread was lost; a new one starts after a pause");
+    this.options.log.error(
+      { reason, again: this.#backoff },
+      "graph index thread was lost; a new one starts after a pause",
+    );
     this.#restart = setTimeout(() => this.#startCurrent(), this.#backoff);
   }
 }
 
-/** {@link QueryEngine} on Oxigraph in a thread of its own, which comes back by itself after whatever ends it. */
+/**
+ * {@link QueryEngine} on Oxigraph in a thread of its own, which comes back by itself after whatever
+ * ends it.
+ */
 export class OxigraphEngine implements QueryEngine {
   readonly #options: Required<OxigraphOptions>;
   readonly #threads: Threads;
@@ -237,22 +318,39 @@ export class OxigraphEngine implements QueryEngine {
     this.#threads.start();
   }
 
-  async select(query: string, options: QueryOptions = {}): Promise<{ rows: Row[]; sequence: number }> {
+  async select(
+    query: string,
+    options: QueryOptions = {},
+  ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "json", options);
-    return { rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings, sequence };
+    return {
+      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
+      sequence,
+    };
   }
 
-  async table(query: string, options: QueryOptions = {}): Promise<{ tsv: string; sequence: number }> {
+  async table(
+    query: string,
+    options: QueryOptions = {},
+  ): Promise<{ tsv: string; sequence: number }> {
     const { text: tsv, sequence } = await this.text(query, "tsv", options);
     return { tsv, sequence };
   }
 
   /**
    * Any query, answered as text.
-   * @param format `json`, `xml`, `csv`, `tsv` for SELECT and ASK; `nt`, `ttl` … for CONSTRUCT and DESCRIBE
+   * @param format `json`, `xml`, `csv`, `tsv` for SELECT and ASK; `nt`, `ttl` … for CONSTRUCT and
+   * DESCRIBE
    */
-  async text(query: string, format: string, options: QueryOptions = {}): Promise<{ text: string; sequence: number }> {
-    const reply = await this.#run({ op: "query", query, format }, options.timeout ?? this.#options.queryTimeout);
+  async text(
+    query: string,
+    format: string,
+    options: QueryOptions = {},
+  ): Promise<{ text: string; sequence: number }> {
+    const reply = await this.#run(
+      { op: "query", query, format },
+      options.timeout ?? this.#options.queryTimeout,
+    );
     return reply as Extract<typeof reply, { op: "answer" }>;
   }
 
@@ -279,7 +377,10 @@ export class OxigraphEngine implements QueryEngine {
     return this.#threads.state();
   }
 
-  /** Bytes that the graph takes in an engine, as far as it has been loaded: what another engine needs at the least. */
+  /**
+   * Bytes that the graph takes in an engine, as far as it has been loaded: what another engine
+   * needs at the least.
+   */
   held(): number {
     return this.#threads.held();
   }
@@ -297,6 +398,14 @@ export class OxigraphEngine implements QueryEngine {
   }
 
   #run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
-    return new Promise((resolve, reject) => this.#threads.run({ ask, ...(timeout !== undefined && { timeout }), attempts: 0, resolve, reject }));
+    return new Promise((resolve, reject) =>
+      this.#threads.run({
+        ask,
+        ...(timeout !== undefined && { timeout }),
+        attempts: 0,
+        resolve,
+        reject,
+      }),
+    );
   }
 }

@@ -25,7 +25,10 @@ export class Follower {
 
   constructor(private readonly options: FollowerOptions) {}
 
-  /** Applies every graph, then what changed while they were read. @throws when the feed is closed */
+  /**
+   * Applies every graph, then what changed while they were read.
+   * @throws when the feed is closed
+   */
   async load(): Promise<void> {
     const { pageSize } = this.options;
     let done = 0;
@@ -76,7 +79,9 @@ export class Follower {
 
   async #catchUp(): Promise<void> {
     for (;;) {
-      const page: FeedAnswer = await this.options.feed.ask({ since: { sequence: this.sequence, limit: this.options.pageSize } });
+      const page: FeedAnswer = await this.options.feed.ask({
+        since: { sequence: this.sequence, limit: this.options.pageSize },
+      });
       await this.options.apply(page.graphs);
       this.sequence = Math.max(this.sequence, page.sequence);
       if (!page.more) return;

@@ -7,8 +7,9 @@ import { iriTerm, isIri } from "../terms.js";
 const WORDS = 8;
 
 /**
- * Digest of a set of quads that does not depend on their order: the sum modulo 2^256 of the SHA-256 of each
- * canonical line. Sums of disjoint sets add up, so one graph can be taken out and put in again.
+ * Digest of a set of quads that does not depend on their order: the sum modulo 2^256 of the SHA-256
+ * of each canonical line. Sums of disjoint sets add up, so one graph can be taken out and put in
+ * again.
  */
 export class QuadDigest {
   quads = 0;
@@ -39,7 +40,10 @@ export class QuadDigest {
 
   /** 64 hexadecimal digits. */
   get digest(): string {
-    return [...this.#sum].toReversed().map((word) => word.toString(16).padStart(8, "0")).join("");
+    return [...this.#sum]
+      .toReversed()
+      .map((word) => word.toString(16).padStart(8, "0"))
+      .join("");
   }
 }
 
@@ -49,8 +53,8 @@ const NO_MEMORY = "the engine ran out of memory";
 let panic: string | undefined;
 
 /**
- * Keeps what the engine says when it panics, which it prints before it ends with a bare `unreachable`: without that
- * nobody could tell a fault of the engine from a lack of memory.
+ * Keeps what the engine says when it panics, which it prints before it ends with a bare
+ * `unreachable`: without that nobody could tell a fault of the engine from a lack of memory.
  */
 export function watchPanics(): void {
   // The engine has no other place to say it.
@@ -59,22 +63,33 @@ export function watchPanics(): void {
   // eslint-disable-next-line no-console
   console.error = (...words: unknown[]) => {
     const text = String(words[0]);
-    if (text.startsWith("panicked at")) panic = text.split("\n\nStack:")[0]!.replaceAll("\n", " ").slice(0, 500);
+    if (text.startsWith("panicked at"))
+      panic = text.split("\n\nStack:")[0]!.replaceAll("\n", " ").slice(0, 500);
     else print(...words);
   };
 }
 
-/** After a WASM trap or a stack overflow the instance is broken for good; only a refusal may be handled. */
+/**
+ * After a WASM trap or a stack overflow the instance is broken for good; only a refusal may be
+ * handled.
+ */
 export function rethrowFatal(error: unknown): void {
-  if (error instanceof Error && error.name !== "RuntimeError" && !(error instanceof RangeError)) return;
-  if (panic !== undefined && !/capacity overflow|alloc/.test(panic)) throw new Error(`the engine ${panic}`, { cause: error });
-  if (error instanceof Error && error.name === "RuntimeError") throw new Error(`${NO_MEMORY} (${panic ?? error.message})`, { cause: error });
+  if (error instanceof Error && error.name !== "RuntimeError" && !(error instanceof RangeError))
+    return;
+  if (panic !== undefined && !/capacity overflow|alloc/.test(panic))
+    throw new Error(`the engine ${panic}`, { cause: error });
+  if (error instanceof Error && error.name === "RuntimeError")
+    throw new Error(`${NO_MEMORY} (${panic ?? error.message})`, { cause: error });
   throw error;
 }
 
-/** True when a thread ended for want of memory: that of its engine, or that of the thread itself. */
+/**
+ * True when a thread ended for want of memory: that of its engine, or that of the thread itself.
+ */
 export const isLackOfMemory = (error: Error & { code?: string }): boolean =>
-  error.message.startsWith(NO_MEMORY) || error.code === "ERR_WORKER_OUT_OF_MEMORY" || /allocation failed|Invalid (?:string|array buffer) length/i.test(error.message);
+  error.message.startsWith(NO_MEMORY) ||
+  error.code === "ERR_WORKER_OUT_OF_MEMORY" ||
+  /allocation failed|Invalid (?:string|array buffer) length/i.test(error.message);
 
 /** Characters of one load; a longer record is one by itself. */
 const LOT_LENGTH = 300_000;
@@ -83,9 +98,14 @@ const WIDEST = 3;
 const encoder = new TextEncoder();
 
 /** What is stated of one record, as N-Quads. */
-interface Lines { ark: string; text: string }
+interface Lines {
+  ark: string;
+  text: string;
+}
 
-/** Loads of at most that many characters: a crate of 100,000 entities would not fit into one string. */
+/**
+ * Loads of at most that many characters: a crate of 100,000 entities would not fit into one string.
+ */
 function* lotsOf(all: readonly Lines[]): Generator<Lines[]> {
   let lot: Lines[] = [];
   let length = 0;
@@ -101,7 +121,10 @@ function* lotsOf(all: readonly Lines[]): Generator<Lines[]> {
   if (lot.length > 0) yield lot;
 }
 
-/** The bytes of lots, each in the same memory: asked for anew at each load, it took a tenth of the thread's time. */
+/**
+ * The bytes of lots, each in the same memory: asked for anew at each load, it took a tenth of the
+ * thread's time.
+ */
 class LotBytes {
   #memory: Uint8Array | undefined;
 
@@ -115,10 +138,16 @@ class LotBytes {
   }
 }
 
-/** Longer texts are for the engine: a regular expression keeps a place to go back to for each escape of a literal. */
+/**
+ * Longer texts are for the engine: a regular expression keeps a place to go back to for each escape
+ * of a literal.
+ */
 const MOST_CHARACTERS = 100_000;
 
-/** `http`, `https` and `ark` with plain characters, at most one fragment, and no port: nobody finds fault with these. */
+/**
+ * `http`, `https` and `ark` with plain characters, at most one fragment, and no port: nobody finds
+ * fault with these.
+ */
 const CHARACTERS = "[\\w.~/?=&+,;:@!$'()*-]*";
 const IRI = `<(?:https?://[\\w.-]+(?=[/#])|ark:(?!//))${CHARACTERS}(?:#${CHARACTERS})?>`;
 /** Without a language, and without escapes by number. */
@@ -126,8 +155,9 @@ const LITERAL = `"[^"\\\\\\n\\r]*(?:\\\\[tbnrf"'\\\\][^"\\\\\\n\\r]*)*"(?:\\^\\^
 const LINE = new RegExp(`${IRI} ${IRI} (?:${IRI}|${LITERAL}) ${IRI} \\.\\n`, "y");
 
 /**
- * True for lines as the canonical form (RDFC-1.0, section 5) has them with terms of the common kinds. An engine that is told to be
- * lenient makes the same of them, a quarter faster: what it does not look at then, others can rely on not being there.
+ * True for lines as the canonical form (RDFC-1.0, section 5) has them with terms of the common
+ * kinds. An engine that is told to be lenient makes the same of them, a quarter faster: what it
+ * does not look at then, others can rely on not being there.
  */
 export function arePlain(nquads: string): boolean {
   if (nquads.length > MOST_CHARACTERS) return false;
@@ -143,8 +173,8 @@ const DROPS_PER_UPDATE = 200;
 const NQUADS = "application/n-quads";
 
 /**
- * One Oxigraph store and the graphs of the records in it. Everything here is synchronous: no query in the same
- * thread ever sees a record between its old and its new state.
+ * One Oxigraph store and the graphs of the records in it. Everything here is synchronous: no query
+ * in the same thread ever sees a record between its old and its new state.
  */
 export class GraphStore {
   /** Graphs replaced or removed; the memory of what they were is never given back. */
@@ -165,7 +195,12 @@ export class GraphStore {
     this.#drop([...latest.keys()].filter((ark) => this.#arks.has(ark)));
     const plain: Lines[] = [];
     const others: Lines[] = [];
-    for (const [ark, text] of latest) if (text !== null) (arePlain(text) ? plain : others).push({ ark, text: text.endsWith("\n") || text === "" ? text : `${text}\n` });
+    for (const [ark, text] of latest)
+      if (text !== null)
+        (arePlain(text) ? plain : others).push({
+          ark,
+          text: text.endsWith("\n") || text === "" ? text : `${text}\n`,
+        });
     for (const lot of lotsOf(plain)) this.#loadAll(lot, true);
     for (const lot of lotsOf(others)) this.#loadAll(lot, false);
   }
@@ -182,28 +217,41 @@ export class GraphStore {
   }
 
   /**
-   * @param format media type or short name of the results: `json` for SELECT and ASK, `nt` for CONSTRUCT …
+   * @param format media type or short name of the results: `json` for SELECT and ASK, `nt` for
+   * CONSTRUCT …
    * @throws Error with the engine's message when the query is refused
    */
   query(query: string, format: string): string {
-    return this.#store.query(query, { results_format: format, use_default_graph_as_union: true }) as string;
+    return this.#store.query(query, {
+      results_format: format,
+      use_default_graph_as_union: true,
+    }) as string;
   }
 
   /**
    * A query over chosen graphs; FROM and FROM NAMED in it do not count then.
    * @throws as {@link query}
    */
-  ask(query: string, format: string, base: string, dataset?: { default: readonly string[]; named: readonly string[] }): string {
+  ask(
+    query: string,
+    format: string,
+    base: string,
+    dataset?: { default: readonly string[]; named: readonly string[] },
+  ): string {
     const names: NamedNode[] = [];
-    const nodes = (iris: readonly string[]) => iris.map((iri) => {
-      const node = namedNode(iri);
-      names.push(node);
-      return node;
-    });
+    const nodes = (iris: readonly string[]) =>
+      iris.map((iri) => {
+        const node = namedNode(iri);
+        names.push(node);
+        return node;
+      });
     try {
       return this.#store.query(query, {
-        results_format: format, base_iri: base,
-        ...(dataset ? { default_graph: nodes(dataset.default), named_graphs: nodes(dataset.named) } : { use_default_graph_as_union: true }),
+        results_format: format,
+        base_iri: base,
+        ...(dataset
+          ? { default_graph: nodes(dataset.default), named_graphs: nodes(dataset.named) }
+          : { use_default_graph_as_union: true }),
       }) as string;
     } finally {
       for (const node of names) (node as unknown as { free(): void }).free();
@@ -212,13 +260,21 @@ export class GraphStore {
 
   /** True when a graph of this name holds something. */
   holds(graph: string): boolean {
-    return (JSON.parse(this.query(`ASK { GRAPH ${iriTerm(graph)} { ?s ?p ?o } }`, "json")) as { boolean: boolean }).boolean;
+    return (
+      JSON.parse(this.query(`ASK { GRAPH ${iriTerm(graph)} { ?s ?p ?o } }`, "json")) as {
+        boolean: boolean;
+      }
+    ).boolean;
   }
 
   /** IRIs of all graphs that hold something, known or not. */
   graphs(): string[] {
-    const answer = this.#store.query("SELECT DISTINCT ?g { GRAPH ?g {} }", { results_format: "json" }) as string;
-    return (JSON.parse(answer) as { results: { bindings: { g: { value: string } }[] } }).results.bindings.map((row) => row.g.value);
+    const answer = this.#store.query("SELECT DISTINCT ?g { GRAPH ?g {} }", {
+      results_format: "json",
+    }) as string;
+    return (
+      JSON.parse(answer) as { results: { bindings: { g: { value: string } }[] } }
+    ).results.bindings.map((row) => row.g.value);
   }
 
   /** Adds the quads of one graph to a digest, as N-Triples lines with the graph before them. */
@@ -240,13 +296,23 @@ export class GraphStore {
   #drop(arks: string[]): void {
     for (let start = 0; start < arks.length; start += DROPS_PER_UPDATE) {
       const some = arks.slice(start, start + DROPS_PER_UPDATE);
-      this.#store.update(some.map((ark) => `DROP SILENT GRAPH ${iriTerm(ark)}; DROP SILENT GRAPH ${iriTerm(inferredGraph(ark))}`).join(";\n"));
+      this.#store.update(
+        some
+          .map(
+            (ark) =>
+              `DROP SILENT GRAPH ${iriTerm(ark)}; DROP SILENT GRAPH ${iriTerm(inferredGraph(ark))}`,
+          )
+          .join(";\n"),
+      );
     }
     for (const ark of arks) this.#arks.delete(ark);
     this.rewrites += arks.length;
   }
 
-  /** What cannot be the name of a graph has none to be dropped, and would spoil the update for others. */
+  /**
+   * What cannot be the name of a graph has none to be dropped, and would spoil the update for
+   * others.
+   */
   #remember(ark: string): void {
     try {
       (namedNode(ark) as unknown as { free(): void }).free();
@@ -257,13 +323,15 @@ export class GraphStore {
   }
 
   /**
-   * Without the engine's own transaction, which would hold every page twice: only this thread looks. As bytes: strings are copied by the character.
+   * Without the engine's own transaction, which would hold every page twice: only this thread
+   * looks. As bytes: strings are copied by the character.
    *
    * @param lenient only their syntax is checked
    */
   #load(lot: readonly Pick<Lines, "text">[], lenient: boolean): void {
     const bytes = this.#bytes.of(lot);
-    if (bytes.length > 0) this.#store.load(bytes, { format: NQUADS, no_transaction: true, lenient });
+    if (bytes.length > 0)
+      this.#store.load(bytes, { format: NQUADS, no_transaction: true, lenient });
   }
 
   /** One bad record must not cost the index, nor one bad line the record. */

@@ -9,8 +9,8 @@ export { openTruthDigester } from "./truth-digester.js";
 export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./thread-handle.js";
 
 /**
- * Opens the graph index. Returns at once: loading goes on in its own thread, and until it is done every question
- * is refused with `INDEX_LOADING` and the progress.
+ * Opens the graph index. Returns at once: loading goes on in its own thread, and until it is done
+ * every question is refused with `INDEX_LOADING` and the progress.
  */
 export async function openOxigraphEngine(options: OxigraphOptions): Promise<OxigraphEngine> {
   const engine = new OxigraphEngine(options);

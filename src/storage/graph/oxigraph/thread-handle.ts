@@ -6,8 +6,13 @@ import { isLackOfMemory } from "./graph-store.js";
 
 /** A query or a digest on its way through a thread. */
 export interface Job {
-  ask: { op: "query"; query: string; format: string } | { op: "digest" } | ({ op: "ask" } & AskRequest);
-  /** ms it may run once it is its turn; a digest is taken in slices between others and has no turn. */
+  ask:
+    | { op: "query"; query: string; format: string }
+    | { op: "digest" }
+    | ({ op: "ask" } & AskRequest);
+  /**
+   * ms it may run once it is its turn; a digest is taken in slices between others and has no turn.
+   */
   timeout?: number;
   /** Name of the setting that `timeout` comes from, for who is told of it. */
   setting?: string;
@@ -17,7 +22,10 @@ export interface Job {
   reject(error: Error): void;
 }
 
-/** Why a thread is no more. `guilty`: the query that was running; it was answered already when it timed out. */
+/**
+ * Why a thread is no more. `guilty`: the query that was running; it was answered already when it
+ * timed out.
+ */
 export interface Loss {
   reason: string;
   timedOut: boolean;
@@ -36,13 +44,16 @@ export interface ThreadEvents {
 }
 
 /**
- * One thread with an Oxigraph store, seen from outside. It answers queries in the order asked, so the first
- * without an answer is the one that runs, and the clock runs for that one only.
+ * One thread with an Oxigraph store, seen from outside. It answers queries in the order asked, so
+ * the first without an answer is the one that runs, and the clock runs for that one only.
  */
 export class ThreadHandle {
   loaded = false;
   sequence = 0;
-  /** Highest sequence that somebody was told by this thread: answers may be ahead of the news that it was reached. */
+  /**
+   * Highest sequence that somebody was told by this thread: answers may be ahead of the news that
+   * it was reached.
+   */
   told = 0;
   rewrites = 0;
   /** Bytes that its engine grew by when graphs came. */
@@ -59,11 +70,29 @@ export class ThreadHandle {
   readonly #worker: Worker;
 
   /** @param memory bytes that its engine may hold */
-  constructor(feed: MessagePort, pageSize: number, private readonly events: ThreadEvents, private readonly log: EngineLog, memory?: number) {
-    this.#worker = new Worker(threadModule(`src/storage/graph/oxigraph/${memory === undefined ? "thread" : "open/thread"}`), {
-      workerData: { feed, pageSize, ...(memory !== undefined && { memory }) } satisfies ThreadData, transferList: [feed],
-      ...(memory !== undefined && { name: "sparql", env: {}, resourceLimits: { stackSizeMb: 8 } }),
-    });
+  constructor(
+    feed: MessagePort,
+    pageSize: number,
+    private readonly events: ThreadEvents,
+    private readonly log: EngineLog,
+    memory?: number,
+  ) {
+    this.#worker = new Worker(
+      threadModule(`src/storage/graph/oxigraph/${memory === undefined ? "thread" : "open/thread"}`),
+      {
+        workerData: {
+          feed,
+          pageSize,
+          ...(memory !== undefined && { memory }),
+        } satisfies ThreadData,
+        transferList: [feed],
+        ...(memory !== undefined && {
+          name: "sparql",
+          env: {},
+          resourceLimits: { stackSizeMb: 8 },
+        }),
+      },
+    );
     this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
     this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
     this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
@@ -82,7 +111,10 @@ export class ThreadHandle {
     this.#worker.postMessage({ op: "advance", sequence } satisfies ThreadRequest);
   }
 
-  /** Ends the query that runs, and the thread with it: nothing else stops the engine. False when none runs. */
+  /**
+   * Ends the query that runs, and the thread with it: nothing else stops the engine. False when
+   * none runs.
+   */
   stop(error: Error): boolean {
     if (this.#gone || !this.#running) return false;
     this.#running.reject(error);
@@ -142,14 +174,30 @@ export class ThreadHandle {
     }
     if (this.#retiring && this.#jobs.size === 0) void this.end();
     if (reply.op !== "refused") this.told = Math.max(this.told, reply.sequence);
-    if (reply.op === "refused") job.reject(new ServiceError(reply.code ?? "BAD_REQUEST", reply.code ? reply.message : `The query was refused: ${reply.message}`, reply.extra));
+    if (reply.op === "refused")
+      job.reject(
+        new ServiceError(
+          reply.code ?? "BAD_REQUEST",
+          reply.code ? reply.message : `The query was refused: ${reply.message}`,
+          reply.extra,
+        ),
+      );
     else job.resolve(reply);
   }
 
   #wind(job: Job): void {
     this.#running = job;
     this.#clock = setTimeout(() => {
-      job.reject(new ServiceError("QUERY_TIMEOUT", `The query ran longer than ${job.timeout} ms${job.setting ? ` (${job.setting})` : ""} and was ended; ask for less at a time.`, {}, { "Retry-After": "1" }));
+      job.reject(
+        new ServiceError(
+          "QUERY_TIMEOUT",
+          `The query ran longer than ${job.timeout} ` +
+            `ms${job.setting ? ` (${job.setting})` : ""} and was ended; ask for less at a ` +
+            "time.",
+          {},
+          { "Retry-After": "1" },
+        ),
+      );
       this.#lose(`a query ran longer than ${job.timeout} ms`, true);
     }, job.timeout);
     this.#clock.unref();
@@ -183,7 +231,12 @@ export const WASTE_PER_REWRITE = 4_600;
 /** The point where half a gigabyte is gone. */
 export const REBUILD_AFTER_REWRITES = 100_000;
 
-export const DEFAULTS = { indexWait: 2_000, queryTimeout: 30_000, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500 };
+export const DEFAULTS = {
+  indexWait: 2_000,
+  queryTimeout: 30_000,
+  rebuildAfter: REBUILD_AFTER_REWRITES,
+  pageSize: 500,
+};
 
 /** What the thread is started with; the port is moved to it. */
 export interface ThreadData {
@@ -195,7 +248,11 @@ export interface ThreadData {
 }
 
 /** A question of a stranger, and how much may be answered. */
-export interface AskRequest { question: Omit<OpenQuestion, "sequence">; maxRows: number; maxBytes: number }
+export interface AskRequest {
+  question: Omit<OpenQuestion, "sequence">;
+  maxRows: number;
+  maxBytes: number;
+}
 
 /** Asked of the thread; `id` comes back with the reply. */
 export type ThreadRequest =
@@ -207,14 +264,35 @@ export type ThreadRequest =
 export type ThreadReply =
   /** `held`: bytes that the engine grew by when graphs came. */
   | { op: "progress"; done: number; total: number; held: number }
-  /** Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread began. */
+  /**
+   * Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread
+   * began.
+   */
   | { op: "reached"; sequence: number; rewrites: number; held: number }
   | { op: "answer"; id: number; text: string; sequence: number }
   | ({ op: "asked"; id: number } & OpenAnswer)
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }
-  | { op: "refused"; id: number; message: string; code?: ErrorCode; extra?: Record<string, unknown> }
-  | { op: "log"; level: "info" | "warn" | "error"; message: string; fields: Record<string, unknown> };
+  | {
+      op: "refused";
+      id: number;
+      message: string;
+      code?: ErrorCode;
+      extra?: Record<string, unknown>;
+    }
+  | {
+      op: "log";
+      level: "info" | "warn" | "error";
+      message: string;
+      fields: Record<string, unknown>;
+    };
 
 /** Asked of the thread that digests the truth: a digest as of a commit not before `atLeast`. */
-export interface TruthRequest { atLeast: number }
-export interface TruthReply { digest: string; quads: number; sequence: number; leftOut: number }
+export interface TruthRequest {
+  atLeast: number;
+}
+export interface TruthReply {
+  digest: string;
+  quads: number;
+  sequence: number;
+  leftOut: number;
+}

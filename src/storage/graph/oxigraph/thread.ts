@@ -5,8 +5,10 @@ import { Follower } from "./follower.js";
 import { GraphStore, QuadDigest, rethrowFatal, watchPanics } from "./graph-store.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 
-/** The thread that owns an Oxigraph store: follows the truth over a feed and answers queries one at a time. */
-
+/**
+ * The thread that owns an Oxigraph store: follows the truth over a feed and answers queries one at
+ * a time.
+ */
 
 /** ms that a digest may hold up queries at a time. */
 const DIGEST_SLICE = 10;
@@ -14,21 +16,38 @@ const DIGEST_SLICE = 10;
 const main = parentPort!;
 const data = workerData as ThreadData;
 const reply = (message: ThreadReply): void => main.postMessage(message);
-const log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>): void => reply({ op: "log", level, message, fields });
+const log = (
+  level: "info" | "warn" | "error",
+  message: string,
+  fields: Record<string, unknown>,
+): void => reply({ op: "log", level, message, fields });
 
 watchPanics();
 
-/** Bytes that the engine's instance has; the only WASM here, and the rest of what V8 counts as external is little. */
+/**
+ * Bytes that the engine's instance has; the only WASM here, and the rest of what V8 counts as
+ * external is little.
+ */
 function engineBytes(): number {
   const { external, arrayBuffers } = process.memoryUsage();
   return external - arrayBuffers;
 }
-/** Bytes that the graphs take: what the engine grew by when they came. What queries made it grow by is not in it. */
+/**
+ * Bytes that the graphs take: what the engine grew by when they came. What queries made it grow by
+ * is not in it.
+ */
 let held = engineBytes();
 
-const store = new GraphStore((ark, lines, reason) => log("error", "graph lines that the index cannot hold were left out", { ark, lines, reason }));
-const feed = new FeedReader(data.feed, (message) => log("warn", "the record store did not answer the graph index; asking again", { reason: message }));
-/** The digests asked for and not yet taken. Nothing is applied meanwhile, or they would be of no state at all. */
+const store = new GraphStore((ark, lines, reason) =>
+  log("error", "graph lines that the index cannot hold were left out", { ark, lines, reason }),
+);
+const feed = new FeedReader(data.feed, (message) =>
+  log("warn", "the record store did not answer the graph index; asking again", { reason: message }),
+);
+/**
+ * The digests asked for and not yet taken. Nothing is applied meanwhile, or they would be of no
+ * state at all.
+ */
 let digesting: Promise<void> | undefined;
 
 const follower = new Follower({
@@ -59,11 +78,17 @@ async function digest(id: number): Promise<void> {
 }
 
 /** The code for strangers is not loaded where only the service asks. */
-async function answerStranger({ id, ...request }: Extract<ThreadRequest, { op: "ask" }>): Promise<void> {
+async function answerStranger({
+  id,
+  ...request
+}: Extract<ThreadRequest, { op: "ask" }>): Promise<void> {
   const { answer, refusal } = await import("./open/answer.js");
   try {
     const { bytes, truncated } = answer(store, request);
-    main.postMessage({ op: "asked", id, bytes, truncated, sequence: follower.sequence } satisfies ThreadReply, [bytes.buffer]);
+    main.postMessage(
+      { op: "asked", id, bytes, truncated, sequence: follower.sequence } satisfies ThreadReply,
+      [bytes.buffer],
+    );
   } catch (error) {
     rethrowFatal(error);
     reply({ op: "refused", id, ...refusal(error as Error) });
@@ -74,15 +99,22 @@ main.on("message", (request: ThreadRequest) => {
   if (request.op === "advance") {
     void follower.advance(request.sequence);
   } else if (request.op === "digest") {
-    const mine = (digesting ?? Promise.resolve()).then(() => digest(request.id)).finally(() => {
-      if (digesting === mine) digesting = undefined;
-    });
+    const mine = (digesting ?? Promise.resolve())
+      .then(() => digest(request.id))
+      .finally(() => {
+        if (digesting === mine) digesting = undefined;
+      });
     digesting = mine;
   } else if (request.op === "ask") {
     void answerStranger(request);
   } else {
     try {
-      reply({ op: "answer", id: request.id, text: store.query(request.query, request.format), sequence: follower.sequence });
+      reply({
+        op: "answer",
+        id: request.id,
+        text: store.query(request.query, request.format),
+        sequence: follower.sequence,
+      });
     } catch (error) {
       rethrowFatal(error);
       reply({ op: "refused", id: request.id, message: (error as Error).message });

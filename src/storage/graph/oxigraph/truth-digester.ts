@@ -6,13 +6,17 @@ import type { TruthDigester } from "../port.js";
 import { DEFAULTS, type ThreadData, type TruthReply, type TruthRequest } from "./thread-handle.js";
 
 /**
- * {@link TruthDigester} for the Oxigraph index. Its thread reads the feed from the beginning; the serving thread
- * is left alone. One question at a time.
+ * {@link TruthDigester} for the Oxigraph index. Its thread reads the feed from the beginning; the
+ * serving thread is left alone. One question at a time.
  */
-export function openTruthDigester(openFeed: () => MessagePort, pageSize: number = DEFAULTS.pageSize): TruthDigester {
+export function openTruthDigester(
+  openFeed: () => MessagePort,
+  pageSize: number = DEFAULTS.pageSize,
+): TruthDigester {
   const feed = openFeed();
   const worker = new Worker(threadModule("src/storage/graph/oxigraph/truth-thread"), {
-    workerData: { feed, pageSize } satisfies ThreadData, transferList: [feed],
+    workerData: { feed, pageSize } satisfies ThreadData,
+    transferList: [feed],
   });
   let lost: Error | undefined;
   worker.on("error", (error) => (lost = error));
@@ -31,4 +35,8 @@ export function openTruthDigester(openFeed: () => MessagePort, pageSize: number 
   };
 }
 
-const unread = (error: Error): ServiceError => new ServiceError("STORE_UNAVAILABLE", `The records could not be read to the end: ${error.message}`);
+const unread = (error: Error): ServiceError =>
+  new ServiceError(
+    "STORE_UNAVAILABLE",
+    `The records could not be read to the end: ${error.message}`,
+  );

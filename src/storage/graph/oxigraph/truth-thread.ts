@@ -6,8 +6,10 @@ import { Follower } from "./follower.js";
 import { GraphStore, QuadDigest } from "./graph-store.js";
 import type { ThreadData, TruthReply, TruthRequest } from "./thread-handle.js";
 
-/** Digests the truth in a thread of its own, page by page through a scratch store, which rewrites literals as the index does. */
-
+/**
+ * Digests the truth in a thread of its own, page by page through a scratch store, which rewrites
+ * literals as the index does.
+ */
 
 const main = parentPort!;
 const data = workerData as ThreadData;
@@ -43,5 +45,10 @@ main.on("message", async ({ atLeast }: TruthRequest) => {
   for (const digest of records.values()) sum.add(digest);
   let lines = 0;
   for (const count of leftOut.values()) lines += count;
-  main.postMessage({ digest: sum.digest, quads: sum.quads, sequence: follower.sequence, leftOut: lines } satisfies TruthReply);
+  main.postMessage({
+    digest: sum.digest,
+    quads: sum.quads,
+    sequence: follower.sequence,
+    leftOut: lines,
+  } satisfies TruthReply);
 });

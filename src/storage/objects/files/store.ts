@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, opendir, readdir, rename, stat, unlink, writeFile } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  stat,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
@@ -17,20 +27,43 @@ function fanOut(folder: string, sha256: string): { outer: string; inner: string;
   return { outer, inner, file: join(inner, sha256) };
 }
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | null)?.code;
+const codeOf = (error: unknown): string | undefined =>
+  (error as NodeJS.ErrnoException | null)?.code;
 
-/** What the disk says when it is full, gone or closed to us; worth trying again once somebody has seen to it. */
-const UNAVAILABLE = new Set(["ENOENT", "ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EMFILE", "ENFILE", "ENOTDIR"]);
+/**
+ * What the disk says when it is full, gone or closed to us; worth trying again once somebody has
+ * seen to it.
+ */
+const UNAVAILABLE = new Set([
+  "ENOENT",
+  "ENOSPC",
+  "EDQUOT",
+  "EROFS",
+  "EACCES",
+  "EPERM",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "ENOTDIR",
+]);
 
 /** A fault of the disk as the error every store gives; anything else as it is. */
 function asStoreError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === undefined || !UNAVAILABLE.has(code)) return error;
-  return new ServiceError("STORE_UNAVAILABLE", `The object store cannot be used (${code}); look at the disk and the permissions of DATA_DIR, then try again.`);
+  return new ServiceError(
+    "STORE_UNAVAILABLE",
+    `The object store cannot be used (${code}); look at the disk and the permissions of ` +
+      "DATA_DIR, then try again.",
+  );
 }
 
 /** Streams a source into a temporary file while hashing; durable when it resolves. */
-async function stageFile(folder: string, source: Readable | AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedObject> {
+async function stageFile(
+  folder: string,
+  source: Readable | AsyncIterable<Uint8Array>,
+  options: StageOptions,
+): Promise<StagedObject> {
   const place = randomUUID();
   const path = join(folder, STAGING, place);
   let file: FileHandle | undefined;
@@ -39,12 +72,16 @@ async function stageFile(folder: string, source: Readable | AsyncIterable<Uint8A
       throw asStoreError(error);
     }));
     const { sha256, size, digests } = await receive(source, options, async (bytes) => {
-      for (let done = 0; done < bytes.byteLength; ) done += (await made.write(bytes, done)).bytesWritten;
+      for (let done = 0; done < bytes.byteLength;)
+        done += (await made.write(bytes, done)).bytesWritten;
     });
     await file.sync();
     await file.close();
     return {
-      sha256, size, digests, place,
+      sha256,
+      size,
+      digests,
+      place,
       publish: () => publish(folder, path, sha256),
       discard: () => removeFile(path),
     };
@@ -73,7 +110,10 @@ async function publish(folder: string, path: string, sha256: string): Promise<vo
   }
 }
 
-/** Makes names in a folder durable; where a folder cannot be opened for that (Windows) the system does it. */
+/**
+ * Makes names in a folder durable; where a folder cannot be opened for that (Windows) the system
+ * does it.
+ */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
@@ -91,9 +131,9 @@ async function removeFile(path: string): Promise<void> {
 }
 
 /**
- * Objects as files under their SHA-256. Bytes are written under a temporary name and made durable, then
- * renamed into place and the folder made durable: a reader sees a whole object or none, also after a loss
- * of power.
+ * Objects as files under their SHA-256. Bytes are written under a temporary name and made durable,
+ * then renamed into place and the folder made durable: a reader sees a whole object or none, also
+ * after a loss of power.
  * @param folder is made when it does not exist
  */
 export async function openFileObjects(folder: string): Promise<ObjectStore> {
@@ -106,7 +146,10 @@ export async function openFileObjects(folder: string): Promise<ObjectStore> {
 class FileObjects implements ObjectStore {
   constructor(private readonly folder: string) {}
 
-  stage(source: Readable | AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1] = {}): Promise<StagedObject> {
+  stage(
+    source: Readable | AsyncIterable<Uint8Array>,
+    options: Parameters<ObjectStore["stage"]>[1] = {},
+  ): Promise<StagedObject> {
     return stageFile(this.folder, source, options);
   }
 
@@ -131,7 +174,11 @@ class FileObjects implements ObjectStore {
     }
   }
 
-  async open(sha256: string, range?: { start: number; end: number }, { size: expected, hash = true }: OpenOptions = {}): Promise<Readable> {
+  async open(
+    sha256: string,
+    range?: { start: number; end: number },
+    { size: expected, hash = true }: OpenOptions = {},
+  ): Promise<Readable> {
     const file = await this.file(sha256);
     const { size } = await file.stat();
     try {
@@ -142,11 +189,21 @@ class FileObjects implements ObjectStore {
     }
     if (range && (range.start >= size || range.start > range.end || range.start < 0)) {
       await file.close();
-      throw new ServiceError("RANGE_NOT_SATISFIABLE", `The content has ${size} bytes; ask for a range inside it.`, { size });
+      throw new ServiceError(
+        "RANGE_NOT_SATISFIABLE",
+        `The content has ${size} bytes; ask for a range inside it.`,
+        { size },
+      );
     }
-    if (!range) return verified(file.createReadStream(), sha256, { length: size, sha256: hash ? sha256 : undefined });
+    if (!range)
+      return verified(file.createReadStream(), sha256, {
+        length: size,
+        sha256: hash ? sha256 : undefined,
+      });
     const end = Math.min(range.end, size - 1);
-    return verified(file.createReadStream({ start: range.start, end }), sha256, { length: end - range.start + 1 });
+    return verified(file.createReadStream({ start: range.start, end }), sha256, {
+      length: end - range.start + 1,
+    });
   }
 
   async reader(sha256: string): Promise<ObjectReader> {
@@ -154,7 +211,12 @@ class FileObjects implements ObjectStore {
   }
 
   async readStaged(place: string): Promise<ObjectReader> {
-    return readerOf(await this.opened(/^[0-9a-f-]{36}$/.test(place) ? join(this.folder, STAGING, place) : undefined, place));
+    return readerOf(
+      await this.opened(
+        /^[0-9a-f-]{36}$/.test(place) ? join(this.folder, STAGING, place) : undefined,
+        place,
+      ),
+    );
   }
 
   async remove(sha256: string): Promise<void> {
@@ -167,7 +229,8 @@ class FileObjects implements ObjectStore {
   async *list(): AsyncIterable<string> {
     for (const outer of await foldersOf(this.folder)) {
       for (const inner of await foldersOf(join(this.folder, outer))) {
-        for await (const entry of await opendir(join(this.folder, outer, inner))) if (isKey(entry.name)) yield entry.name;
+        for await (const entry of await opendir(join(this.folder, outer, inner)))
+          if (isKey(entry.name)) yield entry.name;
       }
     }
   }
@@ -221,7 +284,12 @@ async function readerOf(file: FileHandle): Promise<ObjectReader> {
     async read(buffer, position) {
       let done = 0;
       while (done < buffer.byteLength) {
-        const { bytesRead } = await file.read(buffer, done, buffer.byteLength - done, position + done);
+        const { bytesRead } = await file.read(
+          buffer,
+          done,
+          buffer.byteLength - done,
+          position + done,
+        );
         if (bytesRead === 0) break;
         done += bytesRead;
       }

@@ -3,7 +3,20 @@ import * as http from "node:http";
 import type { IncomingMessage } from "node:http";
 import * as https from "node:https";
 import { Client } from "minio";
-import { AnsweredFault, asStoreError, bare, type Body, bodyOf, codeOf, CutShort, isMissing, isUploadGone, mayPass, retried, Silence } from "./faults.js";
+import {
+  AnsweredFault,
+  asStoreError,
+  bare,
+  type Body,
+  bodyOf,
+  codeOf,
+  CutShort,
+  isMissing,
+  isUploadGone,
+  mayPass,
+  retried,
+  Silence,
+} from "./faults.js";
 import type { S3Location } from "./location.js";
 
 /** What one call asks of its connection; the client has no place for it. */
@@ -11,7 +24,10 @@ interface CallNeeds {
   /** How long (ms) the server may be silent. */
   patience: number;
   signal?: AbortSignal | undefined;
-  /** The answer is read as a stream, whose reader waits in its own way: a slow reader is no silent server. */
+  /**
+   * The answer is read as a stream, whose reader waits in its own way: a slow reader is no silent
+   * server.
+   */
   streams?: boolean;
 }
 
@@ -34,7 +50,9 @@ class Connections implements Transport {
 
   constructor(secure: boolean) {
     this.module = secure ? https : http;
-    this.agent = secure ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+    this.agent = secure
+      ? new https.Agent({ keepAlive: true })
+      : new http.Agent({ keepAlive: true });
   }
 
   /** The server's time, to the second. */
@@ -42,9 +60,16 @@ class Connections implements Transport {
     return Date.now() + this.ahead;
   }
 
-  readonly request = ((options: https.RequestOptions, answered: (response: http.IncomingMessage) => void): http.ClientRequest => {
+  readonly request = ((
+    options: https.RequestOptions,
+    answered: (response: http.IncomingMessage) => void,
+  ): http.ClientRequest => {
     const { patience, signal, streams } = needs.getStore() ?? { patience: 0 };
-    const request = this.module.request({ ...options, timeout: patience, ...(signal ? { signal } : {}) });
+    const request = this.module.request({
+      ...options,
+      timeout: patience,
+      ...(signal ? { signal } : {}),
+    });
     let response: http.IncomingMessage | undefined;
     request.on("timeout", () => (response ?? request).destroy(new Silence(patience)));
     request.once("response", (arrived) => {
@@ -67,15 +92,24 @@ class Connections implements Transport {
 /** Bytes a server copies in a second, at the least. */
 const COPY_RATE = 8 * 2 ** 20;
 
-/** In none of the keys: the client sends a delimiter in any case, and Swift takes an empty one for the end of every name. */
+/**
+ * In none of the keys: the client sends a delimiter in any case, and Swift takes an empty one for
+ * the end of every name.
+ */
 const NO_DELIMITER = "|";
 
-export interface Part { part: number; etag: string }
-interface CallOptions { signal?: AbortSignal | undefined; /** Instead of the location's. */ retries?: number }
+export interface Part {
+  part: number;
+  etag: string;
+}
+interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Instead of the location's. */ retries?: number;
+}
 
 /**
- * The calls of S3 that every server knows, each tried again while its fault may pass, then ended with
- * `STORE_UNAVAILABLE`.
+ * The calls of S3 that every server knows, each tried again while its fault may pass, then ended
+ * with `STORE_UNAVAILABLE`.
  */
 export class S3Calls {
   private readonly client: Client;
@@ -91,21 +125,35 @@ export class S3Calls {
     this.bucket = location.bucket;
     this.connections = new Connections(secure);
     this.client = new Client({
-      endPoint: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? (secure ? 443 : 80) : Number(port), useSSL: secure, region: location.region,
-      accessKey: location.accessKey, secretKey: location.secretKey, transport: this.connections as never, transportAgent: this.connections.agent,
+      endPoint: hostname.replace(/^\[|\]$/g, ""),
+      port: port === "" ? (secure ? 443 : 80) : Number(port),
+      useSSL: secure,
+      region: location.region,
+      accessKey: location.accessKey,
+      secretKey: location.secretKey,
+      transport: this.connections as never,
+      transportAgent: this.connections.agent,
       // Its own way says so on the console, and knows neither a signal nor a lost connection.
       retryOptions: { disableRetry: true },
     });
   }
 
-  /** The server's time in ms, as far as it is known: none of its answers says more than the second. */
+  /**
+   * The server's time in ms, as far as it is known: none of its answers says more than the second.
+   */
   now(): number {
     return this.connections.now();
   }
 
-  /** Answers the first page of what is in the bucket. @throws ServiceError that says what is wrong with the settings */
+  /**
+   * Answers the first page of what is in the bucket.
+   * @throws ServiceError that says what is wrong with the settings
+   */
   probe(options?: CallOptions): Promise<unknown> {
-    return this.made(() => this.client.listObjectsV2Query(this.bucket, this.location.prefix, "", "", 1, ""), options);
+    return this.made(
+      () => this.client.listObjectsV2Query(this.bucket, this.location.prefix, "", "", 1, ""),
+      options,
+    );
   }
 
   makeBucket(): Promise<void> {
@@ -113,7 +161,8 @@ export class S3Calls {
       try {
         await this.client.makeBucket(this.bucket, this.location.region);
       } catch (error) {
-        if (!["BucketAlreadyOwnedByYou", "BucketAlreadyExists"].includes(codeOf(error))) throw error;
+        if (!["BucketAlreadyOwnedByYou", "BucketAlreadyExists"].includes(codeOf(error)))
+          throw error;
       }
     });
   }
@@ -140,24 +189,43 @@ export class S3Calls {
     }, options);
   }
 
-  /** @param end inclusive; `undefined` when there is no such object, "outside" when the range lies behind its end */
-  get(key: string, start = 0, end?: number, options?: CallOptions): Promise<Body | "outside" | undefined> {
-    return this.made(async () => {
-      const ranged = start > 0 || end !== undefined;
-      try {
-        const stream = await (ranged ? this.client.getPartialObject(this.bucket, key, start, end === undefined ? 0 : end - start + 1) : this.client.getObject(this.bucket, key)) as IncomingMessage;
-        const body = bodyOf(stream, start, ranged);
-        if (!body) {
-          stream.destroy();
-          throw new CutShort(0, end === undefined ? 0 : end - start + 1);
+  /**
+   * @param end inclusive; `undefined` when there is no such object, "outside" when the range lies
+   * behind its end
+   */
+  get(
+    key: string,
+    start = 0,
+    end?: number,
+    options?: CallOptions,
+  ): Promise<Body | "outside" | undefined> {
+    return this.made(
+      async () => {
+        const ranged = start > 0 || end !== undefined;
+        try {
+          const stream = (await (ranged
+            ? this.client.getPartialObject(
+                this.bucket,
+                key,
+                start,
+                end === undefined ? 0 : end - start + 1,
+              )
+            : this.client.getObject(this.bucket, key))) as IncomingMessage;
+          const body = bodyOf(stream, start, ranged);
+          if (!body) {
+            stream.destroy();
+            throw new CutShort(0, end === undefined ? 0 : end - start + 1);
+          }
+          return body;
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          if (codeOf(error) === "InvalidRange") return "outside";
+          throw error;
         }
-        return body;
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        if (codeOf(error) === "InvalidRange") return "outside";
-        throw error;
-      }
-    }, options, { streams: true });
+      },
+      options,
+      { streams: true },
+    );
   }
 
   /**
@@ -165,71 +233,144 @@ export class S3Calls {
    * @param sha256 of the bytes, where {@link signsBodies}
    */
   put(key: string, bytes: Buffer, sha256: string, options?: CallOptions): Promise<string> {
-    return this.made(async () => bare((await this.send({ objectName: key }, bytes, sha256)).headers.etag), options);
+    return this.made(
+      async () => bare((await this.send({ objectName: key }, bytes, sha256)).headers.etag),
+      options,
+    );
   }
 
   startUpload(key: string, options?: CallOptions): Promise<string> {
     return this.made(() => this.client.initiateNewMultipartUpload(this.bucket, key, {}), options);
   }
 
-  putPart(key: string, uploadId: string, part: number, bytes: Buffer, sha256: string, options?: CallOptions): Promise<Part> {
+  putPart(
+    key: string,
+    uploadId: string,
+    part: number,
+    bytes: Buffer,
+    sha256: string,
+    options?: CallOptions,
+  ): Promise<Part> {
     return this.made(async () => {
-      const answer = await this.send({ objectName: key, query: `partNumber=${part}&uploadId=${encodeURIComponent(uploadId)}` }, bytes, sha256);
+      const answer = await this.send(
+        { objectName: key, query: `partNumber=${part}&uploadId=${encodeURIComponent(uploadId)}` },
+        bytes,
+        sha256,
+      );
       return { part, etag: bare(answer.headers.etag) };
     }, options);
   }
 
-  copyPart(from: string, key: string, uploadId: string, part: number, start: number, end: number, options?: CallOptions): Promise<Part> {
-    const headers = { "x-amz-copy-source": this.source(from), "x-amz-copy-source-range": `bytes=${start}-${end}` };
-    return this.made(async () => {
-      const { etag } = await this.client.uploadPart({ bucketName: this.bucket, objectName: key, uploadID: encodeURIComponent(uploadId), partNumber: part, headers }, "");
-      return { part, etag: bare(etag) };
-    }, options, { patience: this.copyPatience(end - start + 1) });
+  copyPart(
+    from: string,
+    key: string,
+    uploadId: string,
+    part: number,
+    start: number,
+    end: number,
+    options?: CallOptions,
+  ): Promise<Part> {
+    const headers = {
+      "x-amz-copy-source": this.source(from),
+      "x-amz-copy-source-range": `bytes=${start}-${end}`,
+    };
+    return this.made(
+      async () => {
+        const { etag } = await this.client.uploadPart(
+          {
+            bucketName: this.bucket,
+            objectName: key,
+            uploadID: encodeURIComponent(uploadId),
+            partNumber: part,
+            headers,
+          },
+          "",
+        );
+        return { part, etag: bare(etag) };
+      },
+      options,
+      { patience: this.copyPatience(end - start + 1) },
+    );
   }
 
-  /** Whole or not at all; also when an answer was lost and the upload is gone because it is done. */
-  complete(key: string, uploadId: string, parts: readonly Part[], size: number, options?: CallOptions): Promise<void> {
-    return this.made(async () => {
-      try {
-        await this.client.completeMultipartUpload(this.bucket, key, uploadId, [...parts]);
-      } catch (error) {
-        if (mayPass(error)) throw error;
-        const done = await this.client.statObject(this.bucket, key).catch(() => undefined);
-        if (done?.size !== size) throw error;
-      }
-    }, options, { patience: this.copyPatience(size) });
+  /**
+   * Whole or not at all; also when an answer was lost and the upload is gone because it is done.
+   */
+  complete(
+    key: string,
+    uploadId: string,
+    parts: readonly Part[],
+    size: number,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.made(
+      async () => {
+        try {
+          await this.client.completeMultipartUpload(this.bucket, key, uploadId, [...parts]);
+        } catch (error) {
+          if (mayPass(error)) throw error;
+          const done = await this.client.statObject(this.bucket, key).catch(() => undefined);
+          if (done?.size !== size) throw error;
+        }
+      },
+      options,
+      { patience: this.copyPatience(size) },
+    );
   }
 
   /** Nothing stays of an upload in parts; also when there is no such upload. */
   abort(key: string, uploadId: string, options?: CallOptions): Promise<void> {
-    return this.made(() => this.client.abortMultipartUpload(this.bucket, key, encodeURIComponent(uploadId)).catch((error: unknown) => {
-      if (!isUploadGone(error)) throw error;
-    }), options);
+    return this.made(
+      () =>
+        this.client
+          .abortMultipartUpload(this.bucket, key, encodeURIComponent(uploadId))
+          .catch((error: unknown) => {
+            if (!isUploadGone(error)) throw error;
+          }),
+      options,
+    );
   }
 
   /** Answers the ETag of the copy; `undefined` when there is nothing to copy. */
   copy(from: string, to: string, size: number): Promise<string | undefined> {
-    return this.made(async () => {
-      try {
-        return bare((await this.client.copyObject(this.bucket, to, this.source(from)) as { etag?: string }).etag);
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    }, {}, { patience: this.copyPatience(size) });
+    return this.made(
+      async () => {
+        try {
+          return bare(
+            (
+              (await this.client.copyObject(this.bucket, to, this.source(from))) as {
+                etag?: string;
+              }
+            ).etag,
+          );
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      },
+      {},
+      { patience: this.copyPatience(size) },
+    );
   }
 
   remove(key: string, options?: CallOptions): Promise<void> {
-    return this.made(() => this.client.removeObject(this.bucket, key).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    }), options);
+    return this.made(
+      () =>
+        this.client.removeObject(this.bucket, key).catch((error: unknown) => {
+          if (!isMissing(error)) throw error;
+        }),
+      options,
+    );
   }
 
   /** Keys under a prefix with the server's time (ms) of their last change, page by page. */
   async *list(prefix: string): AsyncGenerator<{ key: string; changed: number }> {
-    for (let token = ""; ; ) {
-      const page = await this.made(() => this.client.listObjectsV2Query(this.bucket, prefix, token, "", 1000, ""));
-      for (const { name, lastModified } of page.objects) if (name !== undefined) yield { key: name, changed: lastModified.getTime() };
+    for (let token = ""; ;) {
+      const page = await this.made(() =>
+        this.client.listObjectsV2Query(this.bucket, prefix, token, "", 1000, ""),
+      );
+      for (const { name, lastModified } of page.objects)
+        if (name !== undefined) yield { key: name, changed: lastModified.getTime() };
       if (!page.isTruncated) return;
       token = page.nextContinuationToken;
     }
@@ -237,16 +378,30 @@ export class S3Calls {
 
   /** Unfinished uploads in parts, as far as the server lists them by prefix. */
   async uploads(prefix: string): Promise<{ key: string; uploadId: string; begun: number }[]> {
-    const page = await this.made(() => this.client.listIncompleteUploadsQuery(this.bucket, prefix, "", "", NO_DELIMITER).catch((error: unknown) => {
-      if (["NotImplemented", "MethodNotAllowed"].includes(codeOf(error))) return { uploads: [] };
-      throw error;
+    const page = await this.made(() =>
+      this.client
+        .listIncompleteUploadsQuery(this.bucket, prefix, "", "", NO_DELIMITER)
+        .catch((error: unknown) => {
+          if (["NotImplemented", "MethodNotAllowed"].includes(codeOf(error)))
+            return { uploads: [] };
+          throw error;
+        }),
+    );
+    return page.uploads.map(({ key, uploadId, initiated }) => ({
+      key,
+      uploadId,
+      begun: new Date(initiated as unknown as string).getTime(),
     }));
-    return page.uploads.map(({ key, uploadId, initiated }) => ({ key, uploadId, begun: new Date(initiated as unknown as string).getTime() }));
   }
 
   /** An address that whoever has it may read the object from. */
   address(key: string, headers: Record<string, string>): Promise<string> {
-    return this.client.presignedGetObject(this.bucket, key, Math.ceil(this.location.presigned / 1000), headers);
+    return this.client.presignedGetObject(
+      this.bucket,
+      key,
+      Math.ceil(this.location.presigned / 1000),
+      headers,
+    );
   }
 
   private source(key: string): string {
@@ -257,15 +412,32 @@ export class S3Calls {
     return this.location.timeout + Math.ceil(size / COPY_RATE) * 1000;
   }
 
-  private async send(to: { objectName: string; query?: string }, bytes: Buffer, sha256: string): Promise<IncomingMessage> {
+  private async send(
+    to: { objectName: string; query?: string },
+    bytes: Buffer,
+    sha256: string,
+  ): Promise<IncomingMessage> {
     const answer = await this.client.makeRequestStreamAsync(
-      { method: "PUT", bucketName: this.bucket, headers: { "content-length": String(bytes.byteLength) } as never, ...to }, bytes, this.signsBodies ? sha256 : "", [200], "",
+      {
+        method: "PUT",
+        bucketName: this.bucket,
+        headers: { "content-length": String(bytes.byteLength) } as never,
+        ...to,
+      },
+      bytes,
+      this.signsBodies ? sha256 : "",
+      [200],
+      "",
     );
     for await (const _ of answer);
     return answer;
   }
 
-  private made<T>(call: () => Promise<T>, { signal, retries = this.location.retries }: CallOptions = {}, needs: Partial<CallNeeds> = {}): Promise<T> {
+  private made<T>(
+    call: () => Promise<T>,
+    { signal, retries = this.location.retries }: CallOptions = {},
+    needs: Partial<CallNeeds> = {},
+  ): Promise<T> {
     const tried = () => withNeeds({ patience: this.location.timeout, signal, ...needs }, call);
     return retried(tried, { signal, retries }).catch((error: unknown) => {
       signal?.throwIfAborted();

@@ -9,16 +9,26 @@ import { asStoreError, type Body, CutShort, mayPass, pause, Silence } from "./fa
 const AHEAD = 256 * 2 ** 10;
 
 /** Bytes on their way: how many come, and how many the whole object has. */
-interface Download { stream: Readable; length: number; total: number }
+interface Download {
+  stream: Readable;
+  length: number;
+  total: number;
+}
 
 /**
- * Streams an object, or a range of it. Where the server cuts an answer short the rest is asked for by range; the stream
- * ends well only when every byte was delivered, once.
+ * Streams an object, or a range of it. Where the server cuts an answer short the rest is asked for
+ * by range; the stream ends well only when every byte was delivered, once.
  * @param range both ends included
  * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`, `STORE_UNAVAILABLE`
  */
-export async function openDownload(calls: S3Calls, key: string, name: string, range?: { start: number; end: number }): Promise<Download> {
-  if (range && (range.start > range.end || range.start < 0)) throw outside(await calls.head(key), name);
+export async function openDownload(
+  calls: S3Calls,
+  key: string,
+  name: string,
+  range?: { start: number; end: number },
+): Promise<Download> {
+  if (range && (range.start > range.end || range.start < 0))
+    throw outside(await calls.head(key), name);
   const first = await calls.get(key, range?.start, range?.end);
   if (first === "outside") throw outside(await calls.head(key), name);
   if (!first) throw notStored(name);
@@ -37,19 +47,30 @@ class Delivery extends Readable {
   private body: Body | undefined;
   private done = 0;
   private failures = 0;
-  /** When (ms) somebody began to wait; undefined while nobody does: a slow reader is no silent server. */
+  /**
+   * When (ms) somebody began to wait; undefined while nobody does: a slow reader is no silent
+   * server.
+   */
   private waiting: number | undefined;
   private readonly clock: NodeJS.Timeout;
 
   /** @param again asks for what follows the bytes that are there */
-  constructor(private readonly calls: S3Calls, first: Body, private readonly again: (done: number) => Promise<Body>) {
+  constructor(
+    private readonly calls: S3Calls,
+    first: Body,
+    private readonly again: (done: number) => Promise<Body>,
+  ) {
     super({ highWaterMark: AHEAD });
     this.length = first.length;
     const { timeout } = calls.location;
     // One clock for the whole object: a timer for each piece would take longer than the piece.
-    this.clock = setInterval(() => {
-      if (this.waiting !== undefined && Date.now() - this.waiting >= timeout) this.body?.stream.destroy(new Silence(timeout));
-    }, Math.max(20, timeout / 8));
+    this.clock = setInterval(
+      () => {
+        if (this.waiting !== undefined && Date.now() - this.waiting >= timeout)
+          this.body?.stream.destroy(new Silence(timeout));
+      },
+      Math.max(20, timeout / 8),
+    );
     this.hearFrom(first);
   }
 
@@ -95,20 +116,30 @@ class Delivery extends Readable {
   private goOn(error: unknown): void {
     this.body = undefined;
     if (this.destroyed) return;
-    if (!mayPass(error) || this.failures >= this.calls.location.retries) return void this.destroy(asStoreError(error, this.calls.location) as Error);
-    pause(this.failures++).then(() => this.again(this.done)).then((body) => {
-      if (this.destroyed) body.stream.destroy();
-      else if (body.length === this.length - this.done) this.hearFrom(body);
-      else {
-        body.stream.destroy();
-        this.goOn(new CutShort(this.done + body.length, this.length));
-      }
-    }).catch((reason: Error) => this.destroy(reason));
+    if (!mayPass(error) || this.failures >= this.calls.location.retries)
+      return void this.destroy(asStoreError(error, this.calls.location) as Error);
+    pause(this.failures++)
+      .then(() => this.again(this.done))
+      .then((body) => {
+        if (this.destroyed) body.stream.destroy();
+        else if (body.length === this.length - this.done) this.hearFrom(body);
+        else {
+          body.stream.destroy();
+          this.goOn(new CutShort(this.done + body.length, this.length));
+        }
+      })
+      .catch((reason: Error) => this.destroy(reason));
   }
 }
 
 /** Bytes `start` to `end` (inclusive) as one buffer; fewer at the end of the object. */
-async function readRange(calls: S3Calls, key: string, name: string, start: number, end: number): Promise<Buffer> {
+async function readRange(
+  calls: S3Calls,
+  key: string,
+  name: string,
+  start: number,
+  end: number,
+): Promise<Buffer> {
   const { stream } = await openDownload(calls, key, name, { start, end });
   const bytes = Buffer.allocUnsafe(end - start + 1);
   let done = 0;
@@ -121,10 +152,19 @@ export function notStored(name: string): ServiceError {
 }
 
 function outside(size: number | undefined, name: string): ServiceError {
-  return size === undefined ? notStored(name) : new ServiceError("RANGE_NOT_SATISFIABLE", `The content has ${size} bytes; ask for a range inside it.`, { size });
+  return size === undefined
+    ? notStored(name)
+    : new ServiceError(
+        "RANGE_NOT_SATISFIABLE",
+        `The content has ${size} bytes; ask for a range inside it.`,
+        { size },
+      );
 }
 
-/** Bytes asked for where reading begins or jumps; four times as many each time it goes on, up to the most. */
+/**
+ * Bytes asked for where reading begins or jumps; four times as many each time it goes on, up to the
+ * most.
+ */
 const FIRST = 128 * 2 ** 10;
 const MOST = 4 * 2 ** 20;
 /** Windows kept: several members of an archive are read at a time. */
@@ -132,11 +172,16 @@ const KEPT = 6;
 /** A gap that is read over rather than jumped. */
 const GAP = 64 * 2 ** 10;
 
-interface Window { start: number; end: number; bytes: Promise<Buffer> }
+interface Window {
+  start: number;
+  end: number;
+  bytes: Promise<Buffer>;
+}
 
 /**
- * Random access with few requests: what is read lies in windows that grow while reading goes on behind them, so that
- * thousands of small reads in a row are a handful of requests; the next window is on its way before it is needed.
+ * Random access with few requests: what is read lies in windows that grow while reading goes on
+ * behind them, so that thousands of small reads in a row are a handful of requests; the next window
+ * is on its way before it is needed.
  */
 export async function openReader(calls: S3Calls, key: string, name: string): Promise<ObjectReader> {
   const size = await calls.head(key);
@@ -148,17 +193,25 @@ class WindowedReader implements ObjectReader {
   /** The one used last at the end. */
   private windows: Window[] = [];
 
-  constructor(readonly size: number, private readonly fetch: (start: number, end: number) => Promise<Buffer>) {}
+  constructor(
+    readonly size: number,
+    private readonly fetch: (start: number, end: number) => Promise<Buffer>,
+  ) {}
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
     const wanted = Math.max(0, Math.min(buffer.byteLength, this.size - position));
-    for (let done = 0; done < wanted; ) {
+    for (let done = 0; done < wanted;) {
       const window = this.at(position + done);
       const bytes = await window.bytes;
       const from = position + done - window.start;
       const piece = bytes.subarray(from, from + wanted - done);
       // Without this a server that gives fewer bytes than it says would be asked for ever.
-      if (piece.byteLength === 0) throw new ServiceError("STORE_UNAVAILABLE", `The object store gave fewer bytes of an object than it has (${window.end - window.start} expected); try again.`);
+      if (piece.byteLength === 0)
+        throw new ServiceError(
+          "STORE_UNAVAILABLE",
+          "The object store gave fewer bytes of an object than it has " +
+            `(${window.end - window.start} expected); try again.`,
+        );
       buffer.set(piece, done);
       done += piece.byteLength;
     }
@@ -177,11 +230,19 @@ class WindowedReader implements ObjectReader {
       this.windows.push(...this.windows.splice(this.windows.indexOf(window), 1));
     } else {
       const before = this.windows.find(({ end }) => position >= end && position <= end + GAP);
-      window = before ? this.load(before.end, 4 * (before.end - before.start), position + 1) : this.load(position, FIRST);
+      window = before
+        ? this.load(before.end, 4 * (before.end - before.start), position + 1)
+        : this.load(position, FIRST);
     }
     // Reading has gone on for long: the next window comes while this one is read.
     const { start, end } = window;
-    if (end - start >= MOST && end < this.size && position - start > MOST / 2 && !this.windows.some((other) => other.start === end)) this.load(end, MOST);
+    if (
+      end - start >= MOST &&
+      end < this.size &&
+      position - start > MOST / 2 &&
+      !this.windows.some((other) => other.start === end)
+    )
+      this.load(end, MOST);
     return window;
   }
 

@@ -18,57 +18,132 @@ export class Silence extends Error {
 
 /** What was sent is not what was announced. */
 export class CutShort extends Error {
-  constructor(readonly got: number, readonly wanted: number) {
+  constructor(
+    readonly got: number,
+    readonly wanted: number,
+  ) {
     super(`${got} bytes instead of ${wanted}`);
   }
 }
 
-/** Of an answer that is an error from the start, or that became one after its status was sent; or of the connection. */
+/**
+ * Of an answer that is an error from the start, or that became one after its status was sent; or of
+ * the connection.
+ */
 export const codeOf = (error: unknown): string => {
   const { code, Code } = (error ?? {}) as { code?: unknown; Code?: unknown };
   return String(code ?? Code ?? "");
 };
 
 /** S3's own codes (its error list), besides statuses, that come and go. */
-const PASSING = new Set(["SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "OperationAborted"]);
+const PASSING = new Set([
+  "SlowDown",
+  "InternalError",
+  "ServiceUnavailable",
+  "RequestTimeout",
+  "OperationAborted",
+]);
 /** What a connection fails with. */
-const CONNECTION = /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND|PROTO)|HPE_\w+|ERR_STREAM_\w+|ERR_SSL_\w+|UND_\w+)$/;
+const CONNECTION = new RegExp(
+  String.raw`^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTF` +
+    String.raw`OUND|PROTO)|HPE_\w+|ERR_STREAM_\w+|ERR_SSL_\w+|UND_\w+)$`,
+);
 const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
-/** What servers say that have no space left, or may not use more of it: S3 itself has no word for that. */
+/**
+ * What servers say that have no space left, or may not use more of it: S3 itself has no word for
+ * that.
+ */
 const FULL = /StorageFull|DiskFull|Insufficient\w*Storage|QuotaExceeded/;
-const CREDENTIALS = new Set(["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden", "AllAccessDisabled", "AccountProblem", "InvalidSecurity", "InvalidToken", "ExpiredToken"]);
+const CREDENTIALS = new Set([
+  "AccessDenied",
+  "InvalidAccessKeyId",
+  "SignatureDoesNotMatch",
+  "Forbidden",
+  "AllAccessDisabled",
+  "AccountProblem",
+  "InvalidSecurity",
+  "InvalidToken",
+  "ExpiredToken",
+]);
 
-export const isMissing = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
-export const isUploadGone = (error: unknown): boolean => ["NoSuchUpload", "NotFound", "NoSuchKey"].includes(codeOf(error));
+export const isMissing = (error: unknown): boolean =>
+  ["NoSuchKey", "NotFound"].includes(codeOf(error));
+export const isUploadGone = (error: unknown): boolean =>
+  ["NoSuchUpload", "NotFound", "NoSuchKey"].includes(codeOf(error));
 
 /** Whether the same call may succeed when it is made again. */
 export function mayPass(error: unknown): boolean {
   const name = (error as Error | null)?.name;
-  // What fails after its status was sent answers with another document than it should, or with no code.
+  // What fails after its status was sent answers with another document than it should, or with no
+  // code.
   const late = name === "InvalidXMLError" || (name === "S3Error" && codeOf(error) === "");
-  return error instanceof AnsweredFault || error instanceof Silence || error instanceof CutShort || late || PASSING.has(codeOf(error)) || CONNECTION.test(codeOf(error));
+  return (
+    error instanceof AnsweredFault ||
+    error instanceof Silence ||
+    error instanceof CutShort ||
+    late ||
+    PASSING.has(codeOf(error)) ||
+    CONNECTION.test(codeOf(error))
+  );
 }
 
 const unavailable = (message: string) => new ServiceError("STORE_UNAVAILABLE", message);
 
-/** A fault of the server as the error every store gives; nothing of the request, which is signed, is in it. Anything else as it is. */
-export function asStoreError(error: unknown, { endpoint, bucket }: { endpoint: string; bucket: string }): unknown {
+/**
+ * A fault of the server as the error every store gives; nothing of the request, which is signed, is
+ * in it. Anything else as it is.
+ */
+export function asStoreError(
+  error: unknown,
+  { endpoint, bucket }: { endpoint: string; bucket: string },
+): unknown {
   if (error instanceof ServiceError) return error;
   const at = `The object store at ${endpoint}`;
   const code = codeOf(error);
-  if (error instanceof Silence) return unavailable(`${at} said nothing for S3_TIMEOUT=${error.ms} ms; try again, or raise the setting.`);
-  if (error instanceof AnsweredFault) return unavailable(`${at} answers with status ${error.status}; try again.`);
-  if (error instanceof CutShort) return unavailable(`${at} cut an answer short (${error.message}); try again.`);
-  if (code === "NoSuchBucket") return unavailable(`${at} has no bucket ${bucket}; make it, or set S3_CREATE_BUCKET=yes and start again.`);
-  if (CREDENTIALS.has(code)) return unavailable(`${at} refuses the credentials (${code}); look at S3_ACCESS_KEY, S3_SECRET_KEY and what they may do in the bucket ${bucket}.`);
-  if (FULL.test(code)) return unavailable(`${at} has no space left (${code}); make some, then try again.`);
-  if (code === "AuthorizationHeaderMalformed" || code === "MovedPermanently" || code === "PermanentRedirect") return unavailable(`${at} has the bucket ${bucket} in another region (${code}); look at S3_REGION and S3_ENDPOINT.`);
-  if (code === "RequestTimeTooSkewed") return unavailable(`${at} has another time than this machine; set the clocks.`);
-  if (CERTIFICATE.test(code)) return unavailable(`${at} has a certificate that is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS.`);
+  if (error instanceof Silence)
+    return unavailable(
+      `${at} said nothing for S3_TIMEOUT=${error.ms} ms; try again, or raise the setting.`,
+    );
+  if (error instanceof AnsweredFault)
+    return unavailable(`${at} answers with status ${error.status}; try again.`);
+  if (error instanceof CutShort)
+    return unavailable(`${at} cut an answer short (${error.message}); try again.`);
+  if (code === "NoSuchBucket")
+    return unavailable(
+      `${at} has no bucket ${bucket}; make it, or set S3_CREATE_BUCKET=yes and start again.`,
+    );
+  if (CREDENTIALS.has(code))
+    return unavailable(
+      `${at} refuses the credentials (${code}); look at S3_ACCESS_KEY, S3_SECRET_KEY and ` +
+        `what they may do in the bucket ${bucket}.`,
+    );
+  if (FULL.test(code))
+    return unavailable(`${at} has no space left (${code}); make some, then try again.`);
+  if (
+    code === "AuthorizationHeaderMalformed" ||
+    code === "MovedPermanently" ||
+    code === "PermanentRedirect"
+  )
+    return unavailable(
+      `${at} has the bucket ${bucket} in another region (${code}); look at S3_REGION and ` +
+        "S3_ENDPOINT.",
+    );
+  if (code === "RequestTimeTooSkewed")
+    return unavailable(`${at} has another time than this machine; set the clocks.`);
+  if (CERTIFICATE.test(code))
+    return unavailable(
+      `${at} has a certificate that is not trusted (${code}); name its authority in ` +
+        "NODE_EXTRA_CA_CERTS.",
+    );
   if (CONNECTION.test(code)) return unavailable(`${at} cannot be reached (${code}); try again.`);
-  if (mayPass(error)) return unavailable(`${at} is not to be used just now (${code || (error as Error).message}); try again.`);
-  // An S3 code is a word in capitals and small letters, some makes put an X before theirs; codes of Node have no small ones.
-  if (/^[A-Z]\w*[a-z]\w*$/.test(code)) return unavailable(`${at} refuses what it is asked for (${code}).`);
+  if (mayPass(error))
+    return unavailable(
+      `${at} is not to be used just now (${code || (error as Error).message}); try again.`,
+    );
+  // An S3 code is a word in capitals and small letters, some makes put an X before theirs; codes of
+  // Node have no small ones.
+  if (/^[A-Z]\w*[a-z]\w*$/.test(code))
+    return unavailable(`${at} refuses what it is asked for (${code}).`);
   return error;
 }
 
@@ -77,17 +152,24 @@ const FIRST = 100;
 const LONGEST = 5000;
 
 /**
- * Makes a call again while its fault may pass. A server that says nothing is waited for once more only: its connection
- * may have been dead.
+ * Makes a call again while its fault may pass. A server that says nothing is waited for once more
+ * only: its connection may have been dead.
  * @throws the last fault; the signal's reason when that ends it
  */
-export async function retried<T>(call: () => Promise<T>, { retries, signal }: { retries: number; signal?: AbortSignal | undefined }): Promise<T> {
+export async function retried<T>(
+  call: () => Promise<T>,
+  { retries, signal }: { retries: number; signal?: AbortSignal | undefined },
+): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await call();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error) || failures >= (error instanceof Silence ? Math.min(1, retries) : retries)) throw error;
+      if (
+        !mayPass(error) ||
+        failures >= (error instanceof Silence ? Math.min(1, retries) : retries)
+      )
+        throw error;
       await pause(failures, signal);
     }
   }
@@ -95,21 +177,33 @@ export async function retried<T>(call: () => Promise<T>, { retries, signal }: { 
 
 /** Waits before the next try, longer each time, and never as long as others do. */
 export async function pause(failures: number, signal?: AbortSignal): Promise<void> {
-  await sleep(Math.min(LONGEST, FIRST * 2 ** failures) * (0.5 + Math.random()), undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
+  await sleep(
+    Math.min(LONGEST, FIRST * 2 ** failures) * (0.5 + Math.random()),
+    undefined,
+    signal ? { signal } : {},
+  ).catch(() => signal?.throwIfAborted());
 }
 
 /** One answer to a GET, not yet read. */
-export interface Body { stream: IncomingMessage; /** Bytes to come. */ length: number; /** Bytes of the whole object. */ total: number }
+export interface Body {
+  stream: IncomingMessage;
+  /** Bytes to come. */ length: number;
+  /** Bytes of the whole object. */ total: number;
+}
 
 /** An ETag without its quotation marks. */
 export const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
 
-/** `undefined` for an answer that does not say what it holds, or holds something else than was asked for. */
+/**
+ * `undefined` for an answer that does not say what it holds, or holds something else than was asked
+ * for.
+ */
 export function bodyOf(stream: IncomingMessage, start: number, ranged: boolean): Body | undefined {
   const length = Number(stream.headers["content-length"] ?? NaN);
   if (!Number.isSafeInteger(length)) return undefined;
   if (stream.statusCode !== 206) return ranged ? undefined : { stream, length, total: length };
   const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(stream.headers["content-range"] ?? "");
-  if (!range || Number(range[1]) !== start || Number(range[2]) - start + 1 !== length) return undefined;
+  if (!range || Number(range[1]) !== start || Number(range[2]) - start + 1 !== length)
+    return undefined;
   return { stream, length, total: Number(range[3]) };
 }

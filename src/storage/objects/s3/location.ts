@@ -16,14 +16,22 @@ export interface S3Location {
   retries: number;
   /** How long (ms) an address that is handed out is good; 0 when none are. */
   presigned: number;
-  /** Bytes that the server copies in one call; 5 GiB is the most that S3 allows, fewer are for tests. */
+  /**
+   * Bytes that the server copies in one call; 5 GiB is the most that S3 allows, fewer are for
+   * tests.
+   */
   copyPart?: number;
 }
 
 /** What stands under `<prefix>staging/`. */
 type Staged =
   | { kind: "bytes"; key: string }
-  | { kind: "upload"; key: string; /** Key that is being uploaded, or copied to, in parts. */ target: string; uploadId: string };
+  | {
+      kind: "upload";
+      key: string;
+      /** Key that is being uploaded, or copied to, in parts. */ target: string;
+      uploadId: string;
+    };
 
 const UPLOADS = "uploads";
 const STAGED = "staged";
@@ -43,7 +51,9 @@ export class Keys {
 
   /** `undefined` for what is no SHA-256. */
   object(sha256: string): string | undefined {
-    return /^[0-9a-f]{64}$/.test(sha256) ? `${this.objects}${sha256.slice(0, 2)}/${sha256.slice(2)}` : undefined;
+    return /^[0-9a-f]{64}$/.test(sha256)
+      ? `${this.objects}${sha256.slice(0, 2)}/${sha256.slice(2)}`
+      : undefined;
   }
 
   sha256Of(key: string): string | undefined {
@@ -57,12 +67,15 @@ export class Keys {
   }
 
   /**
-   * Name of an empty object that says of an upload in parts that it is under way: not every server lists
-   * unfinished uploads of names that one does not know.
+   * Name of an empty object that says of an upload in parts that it is under way: not every server
+   * lists unfinished uploads of names that one does not know.
    */
   marker(place: string, target: string, uploadId: string): string {
     // In pieces: servers on files take names of 255 bytes between two slashes.
-    const id = Buffer.from(uploadId).toString("base64url").match(/.{1,100}/g) ?? [];
+    const id =
+      Buffer.from(uploadId)
+        .toString("base64url")
+        .match(/.{1,100}/g) ?? [];
     return [`${this.staging}${UPLOADS}`, place, this.sha256Of(target) ?? STAGED, ...id].join("/");
   }
 
@@ -71,6 +84,11 @@ export class Keys {
     const [kind, place, target, ...id] = key.slice(this.staging.length).split("/");
     const of = target === STAGED ? this.staged(place ?? "") : this.object(target ?? "");
     if (kind !== UPLOADS || of === undefined) return { kind: "bytes", key };
-    return { kind: "upload", key, target: of, uploadId: Buffer.from(id.join(""), "base64url").toString() };
+    return {
+      kind: "upload",
+      key,
+      target: of,
+      uploadId: Buffer.from(id.join(""), "base64url").toString(),
+    };
   }
 }

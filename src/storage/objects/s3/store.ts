@@ -2,15 +2,21 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
 import { assertSize, verified } from "../hashing.js";
-import type { ContentHeaders, ObjectReader, ObjectStore, OpenOptions, StagedObject } from "../port.js";
+import type {
+  ContentHeaders,
+  ObjectReader,
+  ObjectStore,
+  OpenOptions,
+  StagedObject,
+} from "../port.js";
 import { S3Calls } from "./calls.js";
 import { notStored, openDownload, openReader } from "./download.js";
 import { Keys, type S3Location } from "./location.js";
 import { stageS3 } from "./upload.js";
 
 /**
- * Removes what a process that died left: staged bytes, and uploads in parts that nobody goes on with. Time is the
- * server's, so that a clock that is wrong here removes nothing too early.
+ * Removes what a process that died left: staged bytes, and uploads in parts that nobody goes on
+ * with. Time is the server's, so that a clock that is wrong here removes nothing too early.
  * @param age in ms
  * @returns how many were removed
  */
@@ -26,7 +32,8 @@ async function removeStale(calls: S3Calls, keys: Keys, age: number): Promise<num
     await calls.remove(key);
     removed++;
   }
-  // A process may die before it can mark its upload; servers that list uploads by prefix show that one too.
+  // A process may die before it can mark its upload; servers that list uploads by prefix show that
+  // one too.
   for (const prefix of [keys.staging, keys.objects]) {
     for (const { key, uploadId, begun } of await calls.uploads(prefix)) {
       if (marked.has(uploadId) || !(begun <= calls.now() - age)) continue;
@@ -38,8 +45,8 @@ async function removeStale(calls: S3Calls, keys: Keys, age: number): Promise<num
 }
 
 /**
- * Objects in a bucket under their SHA-256. Bytes are uploaded under a key of their own and copied to their key
- * inside the server: a reader sees a whole object or none.
+ * Objects in a bucket under their SHA-256. Bytes are uploaded under a key of their own and copied
+ * to their key inside the server: a reader sees a whole object or none.
  */
 export function openS3Objects(location: S3Location): ObjectStore {
   return new S3Objects(location);
@@ -63,7 +70,10 @@ export async function prepareBucket(location: S3Location, create: boolean): Prom
 }
 
 class S3Objects implements ObjectStore {
-  /** Most of the time of a small object is waiting for answers; more at a time would hold too much of large ones. */
+  /**
+   * Most of the time of a small object is waiting for answers; more at a time would hold too much
+   * of large ones.
+   */
   readonly parallel = 8;
   private readonly calls: S3Calls;
   private readonly keys: Keys;
@@ -74,7 +84,10 @@ class S3Objects implements ObjectStore {
     this.keys = new Keys(location.prefix);
   }
 
-  stage(source: Readable | AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1] = {}): Promise<StagedObject> {
+  stage(
+    source: Readable | AsyncIterable<Uint8Array>,
+    options: Parameters<ObjectStore["stage"]>[1] = {},
+  ): Promise<StagedObject> {
     const staged = stageS3(this.calls, this.keys, source, options);
     this.stagings.add(staged);
     const over = () => this.stagings.delete(staged);
@@ -96,8 +109,17 @@ class S3Objects implements ObjectStore {
     return key === undefined ? undefined : this.calls.version(key);
   }
 
-  async open(sha256: string, range?: { start: number; end: number }, { size, hash = true }: OpenOptions = {}): Promise<Readable> {
-    const { stream, length, total } = await openDownload(this.calls, this.known(sha256), sha256, range);
+  async open(
+    sha256: string,
+    range?: { start: number; end: number },
+    { size, hash = true }: OpenOptions = {},
+  ): Promise<Readable> {
+    const { stream, length, total } = await openDownload(
+      this.calls,
+      this.known(sha256),
+      sha256,
+      range,
+    );
     try {
       assertSize(sha256, total, size);
     } catch (error) {
@@ -137,13 +159,18 @@ class S3Objects implements ObjectStore {
     const key = this.keys.staged(randomUUID())!;
     const bytes = Buffer.from("ok");
     // Asked again and again anyway: whoever asks is told at once.
-    await this.calls.put(key, bytes, createHash("sha256").update(bytes).digest("hex"), { retries: 0 });
+    await this.calls.put(key, bytes, createHash("sha256").update(bytes).digest("hex"), {
+      retries: 0,
+    });
     await this.calls.remove(key, { retries: 0 });
   }
 
   async address(sha256: string, headers: ContentHeaders): Promise<string | undefined> {
     if (this.calls.location.presigned === 0) return undefined;
-    return this.calls.address(this.known(sha256), { "response-content-type": headers.type, "response-content-disposition": headers.disposition });
+    return this.calls.address(this.known(sha256), {
+      "response-content-type": headers.type,
+      "response-content-disposition": headers.disposition,
+    });
   }
 
   private known(sha256: string): string {

@@ -14,8 +14,9 @@ const FIRST_BYTES = 64 * 2 ** 10;
 const TOLD_EACH = 60_000;
 
 /**
- * Bytes of unknown number on their way to one key: in one call when they fit into a part, in parts otherwise, one of
- * which is sent while the next is gathered. The object is there when {@link finish} resolves, and not before.
+ * Bytes of unknown number on their way to one key: in one call when they fit into a part, in parts
+ * otherwise, one of which is sent while the next is gathered. The object is there when
+ * {@link finish} resolves, and not before.
  */
 class Upload {
   private buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
@@ -33,15 +34,24 @@ class Upload {
   private readonly ending = new AbortController();
   private readonly signal: AbortSignal;
 
-  constructor(private readonly calls: S3Calls, private readonly keys: Keys, private readonly place: string, private readonly key: string, signal?: AbortSignal) {
+  constructor(
+    private readonly calls: S3Calls,
+    private readonly keys: Keys,
+    private readonly place: string,
+    private readonly key: string,
+    signal?: AbortSignal,
+  ) {
     this.signal = signal ? AbortSignal.any([signal, this.ending.signal]) : this.ending.signal;
     if (calls.signsBodies) this.hash = createHash("sha256");
   }
 
-  /** Resolves when the bytes may be overwritten. @throws ServiceError `TOO_LARGE`, `STORE_UNAVAILABLE` */
+  /**
+   * Resolves when the bytes may be overwritten.
+   * @throws ServiceError `TOO_LARGE`, `STORE_UNAVAILABLE`
+   */
   async write(bytes: Uint8Array): Promise<void> {
     const { partSize } = this.calls.location;
-    for (let at = 0; at < bytes.byteLength; ) {
+    for (let at = 0; at < bytes.byteLength;) {
       if (this.filled === partSize) await this.sendPart();
       const piece = bytes.subarray(at, at + partSize - this.filled);
       this.makeRoom(this.filled + piece.byteLength, partSize);
@@ -61,7 +71,9 @@ class Upload {
     const { signal } = this;
     if (this.uploadId === undefined) {
       this.put = true;
-      const etag = await this.calls.put(this.key, this.buffer.subarray(0, this.filled), sha256, { signal });
+      const etag = await this.calls.put(this.key, this.buffer.subarray(0, this.filled), sha256, {
+        signal,
+      });
       this.release();
       return etag;
     }
@@ -99,13 +111,20 @@ class Upload {
     const { calls, key, buffer, filled, signal } = this;
     const part = ++this.begun;
     if (part > MOST_PARTS)
-      throw new ServiceError("TOO_LARGE", `The content is larger than ${MOST_PARTS} parts of S3_PART_SIZE=${calls.location.partSize} bytes; ask for the setting to be raised.`, { setting: "S3_PART_SIZE" });
+      throw new ServiceError(
+        "TOO_LARGE",
+        `The content is larger than ${MOST_PARTS} parts of ` +
+          `S3_PART_SIZE=${calls.location.partSize} bytes; ask for the setting to be raised.`,
+        { setting: "S3_PART_SIZE" },
+      );
     const uploadId = (this.uploadId ??= await calls.startUpload(key, { signal }));
     await this.mark(uploadId);
     // One at a time: two parts are in memory, whatever the size.
     await this.sending;
     const sha256 = this.hash?.digest("hex") ?? "";
-    this.sending = calls.putPart(key, uploadId, part, buffer.subarray(0, filled), sha256, { signal }).then((sent) => void this.parts.push(sent));
+    this.sending = calls
+      .putPart(key, uploadId, part, buffer.subarray(0, filled), sha256, { signal })
+      .then((sent) => void this.parts.push(sent));
     this.sending.catch(() => {});
     [this.buffer, this.spare] = [this.spare ?? Buffer.allocUnsafe(calls.location.partSize), buffer];
     this.filled = 0;
@@ -135,15 +154,25 @@ const EMPTY = createHash("sha256").digest("hex");
 const COPY_LIMIT = 5 * 2 ** 30;
 
 /** Streams a source to a key of its own under the staging prefix, while hashing. */
-export async function stageS3(calls: S3Calls, keys: Keys, source: Readable | AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedObject> {
+export async function stageS3(
+  calls: S3Calls,
+  keys: Keys,
+  source: Readable | AsyncIterable<Uint8Array>,
+  options: StageOptions,
+): Promise<StagedObject> {
   const place = randomUUID();
   const key = keys.staged(place)!;
   const upload = new Upload(calls, keys, place, key, options.signal);
   try {
-    const { sha256, size, digests } = await receive(source, options, (bytes) => upload.write(bytes));
+    const { sha256, size, digests } = await receive(source, options, (bytes) =>
+      upload.write(bytes),
+    );
     const etag = await upload.finish(sha256);
     return {
-      sha256, size, digests, place,
+      sha256,
+      size,
+      digests,
+      place,
       publish: () => publish(calls, keys, { place, sha256, size, etag }),
       discard: () => calls.remove(key),
     };
@@ -154,24 +183,51 @@ export async function stageS3(calls: S3Calls, keys: Keys, source: Readable | Asy
   }
 }
 
-interface Uploaded { place: string; sha256: string; size: number; etag: string | undefined }
+interface Uploaded {
+  place: string;
+  sha256: string;
+  size: number;
+  etag: string | undefined;
+}
 
-/** Copies the staged bytes to their key, inside the server, looks at what arrived, and removes them. */
-async function publish(calls: S3Calls, keys: Keys, { place, sha256, size, etag }: Uploaded): Promise<void> {
+/**
+ * Copies the staged bytes to their key, inside the server, looks at what arrived, and removes them.
+ */
+async function publish(
+  calls: S3Calls,
+  keys: Keys,
+  { place, sha256, size, etag }: Uploaded,
+): Promise<void> {
   const from = keys.staged(place)!;
   const to = keys.object(sha256)!;
   // Also over an equal object: a damaged one is healed.
-  const copied = size <= (calls.location.copyPart ?? COPY_LIMIT) ? await calls.copy(from, to, size) : await copyInParts(calls, keys, place, to, size);
-  // The same ETag on both sides says more than the size; not every server gives it, and of parts none does.
-  const arrived = copied !== undefined && copied !== "" && copied === etag ? size : await calls.head(to);
+  const copied =
+    size <= (calls.location.copyPart ?? COPY_LIMIT)
+      ? await calls.copy(from, to, size)
+      : await copyInParts(calls, keys, place, to, size);
+  // The same ETag on both sides says more than the size; not every server gives it, and of parts
+  // none does.
+  const arrived =
+    copied !== undefined && copied !== "" && copied === etag ? size : await calls.head(to);
   if (arrived !== size) {
     if (copied !== undefined) await calls.remove(to);
-    throw new ServiceError("STORE_UNAVAILABLE", `The object store did not keep ${sha256}: ${copied === undefined ? "what was staged is gone" : `${arrived ?? "none"} of its ${size} bytes arrived`}; send it again.`);
+    throw new ServiceError(
+      "STORE_UNAVAILABLE",
+      `The object store did not keep ${sha256}: ` +
+        `${copied === undefined ? "what was staged is gone" : `${arrived ?? "none"} of its ${size} bytes arrived`};` +
+        " send it again.",
+    );
   }
   await calls.remove(from);
 }
 
-async function copyInParts(calls: S3Calls, keys: Keys, place: string, to: string, size: number): Promise<string | undefined> {
+async function copyInParts(
+  calls: S3Calls,
+  keys: Keys,
+  place: string,
+  to: string,
+  size: number,
+): Promise<string | undefined> {
   const from = keys.staged(place)!;
   if ((await calls.head(from)) === undefined) return undefined;
   const step = calls.location.copyPart ?? COPY_LIMIT;
@@ -180,11 +236,24 @@ async function copyInParts(calls: S3Calls, keys: Keys, place: string, to: string
   try {
     await calls.put(marker, Buffer.alloc(0), EMPTY);
     const parts: Part[] = [];
-    for (let start = 0; start < size; start += step) parts.push(await calls.copyPart(from, to, uploadId, parts.length + 1, start, Math.min(start + step, size) - 1));
+    for (let start = 0; start < size; start += step)
+      parts.push(
+        await calls.copyPart(
+          from,
+          to,
+          uploadId,
+          parts.length + 1,
+          start,
+          Math.min(start + step, size) - 1,
+        ),
+      );
     await calls.complete(to, uploadId, parts, size);
   } catch (error) {
     // Where that fails too the marker tells the sweep.
-    await calls.abort(to, uploadId).then(() => calls.remove(marker)).catch(() => {});
+    await calls
+      .abort(to, uploadId)
+      .then(() => calls.remove(marker))
+      .catch(() => {});
     throw error;
   }
   await calls.remove(marker).catch(() => {});

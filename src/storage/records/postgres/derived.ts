@@ -1,13 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { type ChangedText, type KeptScore, MOST_CHARACTERS, type ScoreStore, type VectorStep, type VectorStore } from "../port.js";
+import {
+  type ChangedText,
+  type KeptScore,
+  MOST_CHARACTERS,
+  type ScoreStore,
+  type VectorStep,
+  type VectorStore,
+} from "../port.js";
 import { readPlace, readStep, writePlace } from "../vectors/held.js";
 import { packVectors } from "../vectors/matrix.js";
 import { type Database, statement } from "./statement.js";
 import { Sending } from "./writes/sending.js";
 
-const KEEP_SCORE = statement(`INSERT INTO score (crate, state, whole, body) VALUES ($1, $2, $3, $4) ON CONFLICT (crate) DO UPDATE
-  SET state = excluded.state, whole = excluded.whole, body = excluded.body WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
-const OF = statement<[state: string, whole: boolean, body: Uint8Array]>("SELECT state, whole, body FROM score WHERE crate = $1");
+const KEEP_SCORE = statement(`INSERT INTO score (crate, state, whole, body) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
+      excluded.body WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
+const OF = statement<[state: string, whole: boolean, body: Uint8Array]>(
+  "SELECT state, whole, body FROM score WHERE crate = $1",
+);
 
 const FORGET_SCORE = statement("DELETE FROM score WHERE crate = ANY($1::text[])");
 
@@ -18,7 +28,10 @@ export async function forgetScores(sending: Sending, deleted: readonly string[])
 
 /** Scores wait for no commit: they are rows of their own, and keeping one twice does no harm. */
 export class Scores implements ScoreStore {
-  constructor(private readonly reading: Database, private readonly writing: Database) {}
+  constructor(
+    private readonly reading: Database,
+    private readonly writing: Database,
+  ) {}
 
   async keepScore({ crate, state, whole, body }: KeptScore): Promise<void> {
     await this.writing.query(KEEP_SCORE, [crate, state, whole, body]);
@@ -30,50 +43,99 @@ export class Scores implements ScoreStore {
   }
 }
 
-const REACH = statement<[sequence: number, record: number]>("SELECT sequence, record FROM vector_reach WHERE model = $1");
+const REACH = statement<[sequence: number, record: number]>(
+  "SELECT sequence, record FROM vector_reach WHERE model = $1",
+);
 /**
- * Steps go on behind those of an earlier run of which rows are left. Both this and the next one wait for another transaction that
- * moves the same reach, and then see what it made of it; so steps become visible in their order.
+ * Steps go on behind those of an earlier run of which rows are left. Both this and the next one
+ * wait for another transaction that moves the same reach, and then see what it made of it; so steps
+ * become visible in their order.
  */
-const BEGIN = statement<[step: number]>(`INSERT INTO vector_reach (model, sequence, record, era, step)
-  VALUES ($1, $2, $3, $4, coalesce((SELECT max(step) FROM vector WHERE model = $1), 0) + 1) ON CONFLICT DO NOTHING RETURNING step`);
-const GO = statement<[step: number]>("UPDATE vector_reach SET sequence = $4, record = $5, step = step + 1 WHERE model = $1 AND sequence = $2 AND record = $3 RETURNING step");
+const BEGIN = statement<
+  [step: number]
+>(`INSERT INTO vector_reach (model, sequence, record, era, step)
+    VALUES ($1, $2, $3, $4, coalesce((SELECT max(step) FROM vector WHERE model = $1), 0) + 1)
+    ON CONFLICT DO NOTHING RETURNING step`);
+const GO = statement<[step: number]>(
+  `UPDATE vector_reach SET sequence = $4, record = $5, step = step + 1
+    WHERE model = $1 AND sequence = $2 AND record = $3 RETURNING step`,
+);
 const KEEP_VECTORS = statement(`INSERT INTO vector (model, record, kind, step, digest, vector)
-  SELECT n.model, r.id, r.kind, n.step, substring($1::bytea FROM n.d FOR n.dl), substring($1::bytea FROM n.v FOR n.vl)
-  FROM unnest($2::text[], $3::bigint[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[]) AS n (model, step, ark, d, dl, v, vl) JOIN record AS r ON r.ark = n.ark
-  ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step, digest = excluded.digest, vector = excluded.vector`);
-const REMOVE = statement("UPDATE vector SET step = $2, digest = NULL, vector = NULL WHERE model = $1 AND vector IS NOT NULL AND record IN (SELECT id FROM record WHERE ark = ANY($3::text[]))");
+    SELECT n.model, r.id, r.kind, n.step, substring($1::bytea
+    FROM n.d FOR n.dl), substring($1::bytea FROM n.v FOR n.vl)
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[]) AS
+    n (model, step, ark, d, dl, v, vl) JOIN record AS r ON r.ark = n.ark
+    ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step, digest =
+    excluded.digest, vector = excluded.vector`);
+const REMOVE = statement(
+  `UPDATE vector SET step = $2, digest = NULL, vector = NULL
+    WHERE model = $1 AND vector IS NOT NULL AND record IN (SELECT id FROM record
+    WHERE ark = ANY($3::text[]))`,
+);
 
 const cut = (column: string): string => `left(t.${column}, ${MOST_CHARACTERS})`;
-type Changed = [sequence: number, record: number, ark: string, name: string | null, keywords: string | null, description: string | null, digest: Uint8Array | null];
-/** Of one moment, in which no commit is visible before an earlier one: see `counter`. Of deleted records there is no text. */
-const CHANGED = statement<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")}, v.digest
-  FROM (SELECT sequence, record FROM change_log WHERE (sequence, record) > ($2::bigint, $3::bigint) ORDER BY sequence, record LIMIT $4) AS c
-  JOIN record AS r ON r.id = c.record LEFT JOIN text AS t ON t.state = r.state AND r.deleted_at IS NULL LEFT JOIN vector AS v ON v.model = $1 AND v.record = c.record AND v.kind = r.kind
-  ORDER BY c.sequence, c.record`);
+type Changed = [
+  sequence: number,
+  record: number,
+  ark: string,
+  name: string | null,
+  keywords: string | null,
+  description: string | null,
+  digest: Uint8Array | null,
+];
+/**
+ * Of one moment, in which no commit is visible before an earlier one: see `counter`. Of deleted
+ * records there is no text.
+ */
+const CHANGED =
+  statement<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")},
+      v.digest FROM (SELECT sequence, record FROM change_log
+      WHERE (sequence, record) > ($2::bigint, $3::bigint) ORDER BY sequence, record
+      LIMIT $4) AS c JOIN record AS r ON r.id = c.record LEFT JOIN text AS t
+      ON t.state = r.state AND r.deleted_at IS NULL LEFT JOIN vector AS v
+      ON v.model = $1 AND v.record = c.record AND v.kind = r.kind ORDER BY c.sequence, c.record`);
 
-const FORGET_REACHES = statement<[model: string]>("DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach WHERE model <> $1 LIMIT $2) RETURNING model");
+const FORGET_REACHES = statement<[model: string]>(
+  `DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach WHERE model <> $1
+    LIMIT $2) RETURNING model`,
+);
 /** Not `<>`, for which all rows of the model that stays would be looked at. */
-const FORGET_VECTORS = statement<[record: number]>(`DELETE FROM vector WHERE (model, record) IN (
-  (SELECT model, record FROM vector WHERE model < $1 ORDER BY model, record LIMIT $2) UNION ALL (SELECT model, record FROM vector WHERE model > $1 ORDER BY model, record LIMIT $2) LIMIT $2) RETURNING record`);
+const FORGET_VECTORS = statement<
+  [record: number]
+>(`DELETE FROM vector WHERE (model, record) IN ( (SELECT model, record FROM vector
+    WHERE model < $1 ORDER BY model, record LIMIT $2) UNION ALL (SELECT model, record
+    FROM vector WHERE model > $1 ORDER BY model, record LIMIT $2) LIMIT $2) RETURNING record`);
 
 /** Whatever the database's own default is: who waited for a row sees what became of it. */
 const MODE = "ISOLATION LEVEL READ COMMITTED";
 
-/** Vectors wait for no commit. A transaction whose end is not known may be asked for again: it then moves nothing. */
+/**
+ * Vectors wait for no commit. A transaction whose end is not known may be asked for again: it then
+ * moves nothing.
+ */
 export class Vectors implements VectorStore {
-  constructor(private readonly reading: Database, private readonly writing: Database) {}
+  constructor(
+    private readonly reading: Database,
+    private readonly writing: Database,
+  ) {}
 
   async vectorsReach(model: string): Promise<string> {
     const row = (await this.reading.query(REACH, [model]))[0];
     return row ? writePlace({ sequence: row[0], record: row[1] }) : "";
   }
 
-  async changedTexts(model: string, after: string, limit: number): Promise<{ texts: ChangedText[]; to: string | undefined }> {
+  async changedTexts(
+    model: string,
+    after: string,
+    limit: number,
+  ): Promise<{ texts: ChangedText[]; to: string | undefined }> {
     const { sequence, record } = readPlace(after);
     const rows = await this.reading.query(CHANGED, [model, sequence, record, limit]);
     const last = rows.at(-1);
-    return { texts: rows.map(changedText), to: last && writePlace({ sequence: last[0], record: last[1] }) };
+    return {
+      texts: rows.map(changedText),
+      to: last && writePlace({ sequence: last[0], record: last[1] }),
+    };
   }
 
   async keepVectors(model: string, { vectors, ...ends }: VectorStep): Promise<boolean> {
@@ -81,13 +143,20 @@ export class Vectors implements VectorStore {
     const packed = packVectors(vectors);
     return this.writing.transaction(MODE, async (session) => {
       const isFirst = writePlace(after) === "";
-      const moved = isFirst ? await session.query(BEGIN, [model, to.sequence, to.record, randomUUID()]) : await session.query(GO, [model, after.sequence, after.record, to.sequence, to.record]);
+      const moved = isFirst
+        ? await session.query(BEGIN, [model, to.sequence, to.record, randomUUID()])
+        : await session.query(GO, [model, after.sequence, after.record, to.sequence, to.record]);
       const step = moved[0]?.[0];
       if (step === undefined) return false;
       const sending = new Sending(session);
       const removed = packed.filter(({ vector }) => vector === null).map(({ ark }) => ark);
       if (removed.length > 0) void sending.send(REMOVE, [model, step, removed], removed.length);
-      await sending.rowsWithBytes(KEEP_VECTORS, packed.flatMap(({ ark, digest, vector }) => (vector === null ? [] : [{ columns: [model, step, ark], bytes: [digest, vector] }])));
+      await sending.rowsWithBytes(
+        KEEP_VECTORS,
+        packed.flatMap(({ ark, digest, vector }) =>
+          vector === null ? [] : [{ columns: [model, step, ark], bytes: [digest, vector] }],
+        ),
+      );
       await sending.settle();
       return true;
     });
@@ -102,5 +171,8 @@ export class Vectors implements VectorStore {
   }
 }
 
-const changedText = ([, , ark, name, keywords, description, digest]: Changed): ChangedText =>
-  ({ ark, text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" }, digest });
+const changedText = ([, , ark, name, keywords, description, digest]: Changed): ChangedText => ({
+  ark,
+  text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" },
+  digest,
+});

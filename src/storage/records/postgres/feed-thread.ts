@@ -1,4 +1,7 @@
-/** Serves graphs to indexes in other threads, so that neither reading nor inflating them holds up the serving thread. */
+/**
+ * Serves graphs to indexes in other threads, so that neither reading nor inflating them holds up
+ * the serving thread.
+ */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { FeedThreadMessage } from "../threads.js";
 import type { FeedAnswer, FeedRequest } from "../port.js";
@@ -8,7 +11,11 @@ import { Database, type DatabaseOptions } from "./statement.js";
 /** Connections of the thread: one reader seldom asks twice at a time. */
 const POOL = 2;
 
-const database = new Database({ ...(workerData as Omit<DatabaseOptions, "pool" | "log">), pool: POOL, log: () => {} });
+const database = new Database({
+  ...(workerData as Omit<DatabaseOptions, "pool" | "log">),
+  pool: POOL,
+  log: () => {},
+});
 const feed = new FeedReads(database);
 const feeds = new Set<MessagePort>();
 
@@ -30,8 +37,12 @@ parentPort!.on("message", (message: FeedThreadMessage) => {
   }
   const port = message.open;
   feeds.add(port);
-  port.on("message", (request: FeedRequest) => void answer(request).then((answered) => {
-    if (feeds.has(port)) port.postMessage(answered);
-  }));
+  port.on(
+    "message",
+    (request: FeedRequest) =>
+      void answer(request).then((answered) => {
+        if (feeds.has(port)) port.postMessage(answered);
+      }),
+  );
   port.on("close", () => feeds.delete(port));
 });

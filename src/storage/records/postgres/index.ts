@@ -1,8 +1,36 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import type { PoolLoads } from "../../pool-load.js";
-import type { Account, ClosedMember, Commit, Committed, CrateBookkeeping, Found, FoundLink, Holder, KeptScore, LeaseStore, ListedPage, ListQuery, ObjectBookkeeping, ObjectReference, Page, RecordStore, Revision, SearchPage, SearchQuery, StoredRecord, VectorStep, VectorStore } from "../port.js";
-import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
+import type {
+  Account,
+  ClosedMember,
+  Commit,
+  Committed,
+  CrateBookkeeping,
+  Found,
+  FoundLink,
+  Holder,
+  KeptScore,
+  LeaseStore,
+  ListedPage,
+  ListQuery,
+  ObjectBookkeeping,
+  ObjectReference,
+  Page,
+  RecordStore,
+  Revision,
+  SearchPage,
+  SearchQuery,
+  StoredRecord,
+  VectorStep,
+  VectorStore,
+} from "../port.js";
+import type {
+  Submission,
+  SubmissionClose,
+  SubmissionPage,
+  SubmissionStore,
+} from "../submissions-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import type { Near } from "../vectors/matrix.js";
@@ -34,7 +62,10 @@ export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
   clock?(): number;
 }
 
-/** Connections of the pool that are kept for writes, leases and the watch: searches that take their time never keep these waiting. */
+/**
+ * Connections of the pool that are kept for writes, leases and the watch: searches that take their
+ * time never keep these waiting.
+ */
 const FOR_WRITES = 4;
 
 /** Reads and writes a database that other nodes read and write too. */
@@ -51,7 +82,16 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #scores;
   readonly #vectors;
 
-  constructor(private readonly database: Database, private readonly writing: Database, private readonly writer: Writer, private readonly watch: Watch, private readonly feed: Feed, private readonly near: AskedThread<NearQuestion, Near[]>, private readonly analyzer: Analyzer, private readonly registration: Registration) {
+  constructor(
+    private readonly database: Database,
+    private readonly writing: Database,
+    private readonly writer: Writer,
+    private readonly watch: Watch,
+    private readonly feed: Feed,
+    private readonly near: AskedThread<NearQuestion, Near[]>,
+    private readonly analyzer: Analyzer,
+    private readonly registration: Registration,
+  ) {
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
     this.#links = new LinkReads(database);
@@ -66,15 +106,26 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   }
 
   find = (ark: string): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
-  findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => this.#ask(() => this.#records.findMany(arks));
-  holders = (keys: readonly string[]): Promise<Holder[]> => this.#ask(() => this.#records.holders(keys));
+  findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
+    this.#ask(() => this.#records.findMany(arks));
+  holders = (keys: readonly string[]): Promise<Holder[]> =>
+    this.#ask(() => this.#records.holders(keys));
   list = (query: ListQuery): Promise<ListedPage> => this.#ask(() => this.#lists.list(query));
-  count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => this.#ask(() => this.#lists.count(query));
-  atRevision = (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => this.#ask(() => this.#records.atRevision(ark, revision));
-  history = (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => this.#ask(() => this.#records.history(ark, options));
-  linksFrom = (...args: Parameters<RecordStore["linksFrom"]>): Promise<Page<FoundLink>[]> => this.#ask(() => this.#links.linksFrom(...args));
-  linksTo = (...args: Parameters<RecordStore["linksTo"]>): Promise<Page<FoundLink>[]> => this.#ask(() => this.#links.linksTo(...args));
-  search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> => this.#ask(() => this.#searches.search(query, signal));
+  count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
+    this.#ask(() => this.#lists.count(query));
+  atRevision = (
+    ark: string,
+    revision: number,
+  ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> =>
+    this.#ask(() => this.#records.atRevision(ark, revision));
+  history = (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> =>
+    this.#ask(() => this.#records.history(ark, options));
+  linksFrom = (...args: Parameters<RecordStore["linksFrom"]>): Promise<Page<FoundLink>[]> =>
+    this.#ask(() => this.#links.linksFrom(...args));
+  linksTo = (...args: Parameters<RecordStore["linksTo"]>): Promise<Page<FoundLink>[]> =>
+    this.#ask(() => this.#links.linksTo(...args));
+  search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
+    this.#ask(() => this.#searches.search(query, signal));
   quads = (ark: string): Promise<string | undefined> => this.#ask(() => this.#records.quads(ark));
 
   commit = (commit: Commit): Promise<Committed> => this.writer.commit(commit);
@@ -82,47 +133,94 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   openFeed = (): MessagePort => this.feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.watch.onCommit(listener);
 
-  accountByEmail = (email: string): Promise<Account | undefined> => this.#ask(() => this.#accounts.byEmail(email));
-  accountOf = (user: string): Promise<Account | undefined> => this.#ask(() => this.#accounts.byUser(user));
+  accountByEmail = (email: string): Promise<Account | undefined> =>
+    this.#ask(() => this.#accounts.byEmail(email));
+  accountOf = (user: string): Promise<Account | undefined> =>
+    this.#ask(() => this.#accounts.byUser(user));
   countAccounts = (): Promise<number> => this.#ask(() => this.#accounts.count());
-  setting = (name: string): Promise<string | undefined> => this.#ask(() => this.#accounts.setting(name));
-  setSetting = (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
+  setting = (name: string): Promise<string | undefined> =>
+    this.#ask(() => this.#accounts.setting(name));
+  setSetting = (
+    name: string,
+    value: string | null,
+    options?: { ifAbsent?: boolean },
+  ): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
 
-  submit = (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
-  submission = (id: string): Promise<Submission | undefined> => this.#ask(() => this.#submissions.byId(id));
-  submissionsOf = (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
+  submit = (
+    submission: Parameters<SubmissionStore["submit"]>[0],
+  ): Promise<{ submission: Submission; existing: boolean }> =>
+    this.writer.call("submit", submission);
+  submission = (id: string): Promise<Submission | undefined> =>
+    this.#ask(() => this.#submissions.byId(id));
+  submissionsOf = (
+    user: string | null,
+    options: { after?: string; limit: number },
+  ): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
   unfinished = (): Promise<Submission[]> => this.#ask(() => this.#submissions.unfinished());
-  beginAttempt = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
-  yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt, counts);
-  setStage = (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
-  closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
-  cancelSubmission = (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);
+  beginAttempt = (id: string, at: number): Promise<Submission | undefined> =>
+    this.writer.call("beginAttempt", id, at);
+  yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> =>
+    this.writer.call("yieldAttempt", id, attempt, counts);
+  setStage = (id: string, attempt: number, stage: string): Promise<boolean> =>
+    this.writer.call("setStage", id, attempt, stage);
+  closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> =>
+    this.writer.call("closeSubmission", close, at);
+  cancelSubmission = (id: string, at: number): Promise<Submission | undefined> =>
+    this.writer.call("cancelSubmission", id, at);
 
-  intend = (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
-  release = (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
-  objectsOf = (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => this.#ask(() => this.#objects.of(ark, options));
-  contentWasDeleted = (...args: Parameters<ObjectBookkeeping["contentWasDeleted"]>): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(...args));
-  claimUnreferenced = (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
+  intend = (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> =>
+    this.writer.call("intend", ...args);
+  release = (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> =>
+    this.writer.call("release", ...args);
+  objectsOf = (
+    ark: string,
+    options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
+  ): Promise<ObjectReference[]> => this.#ask(() => this.#objects.of(ark, options));
+  contentWasDeleted = (
+    ...args: Parameters<ObjectBookkeeping["contentWasDeleted"]>
+  ): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(...args));
+  claimUnreferenced = (
+    ...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>
+  ): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
   removed = (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
-  referenced = (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => this.#ask(() => this.#objects.referenced(options));
+  referenced = (options: {
+    after?: string;
+    limit: number;
+  }): Promise<{ items: string[]; next?: string }> =>
+    this.#ask(() => this.#objects.referenced(options));
 
   usesOf = (crate: string): Promise<string[]> => this.#ask(() => this.#uses.of(crate));
-  usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => this.#ask(() => this.#uses.elsewhere(...args));
-  closedMembers = (...args: Parameters<CrateBookkeeping["closedMembers"]>): Promise<Page<ClosedMember>> => this.#ask(() => this.#uses.closedMembers(...args));
+  usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> =>
+    this.#ask(() => this.#uses.elsewhere(...args));
+  closedMembers = (
+    ...args: Parameters<CrateBookkeeping["closedMembers"]>
+  ): Promise<Page<ClosedMember>> => this.#ask(() => this.#uses.closedMembers(...args));
   stateOfCrate = (crate: string): Promise<string> => this.#ask(() => this.#uses.state(crate));
 
-  lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.#ask(() => this.#leases.lease(name, holder, ttl));
-  releaseLease = (name: string, holder: string): Promise<void> => this.#ask(() => this.#leases.releaseLease(name, holder));
+  lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> =>
+    this.#ask(() => this.#leases.lease(name, holder, ttl));
+  releaseLease = (name: string, holder: string): Promise<void> =>
+    this.#ask(() => this.#leases.releaseLease(name, holder));
 
-  keptScore = (crate: string): Promise<KeptScore | undefined> => this.#ask(() => this.#scores.keptScore(crate));
+  keptScore = (crate: string): Promise<KeptScore | undefined> =>
+    this.#ask(() => this.#scores.keptScore(crate));
   keepScore = (score: KeptScore): Promise<void> => this.#ask(() => this.#scores.keepScore(score));
 
-  vectorsReach = (model: string): Promise<string> => this.#ask(() => this.#vectors.vectorsReach(model));
-  changedTexts = (...args: Parameters<VectorStore["changedTexts"]>): ReturnType<VectorStore["changedTexts"]> => this.#ask(() => this.#vectors.changedTexts(...args));
-  keepVectors = (model: string, step: VectorStep): Promise<boolean> => this.#ask(() => this.#vectors.keepVectors(model, step));
-  forgetVectors = (exceptModel: string, limit: number): Promise<number> => this.#ask(() => this.#vectors.forgetVectors(exceptModel, limit));
+  vectorsReach = (model: string): Promise<string> =>
+    this.#ask(() => this.#vectors.vectorsReach(model));
+  changedTexts = (
+    ...args: Parameters<VectorStore["changedTexts"]>
+  ): ReturnType<VectorStore["changedTexts"]> =>
+    this.#ask(() => this.#vectors.changedTexts(...args));
+  keepVectors = (model: string, step: VectorStep): Promise<boolean> =>
+    this.#ask(() => this.#vectors.keepVectors(model, step));
+  forgetVectors = (exceptModel: string, limit: number): Promise<number> =>
+    this.#ask(() => this.#vectors.forgetVectors(exceptModel, limit));
 
-  pools = (): PoolLoads => ({ database_reads: this.database.load(), database_writes: this.writing.load() });
+  pools = (): PoolLoads => ({
+    database_reads: this.database.load(),
+    database_writes: this.writing.load(),
+  });
 
   health = async (): Promise<void> => {
     await this.sequence();
@@ -155,14 +253,29 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Opens the truth in a PostgreSQL database, making its tables if need be. Any number of nodes may have it open.
+ * Opens the truth in a PostgreSQL database, making its tables if need be. Any number of nodes may
+ * have it open.
  *
  * @param options.url the tables are in the first schema of the connection's `search_path`
- * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of a newer version
+ * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of a newer
+ * version
  */
-export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore & LeaseStore> {
-  const { url, pool, timeout, connectTimeout, poll, vectorsMemory = VECTORS_MEMORY, log = () => {}, clock = Date.now } = options;
-  const [database, writing] = [Math.max(1, pool - FOR_WRITES), FOR_WRITES].map((size) => new Database({ url, pool: size, timeout, connectTimeout, log })) as [Database, Database];
+export async function openPostgresRecordStore(
+  options: PostgresOptions,
+): Promise<RecordStore & LeaseStore> {
+  const {
+    url,
+    pool,
+    timeout,
+    connectTimeout,
+    poll,
+    vectorsMemory = VECTORS_MEMORY,
+    log = () => {},
+    clock = Date.now,
+  } = options;
+  const [database, writing] = [Math.max(1, pool - FOR_WRITES), FOR_WRITES].map(
+    (size) => new Database({ url, pool: size, timeout, connectTimeout, log }),
+  ) as [Database, Database];
   const node = randomUUID();
   const [small, large] = [`${node}/small`, `${node}/large`];
   const registration = new Registration(writing, [small, large]);
@@ -179,10 +292,34 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
     throw error;
   }
   const analyzer = new Analyzer();
-  const shared = { database: writing, preparation: new Preparation(writing, analyzer), terms: new Terms(writing), skew: () => watch.skew };
-  const group = (name: string): Group => new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
+  const shared = {
+    database: writing,
+    preparation: new Preparation(writing, analyzer),
+    terms: new Terms(writing),
+    skew: () => watch.skew,
+  };
+  const group = (name: string): Group =>
+    new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
   const writer: Writer = new Writer(group(small), group(large), (sequence) => watch.hear(sequence));
-  const feed = new Feed("src/storage/records/postgres/feed-thread", { url, timeout, connectTimeout }, log);
-  const near = new AskedThread<NearQuestion, Near[]>("vectors", "src/storage/records/postgres/search/near-thread", { url, timeout, connectTimeout, vectorsMemory }, log);
-  return new PostgresRecordStore(database, writing, writer, watch, feed, near, analyzer, registration);
+  const feed = new Feed(
+    "src/storage/records/postgres/feed-thread",
+    { url, timeout, connectTimeout },
+    log,
+  );
+  const near = new AskedThread<NearQuestion, Near[]>(
+    "vectors",
+    "src/storage/records/postgres/search/near-thread",
+    { url, timeout, connectTimeout, vectorsMemory },
+    log,
+  );
+  return new PostgresRecordStore(
+    database,
+    writing,
+    writer,
+    watch,
+    feed,
+    near,
+    analyzer,
+    registration,
+  );
 }

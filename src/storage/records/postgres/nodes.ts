@@ -4,14 +4,18 @@ import { assertKnown } from "./schema.js";
 import { type Database, statement } from "./statement.js";
 
 /** One statement: the row is locked by it, and only the database's clock counts. */
-const TAKE = statement<[fence: number]>(`INSERT INTO lease (name, holder, fence, expires_at) VALUES ($1, $2, 1, clock_timestamp() + $3::double precision * interval '1 millisecond')
-  ON CONFLICT (name) DO UPDATE SET
-    fence = lease.fence + CASE WHEN lease.holder = excluded.holder THEN 0 ELSE 1 END, holder = excluded.holder,
-    expires_at = clock_timestamp() + $3::double precision * interval '1 millisecond'
-  WHERE lease.holder IS NULL OR lease.holder = excluded.holder OR lease.expires_at < clock_timestamp() RETURNING fence`);
+const TAKE = statement<[fence: number]>(`INSERT INTO lease (name, holder, fence, expires_at)
+    VALUES ($1, $2, 1, clock_timestamp() + $3::double precision * interval '1 millisecond')
+    ON CONFLICT (name) DO UPDATE SET fence = lease.fence + CASE WHEN lease.holder = excluded.holder
+    THEN 0 ELSE 1 END, holder = excluded.holder, expires_at = clock_timestamp() + $3::double
+    precision * interval '1 millisecond' WHERE lease.holder IS NULL OR lease.holder =
+    excluded.holder OR lease.expires_at < clock_timestamp() RETURNING fence`);
 const RELEASE = statement("UPDATE lease SET holder = NULL WHERE name = $1 AND holder = $2");
 
-/** Leases wait for no commit: they are rows of their own. Taking and giving back may be done twice without harm. */
+/**
+ * Leases wait for no commit: they are rows of their own. Taking and giving back may be done twice
+ * without harm.
+ */
 export class Leases implements LeaseStore {
   constructor(private readonly database: Database) {}
 
@@ -25,16 +29,27 @@ export class Leases implements LeaseStore {
   }
 }
 
-const BEGIN = statement("INSERT INTO writer (id, number, seen_at) SELECT id, 0, now() FROM unnest($1::text[]) AS v (id)");
+const BEGIN = statement(
+  "INSERT INTO writer (id, number, seen_at) SELECT id, 0, now() FROM unnest($1::text[]) AS v (id)",
+);
 // Rows of nodes that ended without giving theirs back.
 const FORGET = statement("DELETE FROM writer WHERE seen_at < now() - interval '7 days'");
-const VOID = statement("DELETE FROM object_removal WHERE NOT EXISTS (SELECT 1 FROM writer WHERE writer.id = object_removal.writer)");
+const VOID = statement(
+  `DELETE FROM object_removal WHERE NOT EXISTS (SELECT 1 FROM writer
+    WHERE writer.id = object_removal.writer)`,
+);
 const END_MARKS = statement("DELETE FROM object_removal WHERE writer = ANY($1::text[])");
 const END = statement("DELETE FROM writer WHERE id = ANY($1::text[])");
 
-/** Tells the others that this node is there: marks of its sweeps, and the numbers of its transactions, are under its names. */
+/**
+ * Tells the others that this node is there: marks of its sweeps, and the numbers of its
+ * transactions, are under its names.
+ */
 export class Registration {
-  constructor(private readonly database: Database, private readonly names: readonly string[]) {}
+  constructor(
+    private readonly database: Database,
+    private readonly names: readonly string[],
+  ) {}
 
   async begin(): Promise<void> {
     await this.database.transaction("", async (session) => {
@@ -56,7 +71,11 @@ export class Registration {
 }
 
 /** The database's clock comes along, and whether this version may go on. */
-const LOOK = statement<[sequence: number, now: number, version: number, needs: number]>("SELECT c.sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, s.version, n.version FROM counter AS c, arkgraph_schema AS s, schema_needs AS n WHERE c.id = 1 AND s.id = 1 AND n.id = 1");
+const LOOK = statement<[sequence: number, now: number, version: number, needs: number]>(
+  `SELECT c.sequence, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, s.version, n.version
+    FROM counter AS c, arkgraph_schema AS s, schema_needs AS n
+    WHERE c.id = 1 AND s.id = 1 AND n.id = 1`,
+);
 const SEEN = statement("UPDATE writer SET seen_at = now() WHERE id = ANY($1::text[])");
 
 /** ms between two signs of life of this node. */
@@ -80,14 +99,23 @@ export class Watch {
    * @param writers names that this node writes under
    * @param log told once when this version cannot go on
    */
-  constructor(private readonly database: Database, private readonly interval: number, private readonly clock: () => number, private readonly writers: readonly string[], private readonly log: (message: string) => void) {}
+  constructor(
+    private readonly database: Database,
+    private readonly interval: number,
+    private readonly clock: () => number,
+    private readonly writers: readonly string[],
+    private readonly log: (message: string) => void,
+  ) {}
 
   /** ms by which the database's clock is ahead of this node's. */
   get skew(): number {
     return this.#skew;
   }
 
-  /** @throws ServiceError `STORE_UNAVAILABLE`: when it was last looked, the schema was one that this version cannot go on with */
+  /**
+   * @throws ServiceError `STORE_UNAVAILABLE`: when it was last looked, the schema was one that this
+   * version cannot go on with
+   */
   assertKnown(): void {
     if (this.#refusal) throw this.#refusal;
   }

@@ -4,19 +4,24 @@ import { failure, isCollision, StatementError } from "./statement-error.js";
 import { type Database, type Session, statement } from "./statement.js";
 
 /**
- * The truth's tables, as those of the libSQL adapter (`../sqlite/schema.ts`) wherever PostgreSQL needs nothing else. Times are
- * ms since 1970 UTC. No extension, trigger, function or foreign key: relatives of PostgreSQL have them all. Text is
- * ordered by its bytes (`COLLATE "C"`), whatever the database's locale.
+ * The truth's tables, as those of the libSQL adapter (`../sqlite/schema.ts`) wherever PostgreSQL
+ * needs nothing else. Times are ms since 1970 UTC. No extension, trigger, function or foreign key:
+ * relatives of PostgreSQL have them all. Text is ordered by its bytes (`COLLATE "C"`), whatever the
+ * database's locale.
  *
- * `counter` is the one row that every commit locks: numbers are given out under that lock, so none is missing and
- * none is visible before a smaller one.
+ * `counter` is the one row that every commit locks: numbers are given out under that lock, so none
+ * is missing and none is visible before a smaller one.
  */
-const VERSION_1 = `
-CREATE TABLE counter (id smallint PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, object bigint NOT NULL, submission bigint NOT NULL);
+const VERSION_1 =
+  `
+CREATE TABLE counter (id smallint PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT ` +
+  `NULL, object bigint NOT NULL, submission bigint NOT NULL);
 INSERT INTO counter (id, sequence, record, object, submission) VALUES (1, 0, 0, 0, 0);
 
--- One row for each node: the number of its last transaction, by which it learns whether a COMMIT without an answer was done.
-CREATE TABLE writer (id text COLLATE "C" PRIMARY KEY, number bigint NOT NULL, seen_at timestamptz NOT NULL);
+-- One row for each node: the number of its last transaction, by which it learns whether a ` +
+  `COMMIT without an answer was done.
+CREATE TABLE writer (id text COLLATE "C" PRIMARY KEY, number bigint NOT NULL, seen_at ` +
+  `timestamptz NOT NULL);
 
 CREATE TABLE record (
   id bigint PRIMARY KEY,
@@ -46,16 +51,19 @@ CREATE INDEX record_key ON record (key);
 CREATE UNIQUE INDEX record_state ON record (state);
 CREATE INDEX live_kind ON record (kind, id) WHERE deleted_at IS NULL;
 CREATE INDEX live_kind_name ON record (kind, sorted, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_owner ON record (owner_key, id) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
+CREATE INDEX live_owner ON record (owner_key, id) WHERE deleted_at IS NULL AND owner_key IS NOT ` +
+  `NULL;
 CREATE INDEX live_crate ON record (crate, id) WHERE deleted_at IS NULL AND crate IS NOT NULL;
 
--- What a record said at some time. Revisions that change administration only share one row. Numbers are taken in lots.
+-- What a record said at some time. Revisions that change administration only share one row. ` +
+  `Numbers are taken in lots.
 CREATE SEQUENCE state_lot START WITH 1;
 CREATE TABLE state (
   id bigint PRIMARY KEY,
   document bytea NOT NULL,
   quads bytea NOT NULL,                -- as written
-  projected bytea                      -- with link targets spelled as their records spell them, where that differs
+  projected bytea                      -- with link targets spelled as their records spell ` +
+  `them, where that differs
 );
 
 CREATE TABLE revision (
@@ -70,7 +78,8 @@ CREATE TABLE revision (
 );
 
 -- Pairs of predicate and kind of the source, so that a link's index entry is small.
-CREATE TABLE via (id integer PRIMARY KEY, predicate text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL, UNIQUE (predicate, kind));
+CREATE TABLE via (id integer PRIMARY KEY, predicate text COLLATE "C" NOT NULL, kind text ` +
+  `COLLATE "C" NOT NULL, UNIQUE (predicate, kind));
 CREATE TABLE link (
   source bigint NOT NULL,
   position integer NOT NULL,
@@ -82,10 +91,12 @@ CREATE TABLE link (
 );
 CREATE INDEX link_target ON link (target_key, via, sequence, source, position);
 
-CREATE TABLE keyword (word text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE "C" NOT NULL, PRIMARY KEY (word, record));
+CREATE TABLE keyword (word text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE ` +
+  `"C" NOT NULL, PRIMARY KEY (word, record));
 CREATE INDEX keyword_record ON keyword (record);
 
--- What search sees of live records, by the state it is of. The stems in search are made by the program, not by the database.
+-- What search sees of live records, by the state it is of. The stems in search are made by the ` +
+  `program, not by the database.
 CREATE TABLE text (
   state bigint PRIMARY KEY,
   kind text COLLATE "C" NOT NULL,
@@ -96,9 +107,11 @@ CREATE TABLE text (
 );
 CREATE INDEX text_search ON text USING gin (search);
 -- Stems that ever were in search: what near spellings are looked for among.
-CREATE TABLE term (length smallint NOT NULL, stem text COLLATE "C" NOT NULL, PRIMARY KEY (length, stem));
+CREATE TABLE term (length smallint NOT NULL, stem text COLLATE "C" NOT NULL, PRIMARY KEY ` +
+  `(length, stem));
 
-CREATE TABLE change_log (sequence bigint NOT NULL, record bigint NOT NULL, PRIMARY KEY (sequence, record));
+CREATE TABLE change_log (sequence bigint NOT NULL, record bigint NOT NULL, PRIMARY KEY ` +
+  `(sequence, record));
 CREATE TABLE tally (kind text COLLATE "C" PRIMARY KEY, live bigint NOT NULL);
 
 CREATE TABLE account (
@@ -137,7 +150,8 @@ CREATE INDEX submission_person ON submission (person, number);
 CREATE INDEX submission_sha256 ON submission (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX submission_unfinished ON submission (number) WHERE status IN ('queued', 'running');
 
--- Earlier revisions keep their objects: a reference counts from revision since up to, not including, ended.
+-- Earlier revisions keep their objects: a reference counts from revision since up to, not ` +
+  `including, ended.
 CREATE TABLE object_ref (
   id bigint PRIMARY KEY,
   record bigint NOT NULL,
@@ -153,104 +167,160 @@ CREATE TABLE object_ref (
 CREATE INDEX object_ref_record ON object_ref (record);
 CREATE INDEX object_ref_sha256 ON object_ref (sha256) WHERE dropped = false;
 -- Times of intents are by the database's clock.
-CREATE TABLE intent (sha256 text COLLATE "C" NOT NULL, holder_kind text COLLATE "C" NOT NULL, holder text COLLATE "C" NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL, PRIMARY KEY (sha256, holder_kind, holder));
+CREATE TABLE intent (sha256 text COLLATE "C" NOT NULL, holder_kind text COLLATE "C" NOT NULL, ` +
+  `holder text COLLATE "C" NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL, PRIMARY KEY ` +
+  `(sha256, holder_kind, holder));
 CREATE INDEX intent_holder ON intent (holder, holder_kind);
 -- Marks of a sweep count while the node that sweeps is seen.
-CREATE TABLE object_removal (sha256 text COLLATE "C" PRIMARY KEY, writer text COLLATE "C" NOT NULL);
+CREATE TABLE object_removal (sha256 text COLLATE "C" PRIMARY KEY, writer text COLLATE "C" NOT ` +
+  `NULL);
 
--- Records that a crate describes and that were not minted for it; rows of deleted crates are gone.
-CREATE TABLE crate_use (crate text COLLATE "C" NOT NULL, record bigint NOT NULL, PRIMARY KEY (crate, record));
+-- Records that a crate describes and that were not minted for it; rows of deleted crates are ` +
+  `gone.
+CREATE TABLE crate_use (crate text COLLATE "C" NOT NULL, record bigint NOT NULL, PRIMARY KEY ` +
+  `(crate, record));
 CREATE INDEX crate_use_record ON crate_use (record, crate);
 
-CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C", fence bigint NOT NULL, expires_at timestamptz NOT NULL);
-`;
-
-/** What another store needs to make its own index of search: the rest of the text, and the keywords in their order and length, one a line. */
-const VERSION_2 = `
-ALTER TABLE text ADD COLUMN other text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN words text COLLATE "C" NOT NULL DEFAULT '';
-UPDATE text SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.word) FROM record AS r JOIN keyword AS k ON k.record = r.id WHERE r.state = text.state), '');
-ALTER TABLE text ALTER COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;
+CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C", fence bigint ` +
+  `NOT NULL, expires_at timestamptz NOT NULL);
 `;
 
 /**
- * From here on a newer program says which older ones may go on beside it: those that know this version of the schema. A table of
- * its own, since `arkgraph_schema` and `counter` cannot be altered while others wait for their rows.
+ * What another store needs to make its own index of search: the rest of the text, and the keywords
+ * in their order and length, one a line.
+ */
+const VERSION_2 = `ALTER TABLE text ADD COLUMN other text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN words text
+    COLLATE "C" NOT NULL DEFAULT ''; UPDATE text
+    SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.word) FROM record AS r
+    JOIN keyword AS k ON k.record = r.id WHERE r.state = text.state), ''); ALTER TABLE text ALTER
+    COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;`;
+
+/**
+ * From here on a newer program says which older ones may go on beside it: those that know this
+ * version of the schema. A table of its own, since `arkgraph_schema` and `counter` cannot be
+ * altered while others wait for their rows.
  */
 const VERSION_3 = `
 CREATE TABLE schema_needs (id smallint PRIMARY KEY, version integer NOT NULL);
 INSERT INTO schema_needs (id, version) VALUES (1, 2);
 `;
 
-/** What can be worked out again; not part of the truth. Older programs cannot read quads with short terms, which come with this version. */
-const VERSION_4 = `
-CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL, whole boolean NOT NULL, body bytea NOT NULL);
-`;
+/**
+ * What can be worked out again; not part of the truth. Older programs cannot read quads with short
+ * terms, which come with this version.
+ */
+const VERSION_4 = `CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL, whole
+    boolean NOT NULL, body bytea NOT NULL);`;
 
 /**
- * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises with each transaction that keeps
- * vectors of the model, under the lock of the row in `vector_reach`: who has read rows up to one reads on behind it. `era` is another
- * one after the vectors were forgotten. Where a vector was removed its row stays, so that readers learn of it.
+ * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises
+ * with each transaction that keeps vectors of the model, under the lock of the row in
+ * `vector_reach`: who has read rows up to one reads on behind it. `era` is another one after the
+ * vectors were forgotten. Where a vector was removed its row stays, so that readers learn of it.
  */
-const VERSION_5 = `
-CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea, PRIMARY KEY (model, record));
-CREATE INDEX vector_step ON vector (model, step, record);
-CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, era text COLLATE "C" NOT NULL, step bigint NOT NULL);
-`;
+const VERSION_5 = `CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE
+    "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea, PRIMARY KEY (model, record));
+    CREATE INDEX vector_step ON vector (model, step, record); CREATE TABLE vector_reach (model text
+    COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, era text COLLATE "C"
+    NOT NULL, step bigint NOT NULL);`;
 
-/** Archives go with what is deleted of them; before this version they stayed, and gave it out. One that came after the deletion is without it. */
-const VERSION_6 = `
-WITH gone (crate, at) AS (
-    SELECT crate, deleted_at FROM record WHERE crate IS NOT NULL AND deleted_at IS NOT NULL
-    UNION ALL SELECT u.crate, m.deleted_at FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
-    UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
-      WHERE o.role = 'content' AND o.dropped = true AND m.crate IS NOT NULL
-    UNION ALL SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
-      WHERE o.role = 'content' AND o.dropped = true),
-  latest (crate, at) AS (SELECT crate, max(at) FROM gone GROUP BY crate)
-UPDATE object_ref SET ended = coalesce(ended, since), dropped = true WHERE id IN (
-  SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate JOIN object_ref AS a ON a.record = c.id JOIN revision AS v ON v.record = c.id AND v.revision = a.since
-  WHERE a.role = 'archive' AND a.dropped = false AND v.at < latest.at);
-`;
+/**
+ * Archives go with what is deleted of them; before this version they stayed, and gave it out. One
+ * that came after the deletion is without it.
+ */
+const VERSION_6 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM record
+    WHERE crate IS NOT NULL AND deleted_at IS NOT NULL UNION ALL SELECT u.crate, m.deleted_at
+    FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
+    UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record
+    JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
+    WHERE o.role = 'content' AND o.dropped = true AND m.crate IS NOT NULL UNION ALL
+    SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record
+    JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
+    WHERE o.role = 'content' AND o.dropped = true), latest (crate, at) AS (SELECT crate, max(at)
+    FROM gone GROUP BY crate) UPDATE object_ref SET ended = coalesce(ended, since), dropped = true
+    WHERE id IN ( SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate
+    JOIN object_ref AS a ON a.record = c.id JOIN revision AS v
+    ON v.record = c.id AND v.revision = a.since WHERE a.role = 'archive' AND a.dropped = false AND
+    v.at < latest.at);`;
 
-/** One version of the schema: what brings the one before to it, and the least version that a program must know to use it. */
-interface Migration { readonly sql: string; readonly needs: number }
+/**
+ * One version of the schema: what brings the one before to it, and the least version that a program
+ * must know to use it.
+ */
+interface Migration {
+  readonly sql: string;
+  readonly needs: number;
+}
 
-/** Each brings the schema one version further. Only ever add to the end; `needs` is lower than the version only where older programs may read and write as before. */
-export const MIGRATIONS: readonly Migration[] = [{ sql: VERSION_1, needs: 1 }, { sql: VERSION_2, needs: 2 }, { sql: VERSION_3, needs: 2 }, { sql: VERSION_4, needs: 4 }, { sql: VERSION_5, needs: 4 }, { sql: VERSION_6, needs: 6 }];
+/**
+ * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
+ * version only where older programs may read and write as before.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  { sql: VERSION_1, needs: 1 },
+  { sql: VERSION_2, needs: 2 },
+  { sql: VERSION_3, needs: 2 },
+  { sql: VERSION_4, needs: 4 },
+  { sql: VERSION_5, needs: 4 },
+  { sql: VERSION_6, needs: 6 },
+];
 
 /** A name that no other program's tables have: what tells a database of ours from an empty one. */
-const CREATE = "CREATE TABLE IF NOT EXISTS arkgraph_schema (id smallint PRIMARY KEY, version integer NOT NULL)";
-const FIRST = statement("INSERT INTO arkgraph_schema (id, version) VALUES (1, 0) ON CONFLICT DO NOTHING");
-const LOCK = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1 FOR UPDATE");
+const CREATE =
+  "CREATE TABLE IF NOT EXISTS arkgraph_schema (id smallint PRIMARY KEY, version integer NOT NULL)";
+const FIRST = statement(
+  "INSERT INTO arkgraph_schema (id, version) VALUES (1, 0) ON CONFLICT DO NOTHING",
+);
+const LOCK = statement<[version: number]>(
+  "SELECT version FROM arkgraph_schema WHERE id = 1 FOR UPDATE",
+);
 const VERSION = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1");
 const SET = statement("UPDATE arkgraph_schema SET version = $1 WHERE id = 1");
 const SET_NEEDS = statement("UPDATE schema_needs SET version = $1 WHERE id = 1");
 /** Nobody writes while this lock is held. */
 const STILL = statement("SELECT 1 FROM counter WHERE id = 1 FOR UPDATE");
 /**
- * For databases that were brought to version 3 or a later one. Asked in a transaction that writes, once it has the lock of
- * `counter`, it holds to the end of that: see {@link STILL}.
+ * For databases that were brought to version 3 or a later one. Asked in a transaction that writes,
+ * once it has the lock of `counter`, it holds to the end of that: see {@link STILL}.
  */
-export const NEEDS = statement<[version: number, needs: number]>("SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n WHERE s.id = 1 AND n.id = 1");
+export const NEEDS = statement<[version: number, needs: number]>(
+  `SELECT s.version, n.version FROM arkgraph_schema AS s, schema_needs AS n
+    WHERE s.id = 1 AND n.id = 1`,
+);
 
 /** Version of the schema that this program makes and knows. */
 const KNOWN = MIGRATIONS.length;
 
-/** Two nodes that make the first table at the same moment: PostgreSQL lets one fail on its own catalogue. */
-const isMadeByAnother = (error: unknown): boolean => error instanceof StatementError && (["23505", "42P07", "42710"].includes(error.code) || isCollision(error));
+/**
+ * Two nodes that make the first table at the same moment: PostgreSQL lets one fail on its own
+ * catalogue.
+ */
+const isMadeByAnother = (error: unknown): boolean =>
+  error instanceof StatementError &&
+  (["23505", "42P07", "42710"].includes(error.code) || isCollision(error));
 
-const refusal = (reason: string): ServiceError => new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: the database ${reason}.`);
+const refusal = (reason: string): ServiceError =>
+  new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: the database ${reason}.`);
 
-const isTooNew = (version: number): ServiceError => refusal(`was brought to schema ${version} by a newer version, and this version knows schema ${KNOWN}; start that version, or restore a backup`);
+const isTooNew = (version: number): ServiceError =>
+  refusal(
+    `was brought to schema ${version} by a newer version, and this version knows schema ` +
+      `${KNOWN}; start that version, or restore a backup`,
+  );
 
-/** @throws ServiceError `STORE_UNAVAILABLE`: a newer version changed the schema in a way that this one cannot go on with */
+/**
+ * @throws ServiceError `STORE_UNAVAILABLE`: a newer version changed the schema in a way that this
+ * one cannot go on with
+ */
 export function assertKnown([version, needs]: readonly [version: number, needs: number]): void {
   if (needs > KNOWN) throw isTooNew(version);
 }
 
 /**
  * Brings the database to this version's schema, once, however many nodes start together: the row of
- * `arkgraph_schema` is locked meanwhile, and no node writes. A newer schema is left as it is where it says that this version may go on. Tables are made in the first schema of the connection's `search_path`.
+ * `arkgraph_schema` is locked meanwhile, and no node writes. A newer schema is left as it is where
+ * it says that this version may go on. Tables are made in the first schema of the connection's
+ * `search_path`.
  *
  * @throws ServiceError `STORE_UNAVAILABLE`: another program's tables, or a newer version's
  */
@@ -290,7 +360,11 @@ export async function checkSchema(database: Database): Promise<void> {
     if (failure(error).code === "42P01") throw refusal("holds no registry");
     throw error;
   }
-  if (version !== KNOWN) throw refusal(`has schema ${version}, this version reads ${KNOWN}; ${version < KNOWN ? "start a node of this version once" : "use that version"}`);
+  if (version !== KNOWN)
+    throw refusal(
+      `has schema ${version}, this version reads ${KNOWN}; ` +
+        `${version < KNOWN ? "start a node of this version once" : "use that version"}`,
+    );
 }
 
 async function bringUp(session: Session): Promise<void> {
@@ -302,7 +376,11 @@ async function bringUp(session: Session): Promise<void> {
     try {
       await session.exec(sql);
     } catch (error) {
-      if (failure(error).code === "42P07") throw refusal(`holds tables of another program (${(error as Error).message}); give the registry a database or a schema of its own`);
+      if (failure(error).code === "42P07")
+        throw refusal(
+          `holds tables of another program (${(error as Error).message}); give the registry ` +
+            "a database or a schema of its own",
+        );
       throw error;
     }
   }

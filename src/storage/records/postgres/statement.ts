@@ -4,7 +4,10 @@ import type { PoolLoad } from "../../pool-load.js";
 import { isStorableText } from "../text.js";
 import { failure, isLost, StatementError } from "./statement-error.js";
 
-/** Reads of PostgreSQL's own types, by their object identifiers. The driver knows values as text only. */
+/**
+ * Reads of PostgreSQL's own types, by their object identifiers. The driver knows values as text
+ * only.
+ */
 const TYPES: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === "t", // boolean
   17: bytesOf, // bytea
@@ -17,9 +20,16 @@ const TYPES: Readonly<Record<number, (text: string) => unknown>> = {
   1043: (text) => text, // varchar
 };
 
-/** `\x` and two hex digits for each byte. An array of its own: small Buffers are pieces of a pool that all share. */
+/**
+ * `\x` and two hex digits for each byte. An array of its own: small Buffers are pieces of a pool
+ * that all share.
+ */
 function bytesOf(text: string): Uint8Array {
-  if (!text.startsWith("\\x")) throw new StatementError("VALUE", "bytes came in another form than hex; leave bytea_output as it is by default");
+  if (!text.startsWith("\\x"))
+    throw new StatementError(
+      "VALUE",
+      "bytes came in another form than hex; leave bytea_output as it is by default",
+    );
   const bytes = new Uint8Array((text.length - 2) / 2);
   Buffer.from(bytes.buffer).write(text.slice(2), "hex");
   return bytes;
@@ -27,34 +37,59 @@ function bytesOf(text: string): Uint8Array {
 
 function integerOf(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new StatementError("VALUE", "a column holds an integer beyond 2^53");
+  if (!Number.isSafeInteger(value))
+    throw new StatementError("VALUE", "a column holds an integer beyond 2^53");
   return value;
 }
 
-/** Reads a value of a type. Statements ask for these types only; what SQL without parameters answers is not read. */
+/**
+ * Reads a value of a type. Statements ask for these types only; what SQL without parameters answers
+ * is not read.
+ */
 function readerOf(type: number): (text: string) => unknown {
   return TYPES[type] ?? ((text) => text);
 }
 
 /**
- * The only importer of `pg`. Text that PostgreSQL would refuse (NUL) or that would change on its way (a lone
- * surrogate) is refused here, integers stay exact, a statement is always prepared under a name of its own, and every
- * failure is a {@link StatementError}.
+ * The only importer of `pg`. Text that PostgreSQL would refuse (NUL) or that would change on its
+ * way (a lone surrogate) is refused here, integers stay exact, a statement is always prepared under
+ * a name of its own, and every failure is a {@link StatementError}.
  */
 
-
 /** What may be bound. An array is one parameter: a list of texts or of whole numbers. */
-export type Value = null | number | string | boolean | Uint8Array | readonly (string | null)[] | readonly (number | null)[];
+export type Value =
+  | null
+  | number
+  | string
+  | boolean
+  | Uint8Array
+  | readonly (string | null)[]
+  | readonly (number | null)[];
 /** One row, by the order of its columns. */
 export type Row = readonly (null | number | string | boolean | Uint8Array)[];
 
-/** SQL with `$1`, `$2`, … that is prepared once for each connection. `R` is what the caller, who wrote it, says its rows are. */
-export interface Statement<R extends Row = Row> { readonly text: string; readonly name: string; readonly parameters: number; readonly row?: R }
+/**
+ * SQL with `$1`, `$2`, … that is prepared once for each connection. `R` is what the caller, who
+ * wrote it, says its rows are.
+ */
+export interface Statement<R extends Row = Row> {
+  readonly text: string;
+  readonly name: string;
+  readonly parameters: number;
+  readonly row?: R;
+}
 
 export function statement<R extends Row = Row>(text: string): Statement<R> {
   if (!isStorableText(text)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
-  const parameters = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
-  return { text, name: `arkgraph_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`, parameters };
+  const parameters = Math.max(
+    0,
+    ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)),
+  );
+  return {
+    text,
+    name: `arkgraph_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`,
+    parameters,
+  };
 }
 
 const refuse = (position: number, what: string): never => {
@@ -64,7 +99,9 @@ function checkText(text: string, position: number): string {
   return isStorableText(text) ? text : refuse(position, "text with NUL or a lone surrogate");
 }
 function checkNumber(value: number, position: number): number {
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : refuse(position, "a number that is not finite, or an integer beyond 2^53");
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    ? value
+    : refuse(position, "a number that is not finite, or an integer beyond 2^53");
 }
 
 /** A list as PostgreSQL writes arrays. */
@@ -74,7 +111,8 @@ function arrayText(values: readonly unknown[], position: number): string {
     if (index > 0) text += ",";
     if (value === null) text += "NULL";
     else if (typeof value === "number") text += checkNumber(value, position);
-    else if (typeof value === "string") text += `"${/["\\]/.test(checkText(value, position)) ? value.replace(/["\\]/g, "\\$&") : value}"`;
+    else if (typeof value === "string")
+      text += `"${/["\\]/.test(checkText(value, position)) ? value.replace(/["\\]/g, "\\$&") : value}"`;
     else refuse(position, `a list with ${typeof value}`);
   }
   return `${text}}`;
@@ -85,17 +123,35 @@ function bound(value: Value, position: number): string | Buffer | null {
   if (typeof value === "string") return checkText(value, position);
   if (typeof value === "number") return String(checkNumber(value, position));
   if (typeof value === "boolean") return value ? "t" : "f";
-  if (value instanceof Uint8Array) return value instanceof Buffer ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (value instanceof Uint8Array)
+    return value instanceof Buffer
+      ? value
+      : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (Array.isArray(value)) return arrayText(value, position);
   return refuse(position, `${typeof value} cannot be bound`);
 }
 
-function queryOf({ text, name, parameters }: Statement, values: readonly Value[]): pg.QueryArrayConfig {
-  if (values.length !== parameters) throw new StatementError("PARAMETERS", `${values.length} parameters for ${parameters} placeholders`);
-  return { text, name, rowMode: "array", values: values.map((value, index) => bound(value, index + 1)) };
+function queryOf(
+  { text, name, parameters }: Statement,
+  values: readonly Value[],
+): pg.QueryArrayConfig {
+  if (values.length !== parameters)
+    throw new StatementError(
+      "PARAMETERS",
+      `${values.length} parameters for ${parameters} placeholders`,
+    );
+  return {
+    text,
+    name,
+    rowMode: "array",
+    values: values.map((value, index) => bound(value, index + 1)),
+  };
 }
 
-/** One connection, held for a transaction. Statements go out as they are asked for, in order, without waiting for the one before. */
+/**
+ * One connection, held for a transaction. Statements go out as they are asked for, in order,
+ * without waiting for the one before.
+ */
 export class Session {
   #lost: Error | undefined;
   readonly #onError = (error: Error): void => void (this.#lost ??= error);
@@ -113,10 +169,13 @@ export class Session {
     }
   }
 
-  /** Runs statements without parameters; answers what was done last, e.g. `COMMIT`. A COMMIT that PostgreSQL could not do says `ROLLBACK`. */
+  /**
+   * Runs statements without parameters; answers what was done last, e.g. `COMMIT`. A COMMIT that
+   * PostgreSQL could not do says `ROLLBACK`.
+   */
   async exec(sql: string): Promise<string> {
     try {
-      const done = await this.client.query(sql) as pg.QueryResult | pg.QueryResult[];
+      const done = (await this.client.query(sql)) as pg.QueryResult | pg.QueryResult[];
       return (Array.isArray(done) ? done.at(-1)! : done).command;
     } catch (error) {
       throw failure(error);
@@ -142,9 +201,15 @@ export interface DatabaseOptions {
   log(message: string): void;
 }
 
-/** ms that a transaction may wait for the next statement; past it the server ends it, so that a node which stands still keeps no lock. */
+/**
+ * ms that a transaction may wait for the next statement; past it the server ends it, so that a node
+ * which stands still keeps no lock.
+ */
 const IDLE_IN_TRANSACTION = 10_000;
-/** ms that a statement's answer may be late beyond the server's own limit, before the connection counts as lost. */
+/**
+ * ms that a statement's answer may be late beyond the server's own limit, before the connection
+ * counts as lost.
+ */
 const LATE = 5_000;
 
 /** A pool of connections. */
@@ -154,18 +219,31 @@ export class Database {
 
   constructor({ url, pool, timeout, connectTimeout, log }: DatabaseOptions) {
     this.#pool = new pg.Pool({
-      connectionString: url, max: pool, connectionTimeoutMillis: connectTimeout, statement_timeout: timeout, query_timeout: timeout + LATE,
-      idle_in_transaction_session_timeout: Math.min(IDLE_IN_TRANSACTION, timeout), keepAlive: true, application_name: "arkgraph", pipeline: true,
+      connectionString: url,
+      max: pool,
+      connectionTimeoutMillis: connectTimeout,
+      statement_timeout: timeout,
+      query_timeout: timeout + LATE,
+      idle_in_transaction_session_timeout: Math.min(IDLE_IN_TRANSACTION, timeout),
+      keepAlive: true,
+      application_name: "arkgraph",
+      pipeline: true,
       types: { getTypeParser: readerOf as pg.CustomTypesConfig["getTypeParser"] },
     });
-    // What a server says last would end the process if nobody listened, and nobody else does while a connection goes from
-    // the pool to who asked for it, and once it is given up. It is not used again: the next statement on it says so.
+    // What a server says last would end the process if nobody listened, and nobody else does while
+    // a connection goes from the pool to who asked for it, and once it is given up. It is not used
+    // again: the next statement on it says so.
     this.#pool.on("connect", (client) => client.on("error", () => {}));
     // A connection that is lost while nobody uses it; the pool has dropped it already.
-    this.#pool.on("error", (error) => log(`A connection to the database was lost: ${error.message}`));
+    this.#pool.on("error", (error) =>
+      log(`A connection to the database was lost: ${error.message}`),
+    );
   }
 
-  /** One statement by itself. Only for those that may run twice: one whose connection turns out to be lost is asked again. */
+  /**
+   * One statement by itself. Only for those that may run twice: one whose connection turns out to
+   * be lost is asked again.
+   */
   async query<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
     try {
       return await this.#once(asked, values);
@@ -175,7 +253,10 @@ export class Database {
     }
   }
 
-  /** Reads that see the database as of one moment. They are asked again on another connection when theirs turns out to be lost. */
+  /**
+   * Reads that see the database as of one moment. They are asked again on another connection when
+   * theirs turns out to be lost.
+   */
   async snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
     try {
@@ -193,7 +274,8 @@ export class Database {
     try {
       await session.exec(`BEGIN ${mode}`);
       const result = await work(session);
-      if (await session.exec("COMMIT") !== "COMMIT") throw new StatementError("25P02", "the transaction had failed");
+      if ((await session.exec("COMMIT")) !== "COMMIT")
+        throw new StatementError("25P02", "the transaction had failed");
       broken = false;
       return result;
     } finally {

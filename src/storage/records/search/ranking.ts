@@ -1,14 +1,18 @@
 import type { FragmentPart } from "../port.js";
 
 /** Inverse document frequency as BM25 has it; above 0 also for a word that every record holds. */
-export const rarity = (holding: number, records: number): number => Math.log(1 + (Math.max(0, records - holding) + 0.5) / (holding + 0.5));
+export const rarity = (holding: number, records: number): number =>
+  Math.log(1 + (Math.max(0, records - holding) + 0.5) / (holding + 0.5));
 
-/** What words count beside nearness that nobody asked for, but that are spelt like those asked for. */
+/**
+ * What words count beside nearness that nobody asked for, but that are spelt like those asked for.
+ */
 const GUESSED = 0.5;
 
 /**
- * How much of a question words can answer, from 0 to 1: the share that those words have which some record holds, each by how
- * rare it is. Beside nearness the words count as much: where only the "of" of a question is found, that says next to nothing.
+ * How much of a question words can answer, from 0 to 1: the share that those words have which some
+ * record holds, each by how rare it is. Beside nearness the words count as much: where only the
+ * "of" of a question is found, that says next to nothing.
  *
  * @param holding for each word in how many records it stands
  * @param records all there are
@@ -23,12 +27,18 @@ export function coverage(holding: readonly number[], records: number): number {
   return known === 0 ? GUESSED : known / all;
 }
 
-/** What SQLite is told to put around what it found: code points that no text has (Unicode noncharacters). */
+/**
+ * What SQLite is told to put around what it found: code points that no text has (Unicode
+ * noncharacters).
+ */
 export const OPEN = "\uFDD0";
 export const CLOSE = "\uFDD1";
 const MARK = /[\uFDD0\uFDD1]/g;
 
-/** Cuts marked text into parts; absent when nothing in it was found. Marks that a text brings along change nothing but where it is cut. */
+/**
+ * Cuts marked text into parts; absent when nothing in it was found. Marks that a text brings along
+ * change nothing but where it is cut.
+ */
 export function partsOf(marked: string): FragmentPart[] | undefined {
   const parts: FragmentPart[] = [];
   let found = false;
@@ -49,25 +59,36 @@ export function partsOf(marked: string): FragmentPart[] | undefined {
 export const RECORDS_LOOKED_AT = 10;
 /** Words taken from them. */
 const WORDS = 8;
-/** A word tells what records are about when it stands in at least so many of the best, and in at most this share of all. */
+/**
+ * A word tells what records are about when it stands in at least so many of the best, and in at
+ * most this share of all.
+ */
 const LEAST_RECORDS = 2;
 const LARGEST_SHARE = 0.1;
 
 /**
- * Words that mark what the best records of a query are about (pseudo-relevance feedback): those that stand in
- * several of them and in few others, weighed by how rare they are.
+ * Words that mark what the best records of a query are about (pseudo-relevance feedback): those
+ * that stand in several of them and in few others, weighed by how rare they are.
  *
  * @param found stems, a word of each, and in how many of the best it stands
  * @param holding in how many records a stem stands
  * @param all records there are
  */
-export function pickRelated(found: readonly { word: string; stem: string; best: number }[], holding: (stem: string) => number, all: number): string[] {
-  return found.flatMap(({ word, stem, best }) => {
-    if (best < LEAST_RECORDS || stem.length < 3 || /^\d+$/.test(stem)) return [];
-    const records = holding(stem);
-    if (records > Math.max(RECORDS_LOOKED_AT, all * LARGEST_SHARE)) return [];
-    return [{ word, weight: best * Math.log((all + 1) / (records + 0.5)) }];
-  }).toSorted((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1)).slice(0, WORDS).map(({ word }) => word);
+export function pickRelated(
+  found: readonly { word: string; stem: string; best: number }[],
+  holding: (stem: string) => number,
+  all: number,
+): string[] {
+  return found
+    .flatMap(({ word, stem, best }) => {
+      if (best < LEAST_RECORDS || stem.length < 3 || /^\d+$/.test(stem)) return [];
+      const records = holding(stem);
+      if (records > Math.max(RECORDS_LOOKED_AT, all * LARGEST_SHARE)) return [];
+      return [{ word, weight: best * Math.log((all + 1) / (records + 0.5)) }];
+    })
+    .toSorted((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1))
+    .slice(0, WORDS)
+    .map(({ word }) => word);
 }
 
 /** How many letters may differ: none in short words, where every other word is near. */
@@ -78,8 +99,9 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const LONGEST = 64;
 
 /**
- * What a word may have been meant to be: all with one letter less, more, another one, or two swapped. Stems are near
- * each other only where the slip is not in an ending; these have endings that are taken off as they should be.
+ * What a word may have been meant to be: all with one letter less, more, another one, or two
+ * swapped. Stems are near each other only where the slip is not in an ending; these have endings
+ * that are taken off as they should be.
  */
 export function oneLetterOff(word: string): string[] {
   const letters = [...word];
@@ -100,8 +122,8 @@ export function oneLetterOff(word: string): string[] {
 }
 
 /**
- * Optimal string alignment distance: letters added, left out, changed, or two swapped. Answers `most + 1` as soon
- * as it is known to be above `most`.
+ * Optimal string alignment distance: letters added, left out, changed, or two swapped. Answers
+ * `most + 1` as soon as it is known to be above `most`.
  */
 export function distance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
@@ -113,7 +135,8 @@ export function distance(a: string, b: string, most: number): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, before[j - 2]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, before[j - 2]! + 1);
       row.push(cost);
       if (cost < least) least = cost;
     }

@@ -1,6 +1,9 @@
 import { Connection } from "../sqlite/statement.js";
 
-/** What the index takes for a word: letters, digits and the marks on them, as its tokenizer `unicode61` does. */
+/**
+ * What the index takes for a word: letters, digits and the marks on them, as its tokenizer
+ * `unicode61` does.
+ */
 const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
 /** Longer text is no word anyone looks for; the index would compare it byte by byte. */
@@ -14,12 +17,17 @@ export function wordsOf(text: string): string[] {
 
 /** Words that stand in most English sentences and say nothing of what is looked for. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  ("a an and are as at be been but by can did do does for from had has have how if in into is it its no not of on or so such than that the their " +
-    "them then there these they this those to was we were what when where which who whose why will with").split(" "),
+  (
+    "a an and are as at be been but by can did do does for from had has have how if in into " +
+    "is it its no not of on or so such than that the their " +
+    "them then there these they this those to was we were what when where which who whose " +
+    "why will with"
+  ).split(" "),
 );
 
 /** The distinct words of a text, without stop words. */
-export const tellingWordsOf = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
+export const tellingWordsOf = (text: string): string[] =>
+  wordsOf(text).filter((word) => !STOP_WORDS.has(word));
 
 /** The words of a query that count: without stop words, unless it has no others. */
 export function soughtWordsOf(text: string): string[] {
@@ -28,19 +36,29 @@ export function soughtWordsOf(text: string): string[] {
 }
 
 /** All words of a text in their order, in lower case. */
-export const everyWordOf = (text: string): string[] => (text.toLowerCase().match(WORD) ?? []).map(shortened);
+export const everyWordOf = (text: string): string[] =>
+  (text.toLowerCase().match(WORD) ?? []).map(shortened);
 
 /** The words of a text and where they stand in it. */
 export const placesOf = (text: string): { word: string; from: number; to: number }[] =>
-  [...text.matchAll(WORD)].map(({ 0: word, index }) => ({ word: shortened(word.toLowerCase()), from: index, to: index + word.length }));
+  [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
+    word: shortened(word.toLowerCase()),
+    from: index,
+    to: index + word.length,
+  }));
 
-const shortened = (word: string): string => (word.length > LONGEST ? word.slice(0, LONGEST).toWellFormed() : word);
+const shortened = (word: string): string =>
+  word.length > LONGEST ? word.slice(0, LONGEST).toWellFormed() : word;
 
 /** A word as a string of the FTS5 query language: between quotes nothing is an operator. */
 const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
 
 /** A query that each group must meet by one of its words. Empty when there is no word. */
-export const allOf = (groups: readonly (readonly string[])[]): string => groups.filter((group) => group.length > 0).map((group) => `(${anyOf(group)})`).join(" AND ");
+export const allOf = (groups: readonly (readonly string[])[]): string =>
+  groups
+    .filter((group) => group.length > 0)
+    .map((group) => `(${anyOf(group)})`)
+    .join(" AND ");
 
 /** A query that any of the words meets. */
 export const anyOf = (words: readonly string[]): string => words.map(quoted).join(" OR ");
@@ -55,7 +73,10 @@ export class Stemmer {
   readonly #stems;
 
   constructor() {
-    this.#connection.exec(`CREATE VIRTUAL TABLE word USING fts5 (text, tokenize='${TOKENIZER}'); CREATE VIRTUAL TABLE stem USING fts5vocab ('word', 'instance')`);
+    this.#connection.exec(
+      `CREATE VIRTUAL TABLE word USING fts5 (text, tokenize='${TOKENIZER}'); CREATE VIRTUAL TABLE
+        stem USING fts5vocab ('word', 'instance')`,
+    );
     this.#add = this.#connection.prepare("INSERT INTO word (rowid, text) VALUES (?, ?)");
     this.#stems = this.#connection.prepare<[number, string]>("SELECT doc, term FROM stem");
   }
@@ -66,7 +87,8 @@ export class Stemmer {
     this.#connection.exec("BEGIN");
     try {
       for (const [index, word] of words.entries()) this.#add.put([index + 1, word]);
-      for (const [row, stem] of this.#stems.all()) (found.get(row) ?? found.set(row, []).get(row)!).push(stem);
+      for (const [row, stem] of this.#stems.all())
+        (found.get(row) ?? found.set(row, []).get(row)!).push(stem);
     } finally {
       this.#connection.exec("ROLLBACK");
     }

@@ -4,7 +4,14 @@ import { isStorableText } from "../text.js";
 import { isUniqueViolation } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
-type AccountRow = [user: string, email: string, passwordHash: string, admin: number, tokensValidFrom: number, deleted: number];
+type AccountRow = [
+  user: string,
+  email: string,
+  passwordHash: string,
+  admin: number,
+  tokensValidFrom: number,
+  deleted: number,
+];
 const COLUMNS = "user, email, password_hash, admin, tokens_valid_from, deleted";
 
 export class AccountReads {
@@ -14,7 +21,9 @@ export class AccountReads {
   readonly #setting;
 
   constructor(connection: Connection) {
-    this.#byEmail = connection.prepare<AccountRow>(`SELECT ${COLUMNS} FROM account WHERE email = ? AND deleted = 0`);
+    this.#byEmail = connection.prepare<AccountRow>(
+      `SELECT ${COLUMNS} FROM account WHERE email = ? AND deleted = 0`,
+    );
     this.#byUser = connection.prepare<AccountRow>(`SELECT ${COLUMNS} FROM account WHERE user = ?`);
     this.#count = connection.prepare<[number]>("SELECT count(*) FROM account WHERE deleted = 0");
     this.#setting = connection.prepare<[string]>("SELECT value FROM setting WHERE name = ?");
@@ -56,20 +65,39 @@ export class AccountWrites {
   readonly #spend;
 
   constructor(connection: Connection) {
-    this.#create = connection.prepare("INSERT INTO account (user, email, password_hash, admin, tokens_valid_from, deleted) VALUES (?, ?, ?, ?, 0, 0)");
-    this.#update = connection.prepare(`UPDATE account SET email = coalesce(?2, email), password_hash = coalesce(?3, password_hash),
-      admin = coalesce(?4, admin), tokens_valid_from = coalesce(?5, tokens_valid_from) WHERE user = ?1 AND deleted = 0`);
+    this.#create = connection.prepare(
+      `INSERT INTO account (user, email, password_hash, admin, tokens_valid_from, deleted)
+        VALUES (?, ?, ?, ?, 0, 0)`,
+    );
+    this.#update =
+      connection.prepare(`UPDATE account SET email = coalesce(?2, email), password_hash = coalesce(?3,
+          password_hash), admin = coalesce(?4, admin), tokens_valid_from = coalesce(?5,
+          tokens_valid_from) WHERE user = ?1 AND deleted = 0`);
     // Nothing private stays; the row does, so that tokens of the account are known to be ended.
-    this.#delete = connection.prepare("UPDATE account SET email = '', password_hash = '', admin = 0, deleted = 1 WHERE user = ? AND deleted = 0");
+    this.#delete = connection.prepare(
+      `UPDATE account SET email = '', password_hash = '', admin = 0, deleted = 1
+        WHERE user = ? AND deleted = 0`,
+    );
     this.#setting = connection.prepare<[string]>("SELECT value FROM setting WHERE name = ?");
-    this.#keep = connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
-    this.#set = connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
-    this.#spend = connection.prepare("UPDATE setting SET value = '' WHERE name = ?1 AND value = ?2 AND value <> ''");
+    this.#keep = connection.prepare(
+      "INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING",
+    );
+    this.#set = connection.prepare(
+      `INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE
+        SET value = excluded.value`,
+    );
+    this.#spend = connection.prepare(
+      "UPDATE setting SET value = '' WHERE name = ?1 AND value = ?2 AND value <> ''",
+    );
     this.#unset = connection.prepare("DELETE FROM setting WHERE name = ?");
   }
 
   apply(change: AccountChange): void {
-    if (change.op !== "delete" && change.spends && this.#spend.run([change.spends.name, change.spends.value]) === 0) {
+    if (
+      change.op !== "delete" &&
+      change.spends &&
+      this.#spend.run([change.spends.name, change.spends.value]) === 0
+    ) {
       throw isSpent(change.spends.name);
     }
     try {
@@ -77,19 +105,31 @@ export class AccountWrites {
         this.#create.run([change.user, change.email, change.passwordHash, change.admin ? 1 : 0]);
         return;
       }
-      const changes = change.op === "delete" ? this.#delete.run([change.user]) : this.#update.run([
-        change.user, change.email ?? null, change.passwordHash ?? null, change.admin === undefined ? null : Number(change.admin), change.tokensValidFrom ?? null,
-      ]);
+      const changes =
+        change.op === "delete"
+          ? this.#delete.run([change.user])
+          : this.#update.run([
+              change.user,
+              change.email ?? null,
+              change.passwordHash ?? null,
+              change.admin === undefined ? null : Number(change.admin),
+              change.tokensValidFrom ?? null,
+            ]);
       if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      // The primary key is the user, whose record was new in this very commit; so it is the address.
+      // The primary key is the user, whose record was new in this very commit; so it is the
+      // address.
       if (/account\.user/.test((error as Error).message)) throw hasAccount(change.user);
       throw emailTaken();
     }
   }
 
-  set(name: string, value: string | null, options: { ifAbsent?: boolean } = {}): string | undefined {
+  set(
+    name: string,
+    value: string | null,
+    options: { ifAbsent?: boolean } = {},
+  ): string | undefined {
     if (value === null) this.#unset.run([name]);
     else (options.ifAbsent ? this.#keep : this.#set).run([name, value]);
     return this.#setting.get([name])?.[0];

@@ -11,7 +11,10 @@ import { RecordWrites, TextWrites } from "./record-writes.js";
 import { type Connection, textArray } from "./statement.js";
 import { SubmissionWrites } from "./submissions.js";
 
-/** Share of {@link Commit.within} for all that is computed; the write to the disk takes the rest, and cannot be broken off. */
+/**
+ * Share of {@link Commit.within} for all that is computed; the write to the disk takes the rest,
+ * and cannot be broken off.
+ */
 const SHARE = 3 / 4;
 
 /** Applies commits inside a transaction that the caller holds. */
@@ -41,11 +44,24 @@ export class Committer {
     this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection, this.tail);
-    this.#records = new RecordWrites(connection, new TextWrites(connection, this.tail), this.objects, this.#projection, this.tail);
-    this.#log = connection.prepare("INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)");
+    this.#records = new RecordWrites(
+      connection,
+      new TextWrites(connection, this.tail),
+      this.objects,
+      this.#projection,
+      this.tail,
+    );
+    this.#log = connection.prepare(
+      "INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)",
+    );
     this.#logOne = connection.prepare("INSERT INTO change_log (sequence, record) VALUES (?, ?)");
-    this.#newest = connection.prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log");
-    this.#held = connection.prepare<[string]>("SELECT r.ark FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value LIMIT 1");
+    this.#newest = connection.prepare<[number]>(
+      "SELECT coalesce(max(sequence), 0) FROM change_log",
+    );
+    this.#held = connection.prepare<[string]>(
+      `SELECT r.ark FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value
+        LIMIT 1`,
+    );
     this.#sequence = this.#newest.get()![0];
   }
 
@@ -68,9 +84,20 @@ export class Committer {
     const held = commit.unheld?.length ? this.#held.get([textArray(commit.unheld)]) : undefined;
     if (held) throw heldMeanwhile(held[0]);
     // Before the writes, so that an archive which comes with them stays.
-    const dropping = commit.records.filter((write) => "dropObjects" in write && write.dropObjects === true);
+    const dropping = commit.records.filter(
+      (write) => "dropObjects" in write && write.dropObjects === true,
+    );
     if (dropping.length > 0) this.objects.dropArchivesWith(dropping.map(({ ark }) => ark));
-    const step: Step = { sequence: this.#sequence + 1, at, by, deadline: performance.now() + within * SHARE, changed: new Set(), links: [], arrived: [], linked: new Set() };
+    const step: Step = {
+      sequence: this.#sequence + 1,
+      at,
+      by,
+      deadline: performance.now() + within * SHARE,
+      changed: new Set(),
+      links: [],
+      arrived: [],
+      linked: new Set(),
+    };
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
     this.#links.apply(step);

@@ -12,13 +12,19 @@ function connect(file: string, busyTimeout: number): Connection {
   try {
     return new Connection(file, busyTimeout);
   } catch (error) {
-    if (error instanceof StatementError) throw new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: ${file} cannot be opened; check the folder and its permissions.`);
+    if (error instanceof StatementError)
+      throw new ServiceError(
+        "STORE_UNAVAILABLE",
+        `The records cannot be opened: ${file} cannot be opened; check the folder and its ` +
+          "permissions.",
+      );
     throw error;
   }
 }
 
-// The file is read, not mapped: where the disk cannot give a page, or the file was cut short, a read fails with an error, and a
-// mapped page ends the process (SIGBUS). Mapping saved 1 to 3 µs of a point read.
+// The file is read, not mapped: where the disk cannot give a page, or the file was cut short, a
+// read fails with an error, and a mapped page ends the process (SIGBUS). Mapping saved 1 to 3 µs of
+// a point read.
 
 /** The connection that may write: a commit has returned only when its bytes are on the disk. */
 export function openForWriting(file: string): Connection {
@@ -33,7 +39,11 @@ export function openForWriting(file: string): Connection {
     return connection;
   } catch (error) {
     connection.close();
-    if (error instanceof StatementError && error.code === "SQLITE_NOTADB") throw new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: ${file} is not a database.`);
+    if (error instanceof StatementError && error.code === "SQLITE_NOTADB")
+      throw new ServiceError(
+        "STORE_UNAVAILABLE",
+        `The records cannot be opened: ${file} is not a database.`,
+      );
     throw error;
   }
 }
@@ -51,10 +61,11 @@ export function openForReading(file: string): Connection {
 const held = new Set<string>();
 
 /**
- * Makes this process the only one that has the file open. The lock is the operating system's, on `<file>.lock`
- * through SQLite: it ends with the process however that ends, so none is ever stale, and it sees a process in
- * another container, whose number would mean nothing here. `<file>.pid` only tells people who holds it.
- * Nothing in this process may open `<file>.lock` otherwise: closing it would end the lock (POSIX).
+ * Makes this process the only one that has the file open. The lock is the operating system's, on
+ * `<file>.lock` through SQLite: it ends with the process however that ends, so none is ever stale,
+ * and it sees a process in another container, whose number would mean nothing here. `<file>.pid`
+ * only tells people who holds it. Nothing in this process may open `<file>.lock` otherwise: closing
+ * it would end the lock (POSIX).
  *
  * @returns ends the lock
  * @throws ServiceError `STORE_UNAVAILABLE` naming the process that has the file open
@@ -63,7 +74,11 @@ export function lockFile(file: string): () => void {
   const path = resolve(file);
   const pidFile = `${path}.pid`;
   const taken = (who: string): ServiceError =>
-    new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: ${path} is in use by ${who}. Stop it first, or use another data folder.`);
+    new ServiceError(
+      "STORE_UNAVAILABLE",
+      `The records cannot be opened: ${path} is in use by ${who}. Stop it first, or use ` +
+        "another data folder.",
+    );
   if (held.has(path)) throw taken("this process already");
   let connection: Connection | undefined;
   for (const each of [path, `${path}.lock`]) createPrivate(each);
@@ -73,9 +88,16 @@ export function lockFile(file: string): () => void {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     connection?.close();
-    if (error instanceof StatementError && /BUSY|LOCKED/.test(error.code)) throw taken(holderOf(pidFile));
-    const reason = error instanceof StatementError && error.code === "SQLITE_CANTOPEN" ? "check the folder and its permissions" : (error as Error).message;
-    throw new ServiceError("STORE_UNAVAILABLE", `The records cannot be opened: ${path}.lock cannot be locked; ${reason}.`);
+    if (error instanceof StatementError && /BUSY|LOCKED/.test(error.code))
+      throw taken(holderOf(pidFile));
+    const reason =
+      error instanceof StatementError && error.code === "SQLITE_CANTOPEN"
+        ? "check the folder and its permissions"
+        : (error as Error).message;
+    throw new ServiceError(
+      "STORE_UNAVAILABLE",
+      `The records cannot be opened: ${path}.lock cannot be locked; ${reason}.`,
+    );
   }
   const lock = connection;
   held.add(path);

@@ -11,8 +11,10 @@ export class ScoreWrites {
   readonly #forget;
 
   constructor(connection: Connection) {
-    this.#keep = connection.prepare(`INSERT INTO score (crate, state, whole, body) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (crate) DO UPDATE
-      SET state = excluded.state, whole = excluded.whole, body = excluded.body WHERE state <> excluded.state OR whole <= excluded.whole`);
+    this.#keep =
+      connection.prepare(`INSERT INTO score (crate, state, whole, body) VALUES (?1, ?2, ?3, ?4)
+          ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
+          excluded.body WHERE state <> excluded.state OR whole <= excluded.whole`);
     this.#forget = connection.prepare("DELETE FROM score WHERE crate = ?");
   }
 
@@ -30,7 +32,9 @@ export class ScoreReads {
   readonly #of;
 
   constructor(connection: Connection) {
-    this.#of = connection.prepare<[state: string, whole: number, body: Uint8Array]>("SELECT state, whole, body FROM score WHERE crate = ?");
+    this.#of = connection.prepare<[state: string, whole: number, body: Uint8Array]>(
+      "SELECT state, whole, body FROM score WHERE crate = ?",
+    );
   }
 
   of(crate: string): KeptScore | undefined {
@@ -52,21 +56,42 @@ export class VectorWrites {
   constructor(connection: Connection) {
     // Steps go on behind those of an earlier run of which rows are left.
     this.#begin = connection.prepare(`INSERT INTO vector_reach (model, sequence, record, era, step)
-      VALUES (?1, ?2, ?3, ?4, coalesce((SELECT max(step) FROM vector WHERE model = ?1), 0) + 1) ON CONFLICT DO NOTHING`);
-    this.#go = connection.prepare("UPDATE vector_reach SET sequence = ?4, record = ?5, step = step + 1 WHERE model = ?1 AND sequence = ?2 AND record = ?3");
+        VALUES (?1, ?2, ?3, ?4, coalesce((SELECT max(step) FROM vector WHERE model = ?1), 0) + 1)
+        ON CONFLICT DO NOTHING`);
+    this.#go = connection.prepare(
+      `UPDATE vector_reach SET sequence = ?4, record = ?5, step = step + 1
+        WHERE model = ?1 AND sequence = ?2 AND record = ?3`,
+    );
     this.#step = connection.prepare<[number]>("SELECT step FROM vector_reach WHERE model = ?");
-    this.#keep = connection.prepare(`INSERT INTO vector (model, record, kind, step, digest, vector) SELECT ?1, id, kind, ?4, ?5, ?6 FROM record WHERE key = ?2 AND ark = ?3
-      ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step, digest = excluded.digest, vector = excluded.vector`);
-    this.#remove = connection.prepare("UPDATE vector SET step = ?4, digest = NULL, vector = NULL WHERE model = ?1 AND record = (SELECT id FROM record WHERE key = ?2 AND ark = ?3) AND vector IS NOT NULL");
-    this.#forgetReaches = connection.prepare("DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach WHERE model <> ? LIMIT ?)");
+    this.#keep = connection.prepare(`INSERT INTO vector (model, record, kind, step, digest, vector)
+          SELECT ?1, id, kind, ?4, ?5, ?6 FROM record WHERE key = ?2 AND ark = ?3
+          ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step,
+          digest = excluded.digest, vector = excluded.vector`);
+    this.#remove = connection.prepare(
+      `UPDATE vector SET step = ?4, digest = NULL, vector = NULL
+        WHERE model = ?1 AND record = (SELECT id FROM record
+        WHERE key = ?2 AND ark = ?3) AND vector IS NOT NULL`,
+    );
+    this.#forgetReaches = connection.prepare(
+      `DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach
+        WHERE model <> ? LIMIT ?)`,
+    );
     // Not `<>`, for which all rows of the model that stays would be looked at.
-    this.#forget = connection.prepare("DELETE FROM vector WHERE rowid IN (SELECT rowid FROM vector WHERE model < ?1 UNION ALL SELECT rowid FROM vector WHERE model > ?1 LIMIT ?2)");
+    this.#forget = connection.prepare(
+      `DELETE FROM vector WHERE rowid IN (SELECT rowid FROM vector WHERE model < ?1
+        UNION ALL SELECT rowid FROM vector WHERE model > ?1 LIMIT ?2)`,
+    );
   }
 
-  keep(model: string, { vectors, ...ends }: { after: string; to: string; vectors: readonly PackedVector[] }): boolean {
+  keep(
+    model: string,
+    { vectors, ...ends }: { after: string; to: string; vectors: readonly PackedVector[] },
+  ): boolean {
     const { after, to } = readStep(ends);
     const isFirst = writePlace(after) === "";
-    const moved = isFirst ? this.#begin.run([model, to.sequence, to.record, randomUUID()]) : this.#go.run([model, after.sequence, after.record, to.sequence, to.record]);
+    const moved = isFirst
+      ? this.#begin.run([model, to.sequence, to.record, randomUUID()])
+      : this.#go.run([model, after.sequence, after.record, to.sequence, to.record]);
     if (moved === 0) return false;
     const step = this.#step.get([model])![0];
     for (const { ark, digest, vector } of vectors) {
@@ -83,20 +108,33 @@ export class VectorWrites {
   }
 }
 
-type Changed = [sequence: number, record: number, ark: string, name: string | null, keywords: string | null, description: string | null, digest: Uint8Array | null];
+type Changed = [
+  sequence: number,
+  record: number,
+  ark: string,
+  name: string | null,
+  keywords: string | null,
+  description: string | null,
+  digest: Uint8Array | null,
+];
 
 export class VectorReads {
   readonly #reach;
   readonly #changed;
 
   constructor(connection: Connection) {
-    this.#reach = connection.prepare<[sequence: number, record: number]>("SELECT sequence, record FROM vector_reach WHERE model = ?");
+    this.#reach = connection.prepare<[sequence: number, record: number]>(
+      "SELECT sequence, record FROM vector_reach WHERE model = ?",
+    );
     const cut = (column: string): string => `substr(t.${column}, 1, ${MOST_CHARACTERS})`;
     // Only live records have a text.
-    this.#changed = connection.prepare<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")}, v.digest
-      FROM (SELECT sequence, record FROM change_log WHERE (sequence, record) > (?2, ?3) ORDER BY sequence, record LIMIT ?4) AS c
-      CROSS JOIN record AS r ON r.id = c.record LEFT JOIN text AS t ON t.id = c.record LEFT JOIN vector AS v ON v.model = ?1 AND v.record = c.record AND v.kind = r.kind
-      ORDER BY c.sequence, c.record`);
+    this.#changed =
+      connection.prepare<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")},
+          ${cut("description")}, v.digest FROM (SELECT sequence, record FROM change_log
+          WHERE (sequence, record) > (?2, ?3) ORDER BY sequence, record LIMIT ?4) AS c CROSS
+          JOIN record AS r ON r.id = c.record LEFT JOIN text AS t ON t.id = c.record LEFT
+          JOIN vector AS v ON v.model = ?1 AND v.record = c.record AND v.kind = r.kind
+          ORDER BY c.sequence, c.record`);
   }
 
   reach(model: string): string {
@@ -104,13 +142,23 @@ export class VectorReads {
     return row ? writePlace({ sequence: row[0], record: row[1] }) : "";
   }
 
-  changed(model: string, after: string, limit: number): { texts: ChangedText[]; to: string | undefined } {
+  changed(
+    model: string,
+    after: string,
+    limit: number,
+  ): { texts: ChangedText[]; to: string | undefined } {
     const { sequence, record } = readPlace(after);
     const rows = this.#changed.all([model, sequence, record, limit]);
     const last = rows.at(-1);
-    return { texts: rows.map(changedText), to: last && writePlace({ sequence: last[0], record: last[1] }) };
+    return {
+      texts: rows.map(changedText),
+      to: last && writePlace({ sequence: last[0], record: last[1] }),
+    };
   }
 }
 
-const changedText = ([, , ark, name, keywords, description, digest]: Changed): ChangedText =>
-  ({ ark, text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" }, digest });
+const changedText = ([, , ark, name, keywords, description, digest]: Changed): ChangedText => ({
+  ark,
+  text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" },
+  digest,
+});

@@ -1,4 +1,7 @@
-/** Serves graphs to indexes in other threads, so that neither reading nor inflating them holds up the serving thread. */
+/**
+ * Serves graphs to indexes in other threads, so that neither reading nor inflating them holds up
+ * the serving thread.
+ */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { FeedThreadMessage } from "../threads.js";
 import type { FeedAnswer, FeedRequest } from "../port.js";
@@ -9,7 +12,8 @@ import type { Connection } from "./statement.js";
 let connection: Connection | undefined;
 let feed: FeedReads | undefined;
 /** Opened with the first question: what is wrong with the file is its answer. */
-const opened = (): FeedReads => (feed ??= new FeedReads(connection ??= openForReading((workerData as { file: string }).file)));
+const opened = (): FeedReads =>
+  (feed ??= new FeedReads((connection ??= openForReading((workerData as { file: string }).file))));
 const feeds = new Set<MessagePort>();
 
 /** An error is an answer: the reader on the other side decides whether to ask again. */

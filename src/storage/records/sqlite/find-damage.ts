@@ -1,4 +1,10 @@
-import { TRANSFER, TRANSFER_TABLES, type FoundDamage, type TransferRow, type TransferTable } from "../transfer-port.js";
+import {
+  TRANSFER,
+  TRANSFER_TABLES,
+  type FoundDamage,
+  type TransferRow,
+  type TransferTable,
+} from "../transfer-port.js";
 import { rowDamage } from "../transfer/chunks.js";
 import type { Connection } from "./statement.js";
 import { isDamage } from "./statement-error.js";
@@ -19,8 +25,9 @@ export function columnsOf(table: TransferTable): { columns: string; key: string[
 }
 
 /**
- * Everything in a file that is not what was written, as far as it can be seen: by SQLite's own check of pages and indexes, then by
- * reading and decoding every row. Nothing is changed; a few rows are in memory at a time.
+ * Everything in a file that is not what was written, as far as it can be seen: by SQLite's own
+ * check of pages and indexes, then by reading and decoding every row. Nothing is changed; a few
+ * rows are in memory at a time.
  */
 export function* findDamage(connection: Connection): Generator<FoundDamage, void, undefined> {
   yield* pages(connection);
@@ -29,29 +36,46 @@ export function* findDamage(connection: Connection): Generator<FoundDamage, void
 
 function* pages(connection: Connection): Generator<FoundDamage, void, undefined> {
   try {
-    for (const [what] of connection.prepare<[string]>(`SELECT integrity_check FROM pragma_integrity_check(${MOST_OF_SQLITE})`).iterate()) if (what !== "ok") yield { where: "pages and indexes", what };
+    for (const [what] of connection
+      .prepare<[string]>(`SELECT integrity_check FROM pragma_integrity_check(${MOST_OF_SQLITE})`)
+      .iterate())
+      if (what !== "ok") yield { where: "pages and indexes", what };
   } catch (error) {
     yield { where: "pages and indexes", what: reasonOf(error) };
   }
 }
 
-function* rows(connection: Connection, table: TransferTable): Generator<FoundDamage, void, undefined> {
+function* rows(
+  connection: Connection,
+  table: TransferTable,
+): Generator<FoundDamage, void, undefined> {
   const { columns, key } = columnsOf(table);
   const numbered = key.length === 1 && ["id", "number"].includes(key[0]!);
   try {
     if (numbered) yield* numberedRows(connection, table, columns, key[0]!);
-    else for (const row of connection.prepare(`SELECT ${columns} FROM ${table} ORDER BY ${key.join(", ")}`).iterate()) yield* judged(connection, table, row);
+    else
+      for (const row of connection
+        .prepare(`SELECT ${columns} FROM ${table} ORDER BY ${key.join(", ")}`)
+        .iterate())
+        yield* judged(connection, table, row);
   } catch (error) {
     yield { where: `table ${table}`, what: reasonOf(error) };
   }
 }
 
 /** Goes on behind rows that cannot be read: what lies on other pages can be. */
-function* numberedRows(connection: Connection, table: TransferTable, columns: string, id: string): Generator<FoundDamage, void, undefined> {
+function* numberedRows(
+  connection: Connection,
+  table: TransferTable,
+  columns: string,
+  id: string,
+): Generator<FoundDamage, void, undefined> {
   const walk = connection.prepare(`SELECT ${columns} FROM ${table} WHERE ${id} > ? ORDER BY ${id}`);
   const one = connection.prepare(`SELECT ${columns} FROM ${table} WHERE ${id} = ?`);
-  const last = connection.prepare<[number]>(`SELECT coalesce(max(${id}), 0) FROM ${table}`).get()![0];
-  for (let at = 0; at < last; ) {
+  const last = connection
+    .prepare<[number]>(`SELECT coalesce(max(${id}), 0) FROM ${table}`)
+    .get()![0];
+  for (let at = 0; at < last;) {
     try {
       for (const row of walk.iterate([at])) {
         yield* judged(connection, table, row);
@@ -79,17 +103,27 @@ function* numberedRows(connection: Connection, table: TransferTable, columns: st
   }
 }
 
-function* judged(connection: Connection, table: TransferTable, row: TransferRow): Generator<FoundDamage, void, undefined> {
+function* judged(
+  connection: Connection,
+  table: TransferTable,
+  row: TransferRow,
+): Generator<FoundDamage, void, undefined> {
   const what = rowDamage(table, row);
-  if (what !== undefined) yield { where: typeof row[0] === "number" ? nameOf(connection, table, row[0]) : `table ${table}`, what };
+  if (what !== undefined)
+    yield {
+      where: typeof row[0] === "number" ? nameOf(connection, table, row[0]) : `table ${table}`,
+      what,
+    };
 }
 
 const NAMES: Partial<Record<TransferTable, string>> = {
   record: "SELECT ark, NULL FROM record INDEXED BY record_ark WHERE id = ?",
   text: "SELECT ark, NULL FROM record INDEXED BY record_ark WHERE id = ?",
-  state: "SELECT r.ark, v.revision FROM revision AS v JOIN record AS r ON r.id = v.record WHERE v.state = ?",
+  state: `SELECT r.ark, v.revision FROM revision AS v JOIN record AS r ON r.id = v.record
+      WHERE v.state = ?`,
   revision: "SELECT ark, NULL FROM record WHERE id = ?",
-  object_ref: "SELECT r.ark, NULL FROM object_ref AS o JOIN record AS r ON r.id = o.record WHERE o.id = ?",
+  object_ref:
+    "SELECT r.ark, NULL FROM object_ref AS o JOIN record AS r ON r.id = o.record WHERE o.id = ?",
 };
 
 /** The record that a row belongs to, where what leads to it can be read. */
@@ -99,7 +133,9 @@ function nameOf(connection: Connection, table: TransferTable, number: number): s
   if (sql === undefined) return row;
   try {
     const [ark, revision] = connection.prepare<[string, number | null]>(sql).get([number]) ?? [];
-    return ark === undefined ? row : `record ${ark}${revision == null ? "" : `, revision ${revision}`} (${row})`;
+    return ark === undefined
+      ? row
+      : `record ${ark}${revision == null ? "" : `, revision ${revision}`} (${row})`;
   } catch {
     return row;
   }

@@ -2,7 +2,14 @@ import { unavailable } from "../refusals.js";
 import type { Committer } from "./commit.js";
 import { VectorWrites } from "./derived.js";
 import type { PreparedCommit } from "./prepared-write.js";
-import { sendError, type WriterAnswer, type WriterCall, type WriterCalls, type WriterMessage, type WriterTask } from "./requests.js";
+import {
+  sendError,
+  type WriterAnswer,
+  type WriterCall,
+  type WriterCalls,
+  type WriterMessage,
+  type WriterTask,
+} from "./requests.js";
 import { isDamage, isOutage } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
@@ -13,11 +20,17 @@ class LeaseWrites {
   readonly #release;
 
   constructor(connection: Connection) {
-    this.#take = connection.prepare(`INSERT INTO lease (name, holder, fence, until) VALUES (?1, ?2, 1, ?4) ON CONFLICT (name) DO UPDATE
-      SET fence = fence + (holder IS NOT excluded.holder), holder = excluded.holder, until = excluded.until
-      WHERE holder IS NULL OR holder = excluded.holder OR until <= ?3`);
-    this.#mine = connection.prepare<[number]>("SELECT fence FROM lease WHERE name = ? AND holder = ?");
-    this.#release = connection.prepare("UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?");
+    this.#take =
+      connection.prepare(`INSERT INTO lease (name, holder, fence, until) VALUES (?1, ?2, 1, ?4)
+          ON CONFLICT (name) DO UPDATE SET fence = fence + (holder IS NOT excluded.holder), holder =
+          excluded.holder, until = excluded.until WHERE holder IS NULL OR holder = excluded.holder
+          OR until <= ?3`);
+    this.#mine = connection.prepare<[number]>(
+      "SELECT fence FROM lease WHERE name = ? AND holder = ?",
+    );
+    this.#release = connection.prepare(
+      "UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?",
+    );
   }
 
   /** @param now ms since 1970 */
@@ -31,23 +44,36 @@ class LeaseWrites {
   }
 }
 
-type Handlers = { [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"] };
+type Handlers = {
+  [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"];
+};
 
-/** Groups that are done apart after one of whose requests one was refused: refusals come in series. */
+/**
+ * Groups that are done apart after one of whose requests one was refused: refusals come in series.
+ */
 const APART = 32;
 
 /**
- * Does a group of requests in one transaction; one that fails leaves the others alone. At first without savepoints,
- * before which SQLite would copy each page that a request changes: a seventh of the time of a small one. Where a
- * request is refused all is undone, and done once more with a savepoint for each.
+ * Does a group of requests in one transaction; one that fails leaves the others alone. At first
+ * without savepoints, before which SQLite would copy each page that a request changes: a seventh of
+ * the time of a small one. Where a request is refused all is undone, and done once more with a
+ * savepoint for each.
  */
 export class GroupCommit {
   readonly #handlers: Handlers;
   #apart = 0;
-  /** What was counted ahead could not be read again after a rollback: nothing is written before it can. */
+  /**
+   * What was counted ahead could not be read again after a rollback: nothing is written before it
+   * can.
+   */
   #behind = false;
 
-  constructor(private readonly connection: Connection, private readonly committer: Committer, private readonly leases = new LeaseWrites(connection), vectors = new VectorWrites(connection)) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly committer: Committer,
+    private readonly leases = new LeaseWrites(connection),
+    vectors = new VectorWrites(connection),
+  ) {
     const { accounts, submissions, objects, scores } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
@@ -74,7 +100,10 @@ export class GroupCommit {
     return this.committer.sequence;
   }
 
-  /** The answers may be sent: the transaction they report is on the disk, or was rolled back as a whole. */
+  /**
+   * The answers may be sent: the transaction they report is on the disk, or was rolled back as a
+   * whole.
+   */
   run(requests: readonly WriterTask[]): Extract<WriterMessage, { answers: unknown }> {
     let answers: WriterAnswer[] | undefined;
     try {
@@ -85,9 +114,18 @@ export class GroupCommit {
     } catch (error) {
       // Nothing of the group is stored: no request may be told otherwise.
       const clean = this.#undone();
-      // What all share, such as the search index, is damaged where one of them writes: the others are done without it.
-      if (clean && isDamage(error) && requests.length > 1) return { answers: requests.flatMap((request) => this.run([request]).answers), sequence: this.sequence };
-      const sent = sendError(isOutage(error) || isDamage(error) ? error : unavailable(`the transaction failed (${(error as Error).message})`));
+      // What all share, such as the search index, is damaged where one of them writes: the others
+      // are done without it.
+      if (clean && isDamage(error) && requests.length > 1)
+        return {
+          answers: requests.flatMap((request) => this.run([request]).answers),
+          sequence: this.sequence,
+        };
+      const sent = sendError(
+        isOutage(error) || isDamage(error)
+          ? error
+          : unavailable(`the transaction failed (${(error as Error).message})`),
+      );
       answers = requests.map(({ id }) => ({ id, error: sent }));
     }
     return { answers, sequence: this.sequence };
@@ -125,7 +163,10 @@ export class GroupCommit {
     this.connection.exec("COMMIT");
   }
 
-  /** Whether all is as it was before. The thread must outlive a damaged file: others are still read, and this may be one page. */
+  /**
+   * Whether all is as it was before. The thread must outlive a damaged file: others are still read,
+   * and this may be one page.
+   */
   #undone(): boolean {
     try {
       this.#undo();
@@ -170,4 +211,5 @@ export class GroupCommit {
 }
 
 /** A commit that may take long: it is not done twice. */
-const isLimited = ({ call, args }: WriterTask): boolean => call === "commit" && (args[0] as PreparedCommit | undefined)?.within !== undefined;
+const isLimited = ({ call, args }: WriterTask): boolean =>
+  call === "commit" && (args[0] as PreparedCommit | undefined)?.within !== undefined;

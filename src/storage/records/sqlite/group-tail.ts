@@ -2,9 +2,18 @@ import type { Connection, Value } from "./statement.js";
 import { checkDeadline, type Step } from "./prepared-write.js";
 
 /** A row of the search index, as the `text` table holds it. */
-export type SearchRow = readonly [id: number, name: string, description: string, keywords: string, other: string];
+export type SearchRow = readonly [
+  id: number,
+  name: string,
+  description: string,
+  keywords: string,
+  other: string,
+];
 
-/** Records in a row that are indexed by one statement: between two of them the deadline of a commit is looked at. */
+/**
+ * Records in a row that are indexed by one statement: between two of them the deadline of a commit
+ * is looked at.
+ */
 const MOST_AT_ONCE = 1000;
 
 interface Left {
@@ -16,9 +25,9 @@ interface Left {
 const nothing = (): Left => ({ touched: new Map(), tally: new Map(), search: [] });
 
 /**
- * What the requests of a group leave to be written once, at the end of its transaction: they often touch the same
- * rows (the owner that all of them link to, the tally of a kind), and FTS5 writes a segment at every savepoint.
- * No request reads what waits here.
+ * What the requests of a group leave to be written once, at the end of its transaction: they often
+ * touch the same rows (the owner that all of them link to, the tally of a kind), and FTS5 writes a
+ * segment at every savepoint. No request reads what waits here.
  */
 export class GroupTail {
   readonly #touch;
@@ -31,11 +40,22 @@ export class GroupTail {
 
   constructor(connection: Connection) {
     this.#touch = connection.prepare("UPDATE record SET newest_backlink = ? WHERE key = ?");
-    this.#tally = connection.prepare("INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE SET live = live + excluded.live");
-    this.#index = connection.prepare("INSERT INTO search (rowid, name, description, keywords, other) VALUES (?, ?, ?, ?, ?)");
-    this.#indexRange = connection.prepare("INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id");
+    this.#tally = connection.prepare(
+      `INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE
+        SET live = live + excluded.live`,
+    );
+    this.#index = connection.prepare(
+      "INSERT INTO search (rowid, name, description, keywords, other) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#indexRange = connection.prepare(
+      `INSERT INTO search (rowid, name, description, keywords, other)
+        SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id`,
+    );
     // External content: the index must be told what it indexed, exactly.
-    this.#unindex = connection.prepare("INSERT INTO search (search, rowid, name, description, keywords, other) VALUES ('delete', ?, ?, ?, ?, ?)");
+    this.#unindex = connection.prepare(
+      `INSERT INTO search (search, rowid, name, description, keywords, other)
+        VALUES ('delete', ?, ?, ?, ?, ?)`,
+    );
   }
 
   /** The newest link to this key, or the end of one, is of commit `sequence`. */
@@ -60,7 +80,8 @@ export class GroupTail {
   keep(): void {
     const { touched, tally, search } = this.#request;
     for (const [key, sequence] of touched) this.#group.touched.set(key, sequence);
-    for (const [kind, by] of tally) this.#group.tally.set(kind, (this.#group.tally.get(kind) ?? 0) + by);
+    for (const [kind, by] of tally)
+      this.#group.tally.set(kind, (this.#group.tally.get(kind) ?? 0) + by);
     for (const one of search) this.#group.search.push(one);
     this.#request = nothing();
   }
@@ -70,7 +91,10 @@ export class GroupTail {
     this.#request = nothing();
   }
 
-  /** Writes what was kept. @throws StatementError, after which the transaction must be rolled back */
+  /**
+   * Writes what was kept.
+   * @throws StatementError, after which the transaction must be rolled back
+   */
   write(): void {
     const left = this.#group;
     this.#group = nothing();
@@ -78,8 +102,10 @@ export class GroupTail {
   }
 
   /**
-   * Writes what the request left, within its time. What was kept before must have been written: it may be about the same rows.
-   * @throws ServiceError past the deadline, StatementError; after both the request must be rolled back
+   * Writes what the request left, within its time. What was kept before must have been written: it
+   * may be about the same rows.
+   * @throws ServiceError past the deadline, StatementError; after both the request must be rolled
+   * back
    */
   writeRequest(step: Step): void {
     const left = this.#request;
@@ -100,16 +126,28 @@ export class GroupTail {
   }
 
   /**
-   * By rising row: FTS5 writes a segment whenever it is given a lower one. New rows without a gap are copied from
-   * `text` by one statement, which takes a fifth of the time of one for each.
+   * By rising row: FTS5 writes a segment whenever it is given a lower one. New rows without a gap
+   * are copied from `text` by one statement, which takes a fifth of the time of one for each.
    */
-  *#searchWrites(search: Left["search"]): Generator<[{ put(values: readonly Value[]): void }, readonly Value[]]> {
+  *#searchWrites(
+    search: Left["search"],
+  ): Generator<[{ put(values: readonly Value[]): void }, readonly Value[]]> {
     const sorted = search.toSorted((a, b) => a.row[0] - b.row[0]);
-    const isAlone = (at: number): boolean => sorted[at]!.op === "index" && sorted[at - 1]?.row[0] !== sorted[at]!.row[0] && sorted[at + 1]?.row[0] !== sorted[at]!.row[0];
+    const isAlone = (at: number): boolean =>
+      sorted[at]!.op === "index" &&
+      sorted[at - 1]?.row[0] !== sorted[at]!.row[0] &&
+      sorted[at + 1]?.row[0] !== sorted[at]!.row[0];
     for (let at = 0; at < sorted.length; at++) {
       const { op, row } = sorted[at]!;
       let last = at;
-      if (isAlone(at)) while (last + 1 < sorted.length && last + 1 - at < MOST_AT_ONCE && sorted[last + 1]!.row[0] === sorted[last]!.row[0] + 1 && isAlone(last + 1)) last++;
+      if (isAlone(at))
+        while (
+          last + 1 < sorted.length &&
+          last + 1 - at < MOST_AT_ONCE &&
+          sorted[last + 1]!.row[0] === sorted[last]!.row[0] + 1 &&
+          isAlone(last + 1)
+        )
+          last++;
       if (last > at) yield [this.#indexRange, [row[0], sorted[last]!.row[0]]];
       else yield [op === "index" ? this.#index : this.#unindex, row];
       at = last;

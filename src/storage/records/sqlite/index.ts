@@ -1,7 +1,34 @@
 import type { MessagePort } from "node:worker_threads";
 import type { KindName } from "../../../model/kind.js";
-import type { Account, ClosedMember, Commit, Committed, CrateBookkeeping, Found, FoundLink, Holder, KeptScore, ListedPage, ListQuery, ObjectBookkeeping, ObjectReference, Page, RecordStore, Revision, SearchPage, SearchQuery, StoredRecord, VectorStep, VectorStore } from "../port.js";
-import type { Submission, SubmissionClose, SubmissionPage, SubmissionStore } from "../submissions-port.js";
+import type {
+  Account,
+  ClosedMember,
+  Commit,
+  Committed,
+  CrateBookkeeping,
+  Found,
+  FoundLink,
+  Holder,
+  KeptScore,
+  ListedPage,
+  ListQuery,
+  ObjectBookkeeping,
+  ObjectReference,
+  Page,
+  RecordStore,
+  Revision,
+  SearchPage,
+  SearchQuery,
+  StoredRecord,
+  VectorStep,
+  VectorStore,
+} from "../port.js";
+import type {
+  Submission,
+  SubmissionClose,
+  SubmissionPage,
+  SubmissionStore,
+} from "../submissions-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import { exactVector, packVectors } from "../vectors/matrix.js";
@@ -31,10 +58,19 @@ class SqliteRecordStore implements RecordStore {
   readonly #uses;
   readonly #scores;
   readonly #vectors;
-  /** Accounts read since one was last changed; only this process changes them. Every request with a token asks for one. */
+  /**
+   * Accounts read since one was last changed; only this process changes them. Every request with a
+   * token asks for one.
+   */
   readonly #known = new Map<string, Account>();
 
-  constructor(private readonly connection: Connection, private readonly writer: Writer, private readonly feed: Feed, private readonly searches: AskedThread<SearchQuery, SearchPage>, private readonly unlock: () => void) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly writer: Writer,
+    private readonly feed: Feed,
+    private readonly searches: AskedThread<SearchQuery, SearchPage>,
+    private readonly unlock: () => void,
+  ) {
     this.#records = new RecordReads(connection);
     this.#lists = new ListReads(connection);
     this.#links = new LinkReads(connection);
@@ -47,16 +83,40 @@ class SqliteRecordStore implements RecordStore {
   }
 
   find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
-  findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> => read(() => this.#records.findMany(arks));
-  holders = async (keys: readonly string[]): Promise<Holder[]> => read(() => this.#records.holders(keys));
+  findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
+    read(() => this.#records.findMany(arks));
+  holders = async (keys: readonly string[]): Promise<Holder[]> =>
+    read(() => this.#records.holders(keys));
   list = async (query: ListQuery): Promise<ListedPage> => read(() => this.#lists.list(query));
-  count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> => read(() => this.#lists.count(query));
-  atRevision = async (ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> => read(() => this.#records.atRevision(ark, revision));
-  history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> => read(() => this.#records.history(ark, options));
-  linksFrom = async (arks: readonly string[], options: { predicates?: readonly string[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
-  linksTo = async (keys: readonly string[], options: { predicates?: readonly string[]; kinds?: readonly KindName[]; after?: string; limit: number }): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
+  count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
+    read(() => this.#lists.count(query));
+  atRevision = async (
+    ark: string,
+    revision: number,
+  ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> =>
+    read(() => this.#records.atRevision(ark, revision));
+  history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> =>
+    read(() => this.#records.history(ark, options));
+  linksFrom = async (
+    arks: readonly string[],
+    options: { predicates?: readonly string[]; after?: string; limit: number },
+  ): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
+  linksTo = async (
+    keys: readonly string[],
+    options: {
+      predicates?: readonly string[];
+      kinds?: readonly KindName[];
+      after?: string;
+      limit: number;
+    },
+  ): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
-    this.searches.ask(query.near ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } } : query, signal);
+    this.searches.ask(
+      query.near
+        ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } }
+        : query,
+      signal,
+    );
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
   commit = async (commit: Commit): Promise<Committed> => {
@@ -70,7 +130,8 @@ class SqliteRecordStore implements RecordStore {
   openFeed = (): MessagePort => this.feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.writer.onCommit(listener);
 
-  accountByEmail = async (email: string): Promise<Account | undefined> => read(() => this.#accounts.byEmail(email));
+  accountByEmail = async (email: string): Promise<Account | undefined> =>
+    read(() => this.#accounts.byEmail(email));
   accountOf = async (user: string): Promise<Account | undefined> => {
     const known = this.#known.get(user);
     if (known) return known;
@@ -80,42 +141,86 @@ class SqliteRecordStore implements RecordStore {
     return account;
   };
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
-  setting = async (name: string): Promise<string | undefined> => read(() => this.#accounts.setting(name));
-  setSetting = async (name: string, value: string | null, options?: { ifAbsent?: boolean }): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
+  setting = async (name: string): Promise<string | undefined> =>
+    read(() => this.#accounts.setting(name));
+  setSetting = async (
+    name: string,
+    value: string | null,
+    options?: { ifAbsent?: boolean },
+  ): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
 
-  lease = async (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> => this.writer.call("lease", name, holder, ttl);
-  releaseLease = async (name: string, holder: string): Promise<void> => this.writer.call("releaseLease", name, holder);
+  lease = async (
+    name: string,
+    holder: string,
+    ttl: number,
+  ): Promise<{ fence: number } | undefined> => this.writer.call("lease", name, holder, ttl);
+  releaseLease = async (name: string, holder: string): Promise<void> =>
+    this.writer.call("releaseLease", name, holder);
 
-  submit = async (submission: Parameters<SubmissionStore["submit"]>[0]): Promise<{ submission: Submission; existing: boolean }> => this.writer.call("submit", submission);
-  submission = async (id: string): Promise<Submission | undefined> => read(() => this.#submissions.byId(id));
-  submissionsOf = async (user: string | null, options: { after?: string; limit: number }): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
+  submit = async (
+    submission: Parameters<SubmissionStore["submit"]>[0],
+  ): Promise<{ submission: Submission; existing: boolean }> =>
+    this.writer.call("submit", submission);
+  submission = async (id: string): Promise<Submission | undefined> =>
+    read(() => this.#submissions.byId(id));
+  submissionsOf = async (
+    user: string | null,
+    options: { after?: string; limit: number },
+  ): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
-  beginAttempt = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("beginAttempt", id, at);
-  yieldAttempt = async (id: string, attempt: number, counts = false): Promise<boolean> => this.writer.call("yieldAttempt", id, attempt, counts);
-  setStage = async (id: string, attempt: number, stage: string): Promise<boolean> => this.writer.call("setStage", id, attempt, stage);
-  closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> => this.writer.call("closeSubmission", close, at);
-  cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> => this.writer.call("cancelSubmission", id, at);
+  beginAttempt = async (id: string, at: number): Promise<Submission | undefined> =>
+    this.writer.call("beginAttempt", id, at);
+  yieldAttempt = async (id: string, attempt: number, counts = false): Promise<boolean> =>
+    this.writer.call("yieldAttempt", id, attempt, counts);
+  setStage = async (id: string, attempt: number, stage: string): Promise<boolean> =>
+    this.writer.call("setStage", id, attempt, stage);
+  closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> =>
+    this.writer.call("closeSubmission", close, at);
+  cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> =>
+    this.writer.call("cancelSubmission", id, at);
 
-  intend = async (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
-  release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> => this.writer.call("release", ...args);
-  objectsOf = async (ark: string, options?: Parameters<ObjectBookkeeping["objectsOf"]>[1]): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
-  contentWasDeleted = async (ark: string, role?: ObjectReference["role"]): Promise<boolean> => read(() => this.#objects.contentWasDeleted(ark, role));
-  claimUnreferenced = async (...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
-  removed = async (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
-  referenced = async (options: { after?: string; limit: number }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
+  intend = async (
+    ...args: Parameters<ObjectBookkeeping["intend"]>
+  ): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
+  release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> =>
+    this.writer.call("release", ...args);
+  objectsOf = async (
+    ark: string,
+    options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
+  ): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
+  contentWasDeleted = async (ark: string, role?: ObjectReference["role"]): Promise<boolean> =>
+    read(() => this.#objects.contentWasDeleted(ark, role));
+  claimUnreferenced = async (
+    ...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>
+  ): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
+  removed = async (sha256s: readonly string[]): Promise<void> =>
+    this.writer.call("removed", sha256s);
+  referenced = async (options: {
+    after?: string;
+    limit: number;
+  }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
 
   usesOf = async (crate: string): Promise<string[]> => read(() => this.#uses.of(crate));
-  usedElsewhere = async (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
-  closedMembers = async (...args: Parameters<CrateBookkeeping["closedMembers"]>): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));
+  usedElsewhere = async (
+    ...args: Parameters<CrateBookkeeping["usedElsewhere"]>
+  ): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
+  closedMembers = async (
+    ...args: Parameters<CrateBookkeeping["closedMembers"]>
+  ): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));
   stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
 
-  keptScore = async (crate: string): Promise<KeptScore | undefined> => read(() => this.#scores.of(crate));
+  keptScore = async (crate: string): Promise<KeptScore | undefined> =>
+    read(() => this.#scores.of(crate));
   keepScore = async (score: KeptScore): Promise<void> => this.writer.call("keepScore", score);
 
   vectorsReach = async (model: string): Promise<string> => read(() => this.#vectors.reach(model));
-  changedTexts = async (...args: Parameters<VectorStore["changedTexts"]>): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
-  keepVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> => this.writer.call("keepVectors", model, { after, to, vectors: packVectors(vectors) });
-  forgetVectors = async (exceptModel: string, limit: number): Promise<number> => this.writer.call("forgetVectors", exceptModel, limit);
+  changedTexts = async (
+    ...args: Parameters<VectorStore["changedTexts"]>
+  ): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
+  keepVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
+    this.writer.call("keepVectors", model, { after, to, vectors: packVectors(vectors) });
+  forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
+    this.writer.call("forgetVectors", exceptModel, limit);
 
   health = async (): Promise<void> => {
     this.writer.health();
@@ -146,15 +251,29 @@ function read<T>(work: () => T): T {
  * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
  * @param options.log told what goes wrong in the background
  * @param options.vectorsMemory bytes that vectors may have which searches look at
- * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another program's, or of a newer version
+ * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another
+ * program's, or of a newer version
  */
-export async function openSqliteRecordStore({ file, log = () => {}, vectorsMemory = VECTORS_MEMORY }: { file: string; log?: (message: string) => void; vectorsMemory?: number }): Promise<RecordStore> {
+export async function openSqliteRecordStore({
+  file,
+  log = () => {},
+  vectorsMemory = VECTORS_MEMORY,
+}: {
+  file: string;
+  log?: (message: string) => void;
+  vectorsMemory?: number;
+}): Promise<RecordStore> {
   const unlock = lockFile(file);
   let writer: Writer | undefined;
   try {
     writer = await Writer.open(file);
     const feed = new Feed("src/storage/records/sqlite/feed-thread", { file }, log);
-    const searches = new AskedThread<SearchQuery, SearchPage>("search", "src/storage/records/sqlite/search/search-thread", { file, vectorsMemory }, log);
+    const searches = new AskedThread<SearchQuery, SearchPage>(
+      "search",
+      "src/storage/records/sqlite/search/search-thread",
+      { file, vectorsMemory },
+      log,
+    );
     return new SqliteRecordStore(openForReading(file), writer, feed, searches, unlock);
   } catch (error) {
     await writer?.close();

@@ -6,8 +6,26 @@ import type { GroupTail } from "./group-tail.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./prepared-write.js";
 import { arkArray, type Connection, textArray } from "./statement.js";
 
-type From = [asked: number, source: string, kind: string, position: number, predicate: string, target: string, targetKey: string];
-type To = [asked: number, sequence: number, sourceId: number, position: number, predicate: string, kind: string, target: string, targetKey: string, source: string];
+type From = [
+  asked: number,
+  source: string,
+  kind: string,
+  position: number,
+  predicate: string,
+  target: string,
+  targetKey: string,
+];
+type To = [
+  asked: number,
+  sequence: number,
+  sourceId: number,
+  position: number,
+  predicate: string,
+  kind: string,
+  target: string,
+  targetKey: string,
+  source: string,
+];
 
 /** Links in both directions: one statement each, however many records are asked for. */
 export class LinkReads {
@@ -15,74 +33,134 @@ export class LinkReads {
   readonly #to;
 
   constructor(connection: Connection) {
-    this.#from = connection.prepare<From>(`
-      SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
-      FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1
-      CROSS JOIN link AS l ON l.source = r.id AND l.position IN (
-        SELECT position FROM link AS page WHERE page.source = r.id AND page.position > ?2
-          AND (?3 IS NULL OR page.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))
-          AND (?5 = 0 OR NOT EXISTS (
-            SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key = page.target_key
-              AND (?3 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))))
-        ORDER BY page.position LIMIT ?4)
-      CROSS JOIN via AS v ON v.id = l.via
-      ORDER BY asked.key, l.position`);
-    // The distinct pairs of predicate and kind are hopped over in the index, then each is read up to the limit:
-    // a target of 100,000 links is not read whole for the few of them that are asked for.
-    this.#to = connection.prepare<To>(`
-      WITH RECURSIVE pair (asked, target_key, via) AS (
-        SELECT key, value, (SELECT min(via) FROM link WHERE target_key = value) FROM json_each(?1)
-        UNION ALL
-        SELECT asked, target_key, (SELECT min(via) FROM link WHERE target_key = pair.target_key AND via > pair.via) FROM pair WHERE via IS NOT NULL)
-      SELECT pair.asked, l.sequence, l.source, l.position, v.predicate, v.kind, l.target, l.target_key, r.ark
-      FROM pair
-      CROSS JOIN via AS v ON v.id = pair.via AND (?2 IS NULL OR v.predicate IN (SELECT value FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
-      CROSS JOIN link AS l ON (l.source, l.position) IN (
-        SELECT page.source, page.position FROM link AS page INDEXED BY link_target
-        WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6)
-          AND (?8 = 0 OR NOT EXISTS (
-            SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position)
-              AND (?2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?2))))))
-          AND (?9 IS NULL OR NOT EXISTS (
-            SELECT 1 FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key FROM record WHERE id = page.source)
-              AND back.via IN (SELECT id FROM via WHERE predicate IN (SELECT value FROM json_each(?9)))
-              AND back.source IN (SELECT id FROM record WHERE key = page.target_key)))
-        ORDER BY page.sequence, page.source, page.position LIMIT ?7)
-      CROSS JOIN record AS r ON r.id = l.source`);
+    this.#from =
+      connection.prepare<From>(`SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+          FROM json_each(?1) AS asked CROSS JOIN record AS r
+          ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 CROSS JOIN link AS l
+          ON l.source = r.id AND l.position IN ( SELECT position FROM link AS page
+          WHERE page.source = r.id AND page.position > ?2 AND (?3 IS NULL OR page.via IN (SELECT id
+          FROM via WHERE predicate IN (SELECT value
+          FROM json_each(?3)))) AND (?5 = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
+          WHERE earlier.source = page.source AND earlier.position < page.position AND
+          earlier.target_key = page.target_key AND (?3 IS NULL OR earlier.via IN (SELECT id
+          FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))))
+          ORDER BY page.position LIMIT ?4) CROSS JOIN via AS v ON v.id = l.via
+          ORDER BY asked.key, l.position`);
+    // The distinct pairs of predicate and kind are hopped over in the index, then each is read up
+    // to the limit: a target of 100,000 links is not read whole for the few of them that are asked
+    // for.
+    this.#to =
+      connection.prepare<To>(`WITH RECURSIVE pair (asked, target_key, via) AS ( SELECT key, value, (SELECT min(via)
+          FROM link WHERE target_key = value) FROM json_each(?1) UNION ALL
+          SELECT asked, target_key, (SELECT min(via) FROM link
+          WHERE target_key = pair.target_key AND via > pair.via) FROM pair
+          WHERE via IS NOT NULL) SELECT pair.asked, l.sequence, l.source, l.position, v.predicate,
+          v.kind, l.target, l.target_key, r.ark FROM pair CROSS JOIN via AS v
+          ON v.id = pair.via AND (?2 IS NULL OR v.predicate IN (SELECT value
+          FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
+          CROSS JOIN link AS l ON (l.source, l.position) IN ( SELECT page.source, page.position
+          FROM link AS page INDEXED BY link_target WHERE page.target_key = pair.target_key AND
+          page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND (?8
+          = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
+          WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND
+          (earlier.sequence, earlier.position) < (page.sequence, page.position) AND (?2 IS NULL OR
+          earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value
+          FROM json_each(?2)))))) AND (?9 IS NULL OR NOT EXISTS ( SELECT 1
+          FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key
+          FROM record WHERE id = page.source) AND back.via IN (SELECT id FROM via
+          WHERE predicate IN (SELECT value FROM json_each(?9))) AND back.source IN (SELECT id
+          FROM record WHERE key = page.target_key)))
+          ORDER BY page.sequence, page.source, page.position LIMIT ?7) CROSS JOIN record AS r
+          ON r.id = l.source`);
   }
 
-  linksFrom(arks: readonly string[], { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Page<FoundLink>[] {
+  linksFrom(
+    arks: readonly string[],
+    { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
+  ): Page<FoundLink>[] {
     const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of this.#from.all([arkArray(arks.map(storable)), start, predicates ? listOf(predicates) : null, limit + 1, Number(distinct === true)])) pages[row[0]]!.push(row);
-    return pages.map((rows) => pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) =>
-      ({ source, sourceKind: kind as KindName, position: String(position), predicate, target, targetKey })));
+    for (const row of this.#from.all([
+      arkArray(arks.map(storable)),
+      start,
+      predicates ? listOf(predicates) : null,
+      limit + 1,
+      Number(distinct === true),
+    ]))
+      pages[row[0]]!.push(row);
+    return pages.map((rows) =>
+      pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) => ({
+        source,
+        sourceKind: kind as KindName,
+        position: String(position),
+        predicate,
+        target,
+        targetKey,
+      })),
+    );
   }
 
-  linksTo(keys: readonly string[], { predicates, kinds, distinct, unlessBack, after, limit }: Parameters<RecordStore["linksTo"]>[1]): Page<FoundLink>[] {
+  linksTo(
+    keys: readonly string[],
+    {
+      predicates,
+      kinds,
+      distinct,
+      unlessBack,
+      after,
+      limit,
+    }: Parameters<RecordStore["linksTo"]>[1],
+  ): Page<FoundLink>[] {
     const pages = keys.map((): To[] => []);
     const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
-    const rows = this.#to.all([listOf(keys), predicates ? listOf(predicates) : null, kinds ? listOf(kinds) : null, ...start, limit + 1, Number(distinct === true), unlessBack ? listOf(unlessBack) : null]);
+    const rows = this.#to.all([
+      listOf(keys),
+      predicates ? listOf(predicates) : null,
+      kinds ? listOf(kinds) : null,
+      ...start,
+      limit + 1,
+      Number(distinct === true),
+      unlessBack ? listOf(unlessBack) : null,
+    ]);
     for (const row of rows) pages[row[0]]!.push(row);
-    return pages.map((page) => pageOf(page.toSorted(oldestFirst), limit, ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) =>
-      ({ source, sourceKind: kind as KindName, position: `${sequence}.${sourceId}.${position}`, predicate, target, targetKey })));
+    return pages.map((page) =>
+      pageOf(
+        page.toSorted(oldestFirst),
+        limit,
+        ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) => ({
+          source,
+          sourceKind: kind as KindName,
+          position: `${sequence}.${sourceId}.${position}`,
+          predicate,
+          target,
+          targetKey,
+        }),
+      ),
+    );
   }
 }
 
-/** What cannot be stored is asked for as an empty string, which nothing has, so that places in the list stay. */
+/**
+ * What cannot be stored is asked for as an empty string, which nothing has, so that places in the
+ * list stay.
+ */
 const storable = (value: string): string => (isStorableText(value) ? value : "");
 const listOf = (values: readonly string[]): string => textArray(values.map(storable));
 
 const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 
-function pageOf<R>(rows: readonly R[], limit: number, link: (row: R) => FoundLink): Page<FoundLink> {
+function pageOf<R>(
+  rows: readonly R[],
+  limit: number,
+  link: (row: R) => FoundLink,
+): Page<FoundLink> {
   const items = rows.slice(0, limit).map(link);
   return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
 }
 
 /**
- * Keeps the links of a commit's records. Runs after all its records are written, so that a link finds its
- * target whichever of the two comes first in the commit.
+ * Keeps the links of a commit's records. Runs after all its records are written, so that a link
+ * finds its target whichever of the two comes first in the commit.
  */
 export class LinkWrites {
   readonly #vias = new Map<string, number>();
@@ -97,17 +175,43 @@ export class LinkWrites {
   readonly #sourcesOf;
   readonly #arrive;
 
-  constructor(connection: Connection, private readonly projection: Projection, private readonly tail: GroupTail) {
-    this.#viaOf = connection.prepare<[number]>("SELECT id FROM via WHERE predicate = ? AND kind = ?");
-    this.#addVia = connection.prepare<[number]>("INSERT INTO via (predicate, kind) VALUES (?, ?) RETURNING id");
-    this.#linksOf = connection.prepare<[number, number, string, string, number]>("SELECT position, via, target, target_key, sequence FROM link WHERE source = ? ORDER BY position");
-    this.#add = connection.prepare("INSERT INTO link (source, position, via, target, target_key, sequence) VALUES (?, ?, ?, ?, ?, ?)");
-    this.#change = connection.prepare("UPDATE link SET via = ?3, target = ?4, target_key = ?5, sequence = ?6 WHERE source = ?1 AND position = ?2");
+  constructor(
+    connection: Connection,
+    private readonly projection: Projection,
+    private readonly tail: GroupTail,
+  ) {
+    this.#viaOf = connection.prepare<[number]>(
+      "SELECT id FROM via WHERE predicate = ? AND kind = ?",
+    );
+    this.#addVia = connection.prepare<[number]>(
+      "INSERT INTO via (predicate, kind) VALUES (?, ?) RETURNING id",
+    );
+    this.#linksOf = connection.prepare<[number, number, string, string, number]>(
+      `SELECT position, via, target, target_key, sequence FROM link WHERE source = ?
+        ORDER BY position`,
+    );
+    this.#add = connection.prepare(
+      `INSERT INTO link (source, position, via, target, target_key, sequence)
+        VALUES (?, ?, ?, ?, ?, ?)`,
+    );
+    this.#change = connection.prepare(
+      `UPDATE link SET via = ?3, target = ?4, target_key = ?5, sequence = ?6
+        WHERE source = ?1 AND position = ?2`,
+    );
     this.#drop = connection.prepare("DELETE FROM link WHERE source = ? AND position >= ?");
-    this.#waiting = connection.prepare<[string, number]>("SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l ON l.target_key = asked.value GROUP BY asked.value");
-    this.#waitingForOne = connection.prepare<[number | null]>("SELECT max(sequence) FROM link WHERE target_key = ?");
-    this.#sourcesOf = connection.prepare<[number]>("SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)");
-    this.#arrive = connection.prepare("UPDATE record SET newest_backlink = max(newest_backlink, ?) WHERE id = ?");
+    this.#waiting = connection.prepare<[string, number]>(
+      `SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l
+        ON l.target_key = asked.value GROUP BY asked.value`,
+    );
+    this.#waitingForOne = connection.prepare<[number | null]>(
+      "SELECT max(sequence) FROM link WHERE target_key = ?",
+    );
+    this.#sourcesOf = connection.prepare<[number]>(
+      "SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)",
+    );
+    this.#arrive = connection.prepare(
+      "UPDATE record SET newest_backlink = max(newest_backlink, ?) WHERE id = ?",
+    );
   }
 
   /** Numbers given in a transaction that was rolled back are void. */
@@ -126,10 +230,14 @@ export class LinkWrites {
       arrivals.delete(source);
     }
     // Sources of earlier commits, whose links now have a target that is spelled otherwise.
-    for (const source of arrivals) if (this.projection.projectAgain(source)) step.changed.add(source);
+    for (const source of arrivals)
+      if (this.projection.projectAgain(source)) step.changed.add(source);
   }
 
-  /** A record that arrives after links to it: their newest counts, and their sources may have to be spelled anew. */
+  /**
+   * A record that arrives after links to it: their newest counts, and their sources may have to be
+   * spelled anew.
+   */
   #meetWaiting(step: Step): Set<number> {
     const sources = new Set<number>();
     if (step.arrived.length === 0) return sources;
@@ -140,12 +248,16 @@ export class LinkWrites {
       if (newest === undefined) continue;
       arrival.newest = newest;
       this.#arrive.put([newest, id]);
-      for (const [source] of this.#sourcesOf.all([key, ark, sharesKey ? 1 : 0])) sources.add(source);
+      for (const [source] of this.#sourcesOf.all([key, ark, sharesKey ? 1 : 0]))
+        sources.add(source);
     }
     return sources;
   }
 
-  /** Key → newest of the links that waited for it. One statement for a whole crate; a plainer, faster one for one record. */
+  /**
+   * Key → newest of the links that waited for it. One statement for a whole crate; a plainer,
+   * faster one for one record.
+   */
   #waitingFor(keys: readonly string[]): Map<string, number> {
     if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)])]));
     const newest = this.#waitingForOne.get([keys[0]!])![0];
@@ -157,12 +269,39 @@ export class LinkWrites {
     const touch = (target: string): void => {
       if (target !== key && !linked.has(target)) this.tail.touch(target, sequence);
     };
-    const before = isNew ? [] : this.#linksOf.all([source]).map(([, via, target, targetKey, age]) => ({ via, target, targetKey, sequence: age }));
-    const now = restate(before, links.map(({ predicate, target, targetKey }) => ({ via: this.#via(predicate, kind), target, targetKey })), sequence, touch);
+    const before = isNew
+      ? []
+      : this.#linksOf
+          .all([source])
+          .map(([, via, target, targetKey, age]) => ({ via, target, targetKey, sequence: age }));
+    const now = restate(
+      before,
+      links.map(({ predicate, target, targetKey }) => ({
+        via: this.#via(predicate, kind),
+        target,
+        targetKey,
+      })),
+      sequence,
+      touch,
+    );
     for (const [position, link] of now.entries()) {
       const old = before[position];
-      if (old && link.sequence === old.sequence && link.via === old.via && link.target === old.target && link.targetKey === old.targetKey) continue;
-      (old ? this.#change : this.#add).put([source, position, link.via, link.target, link.targetKey, link.sequence]);
+      if (
+        old &&
+        link.sequence === old.sequence &&
+        link.via === old.via &&
+        link.target === old.target &&
+        link.targetKey === old.targetKey
+      )
+        continue;
+      (old ? this.#change : this.#add).put([
+        source,
+        position,
+        link.via,
+        link.target,
+        link.targetKey,
+        link.sequence,
+      ]);
     }
     if (before.length > links.length) this.#drop.put([source, links.length]);
   }

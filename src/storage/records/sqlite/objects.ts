@@ -12,28 +12,52 @@ export class ObjectReads {
   readonly #referenced;
 
   constructor(connection: Connection) {
-    const select = "SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.key = ?1 AND r.ark = ?2 AND (?3 IS NULL OR o.role = ?3) AND (?4 IS NULL OR o.name = ?4) AND o.dropped = 0";
+    const select = `SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r
+        JOIN object_ref AS o ON o.record = r.id WHERE r.key = ?1 AND r.ark = ?2 AND (?3 IS NULL OR
+        o.role = ?3) AND (?4 IS NULL OR o.name = ?4) AND o.dropped = 0`;
     this.#now = connection.prepare<ReferenceRow>(`${select} AND o.until IS NULL ORDER BY o.id`);
-    this.#then = connection.prepare<ReferenceRow>(`${select} AND o.since <= ?5 AND (o.until IS NULL OR o.until > ?5) ORDER BY o.id`);
-    this.#deleted = connection.prepare<[number]>(`SELECT max(o.until IS NOT NULL) AND NOT max(o.until IS NULL) FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.key = ? AND r.ark = ? AND o.role = ?`);
+    this.#then = connection.prepare<ReferenceRow>(
+      `${select} AND o.since <= ?5 AND (o.until IS NULL OR o.until > ?5) ORDER BY o.id`,
+    );
+    this.#deleted = connection.prepare<[number]>(
+      `SELECT max(o.until IS NOT NULL) AND NOT max(o.until IS NULL) FROM record AS r
+        JOIN object_ref AS o ON o.record = r.id WHERE r.key = ? AND r.ark = ? AND o.role = ?`,
+    );
     this.#referenced = connection.prepare<[string]>(`SELECT sha256 FROM (
         SELECT DISTINCT sha256 FROM object_ref WHERE dropped = 0 AND sha256 > ?1
         UNION SELECT sha256 FROM submission WHERE status IN ('queued', 'running') AND sha256 > ?1)
       ORDER BY sha256 LIMIT ?2`);
   }
 
-  of(ark: string, { role, name, revision }: Parameters<ObjectBookkeeping["objectsOf"]>[1] = {}): ObjectReference[] {
+  of(
+    ark: string,
+    { role, name, revision }: Parameters<ObjectBookkeeping["objectsOf"]>[1] = {},
+  ): ObjectReference[] {
     if (!isStorableText(ark) || (name !== undefined && !isStorableText(name))) return [];
-    const rows = revision === undefined ? this.#now.all([arkKey(ark), ark, role ?? null, name ?? null]) : this.#then.all([arkKey(ark), ark, role ?? null, name ?? null, revision]);
-    return rows.map(([sha256, size, mediaType, name, is]) => ({ sha256, size, mediaType, name, role: is as ObjectReference["role"] }));
+    const rows =
+      revision === undefined
+        ? this.#now.all([arkKey(ark), ark, role ?? null, name ?? null])
+        : this.#then.all([arkKey(ark), ark, role ?? null, name ?? null, revision]);
+    return rows.map(([sha256, size, mediaType, name, is]) => ({
+      sha256,
+      size,
+      mediaType,
+      name,
+      role: is as ObjectReference["role"],
+    }));
   }
 
   contentWasDeleted(ark: string, role: ObjectReference["role"] = "content"): boolean {
     return isStorableText(ark) && this.#deleted.get([arkKey(ark), ark, role])?.[0] === 1;
   }
 
-  referenced({ after = "", limit }: Parameters<ObjectBookkeeping["referenced"]>[0]): { items: string[]; next?: string } {
-    const hashes = this.#referenced.all([isStorableText(after) ? after : "", limit + 1]).map(([sha256]) => sha256);
+  referenced({ after = "", limit }: Parameters<ObjectBookkeeping["referenced"]>[0]): {
+    items: string[];
+    next?: string;
+  } {
+    const hashes = this.#referenced
+      .all([isStorableText(after) ? after : "", limit + 1])
+      .map(([sha256]) => sha256);
     const items = hashes.slice(0, limit);
     return hashes.length > limit ? { items, next: items.at(-1)! } : { items };
   }
@@ -58,51 +82,94 @@ export class ObjectWrites {
   readonly #removed;
 
   constructor(connection: Connection) {
-    this.#current = connection.prepare<[number, string, number, string, string, string]>("SELECT id, sha256, size, media_type, name, role FROM object_ref WHERE record = ? AND until IS NULL ORDER BY id");
-    this.#insert = connection.prepare("INSERT INTO object_ref (record, sha256, size, media_type, name, role, since, until, dropped) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 0)");
+    this.#current = connection.prepare<[number, string, number, string, string, string]>(
+      `SELECT id, sha256, size, media_type, name, role FROM object_ref
+        WHERE record = ? AND until IS NULL ORDER BY id`,
+    );
+    this.#insert = connection.prepare(
+      `INSERT INTO object_ref (record, sha256, size, media_type, name, role, since, until, dropped)
+        VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 0)`,
+    );
     this.#end = connection.prepare("UPDATE object_ref SET until = ? WHERE id = ?");
-    this.#endAll = connection.prepare("UPDATE object_ref SET until = ? WHERE record = ? AND until IS NULL");
-    this.#dropAll = connection.prepare("UPDATE object_ref SET until = coalesce(until, ?), dropped = 1 WHERE record = ? AND dropped = 0");
-    this.#cratesOf = connection.prepare<[string]>(`WITH asked AS (SELECT r.id, r.crate FROM json_each(?) AS named CROSS JOIN record AS r ON r.key = named.value ->> 0 AND r.ark = named.value ->> 1)
-      SELECT crate FROM asked WHERE crate IS NOT NULL UNION SELECT u.crate FROM asked CROSS JOIN crate_use AS u ON u.record = asked.id`);
-    this.#dropArchives = connection.prepare(`UPDATE object_ref SET until = coalesce(until, since), dropped = 1 WHERE role = 'archive' AND dropped = 0
-      AND record IN (SELECT r.id FROM json_each(?) AS named CROSS JOIN record AS r ON r.key = named.value ->> 0 AND r.ark = named.value ->> 1)`);
-    this.#intend = connection.prepare("INSERT INTO intent (sha256, holder_kind, holder, attempt, at) SELECT value, ?2, ?3, ?4, ?5 FROM json_each(?1) WHERE true ON CONFLICT DO UPDATE SET attempt = excluded.attempt, at = excluded.at");
-    this.#removing = connection.prepare<[string]>("SELECT sha256 FROM object_removal WHERE sha256 IN (SELECT value FROM json_each(?))");
+    this.#endAll = connection.prepare(
+      "UPDATE object_ref SET until = ? WHERE record = ? AND until IS NULL",
+    );
+    this.#dropAll = connection.prepare(
+      `UPDATE object_ref SET until = coalesce(until, ?), dropped = 1
+        WHERE record = ? AND dropped = 0`,
+    );
+    this.#cratesOf = connection.prepare<
+      [string]
+    >(`WITH asked AS (SELECT r.id, r.crate FROM json_each(?) AS named CROSS JOIN record AS r
+        ON r.key = named.value ->> 0 AND r.ark = named.value ->> 1) SELECT crate FROM asked
+        WHERE crate IS NOT NULL UNION SELECT u.crate FROM asked CROSS JOIN crate_use AS u
+        ON u.record = asked.id`);
+    this.#dropArchives =
+      connection.prepare(`UPDATE object_ref SET until = coalesce(until, since), dropped = 1
+          WHERE role = 'archive' AND dropped = 0 AND record IN (SELECT r.id
+          FROM json_each(?) AS named CROSS JOIN record AS r
+          ON r.key = named.value ->> 0 AND r.ark = named.value ->> 1)`);
+    this.#intend = connection.prepare(
+      `INSERT INTO intent (sha256, holder_kind, holder, attempt, at)
+        SELECT value, ?2, ?3, ?4, ?5 FROM json_each(?1) WHERE true ON CONFLICT DO UPDATE
+        SET attempt = excluded.attempt, at = excluded.at`,
+    );
+    this.#removing = connection.prepare<[string]>(
+      "SELECT sha256 FROM object_removal WHERE sha256 IN (SELECT value FROM json_each(?))",
+    );
     this.#release = connection.prepare("DELETE FROM intent WHERE holder = ? AND holder_kind = ?");
-    this.#unreferenced = connection.prepare<[string]>(`SELECT DISTINCT value FROM json_each(?1) AS asked
-      WHERE NOT EXISTS (SELECT 1 FROM object_ref WHERE sha256 = asked.value AND dropped = 0)
-        AND NOT EXISTS (SELECT 1 FROM intent WHERE sha256 = asked.value AND at > ?2)
-        AND NOT EXISTS (SELECT 1 FROM submission WHERE sha256 = asked.value AND status IN ('queued', 'running'))`);
-    this.#claim = connection.prepare("INSERT OR IGNORE INTO object_removal (sha256) SELECT value FROM json_each(?)");
-    this.#removed = connection.prepare("DELETE FROM object_removal WHERE sha256 IN (SELECT value FROM json_each(?))");
+    this.#unreferenced = connection.prepare<
+      [string]
+    >(`SELECT DISTINCT value FROM json_each(?1) AS asked WHERE NOT EXISTS (SELECT 1
+        FROM object_ref WHERE sha256 = asked.value AND dropped = 0) AND NOT EXISTS (SELECT 1
+        FROM intent WHERE sha256 = asked.value AND at > ?2) AND NOT EXISTS (SELECT 1
+        FROM submission WHERE sha256 = asked.value AND status IN ('queued', 'running'))`);
+    this.#claim = connection.prepare(
+      "INSERT OR IGNORE INTO object_removal (sha256) SELECT value FROM json_each(?)",
+    );
+    this.#removed = connection.prepare(
+      "DELETE FROM object_removal WHERE sha256 IN (SELECT value FROM json_each(?))",
+    );
   }
 
   add(record: number, objects: readonly ObjectReference[], revision: number): void {
-    for (const o of objects) this.#insert.put([record, o.sha256, o.size, o.mediaType, o.name, o.role, revision]);
+    for (const o of objects)
+      this.#insert.put([record, o.sha256, o.size, o.mediaType, o.name, o.role, revision]);
   }
 
   /** The references from this revision on; those that stay are left alone. */
   replace(record: number, objects: readonly ObjectReference[], revision: number): void {
-    const wanted = new Map(objects.map((o) => [identity(o.sha256, o.size, o.mediaType, o.name, o.role), o]));
+    const wanted = new Map(
+      objects.map((o) => [identity(o.sha256, o.size, o.mediaType, o.name, o.role), o]),
+    );
     for (const [id, ...object] of this.#current.all([record])) {
       if (!wanted.delete(identity(...object))) this.#end.put([revision, id]);
     }
     this.add(record, [...wanted.values()], revision);
   }
 
-  /** Ends all references with this revision; `drop` takes them from earlier revisions too, so that the bytes may go. */
+  /**
+   * Ends all references with this revision; `drop` takes them from earlier revisions too, so that
+   * the bytes may go.
+   */
   end(record: number, revision: number, drop: boolean): void {
     (drop ? this.#dropAll : this.#endAll).put([revision, record]);
   }
 
-  /** Takes the archives of the crates that these records came with, or that use them: they hold the same bytes. */
+  /**
+   * Takes the archives of the crates that these records came with, or that use them: they hold the
+   * same bytes.
+   */
   dropArchivesWith(arks: readonly string[]): void {
     const crates = this.#cratesOf.all([arkArray(arks)]).map(([crate]) => crate);
     if (crates.length > 0) this.#dropArchives.put([arkArray(crates)]);
   }
 
-  intend(holder: Holder & { attempt: number }, sha256s: readonly string[], at: number): { removing: string[] } {
+  intend(
+    holder: Holder & { attempt: number },
+    sha256s: readonly string[],
+    at: number,
+  ): { removing: string[] } {
     const list = textArray(sha256s);
     this.#intend.put([list, holder.kind, holder.id, holder.attempt, at]);
     return { removing: this.#removing.all([list]).map(([sha256]) => sha256) };
@@ -112,8 +179,13 @@ export class ObjectWrites {
     this.#release.put([holder.id, holder.kind]);
   }
 
-  claimUnreferenced(sha256s: readonly string[], options: Parameters<ObjectBookkeeping["claimUnreferenced"]>[1]): string[] {
-    const free = this.#unreferenced.all([textArray(sha256s), options.now - options.intentLifetime]).map(([sha256]) => sha256);
+  claimUnreferenced(
+    sha256s: readonly string[],
+    options: Parameters<ObjectBookkeeping["claimUnreferenced"]>[1],
+  ): string[] {
+    const free = this.#unreferenced
+      .all([textArray(sha256s), options.now - options.intentLifetime])
+      .map(([sha256]) => sha256);
     this.#claim.put([textArray(free)]);
     return free;
   }
@@ -123,4 +195,6 @@ export class ObjectWrites {
   }
 }
 
-const identity = (...parts: [sha256: string, size: number, mediaType: string, name: string, role: string]): string => JSON.stringify(parts);
+const identity = (
+  ...parts: [sha256: string, size: number, mediaType: string, name: string, role: string]
+): string => JSON.stringify(parts);

@@ -20,31 +20,47 @@ export interface PreparedState extends Omit<RecordState, "quads" | "links"> {
   /** Distinct, as they are compared. */
   keywords: string[];
 }
-type Prepared<Write> = Write extends RecordState ? Omit<Write, keyof RecordState> & PreparedState : Write;
+type Prepared<Write> = Write extends RecordState
+  ? Omit<Write, keyof RecordState> & PreparedState
+  : Write;
 
 /** A write with all worked out that needs no table: the writer's time is the scarcest. */
 export type PreparedWrite = Prepared<RecordWrite>;
-export interface PreparedCommit extends Omit<Commit, "records"> { records: PreparedWrite[] }
+export interface PreparedCommit extends Omit<Commit, "records"> {
+  records: PreparedWrite[];
+}
 
 export function prepareWrite(write: RecordWrite): PreparedWrite {
   if (!("document" in write)) return write;
   const { name, owner, document } = write;
   return {
-    ...write, document: ownBytes(document), folded: indexable(fold(name ?? "")), ownerKey: owner === null ? null : arkKey(owner),
-    quads: packQuads(write.quads), links: unpackLinks(write.links), text: searchedTextOf(write), keywords: keywordsOf(write),
+    ...write,
+    document: ownBytes(document),
+    folded: indexable(fold(name ?? "")),
+    ownerKey: owner === null ? null : arkKey(owner),
+    quads: packQuads(write.quads),
+    links: unpackLinks(write.links),
+    text: searchedTextOf(write),
+    keywords: keywordsOf(write),
   };
 }
 
-export const prepareCommit = (commit: Commit): PreparedCommit => ({ ...commit, records: commit.records.map(prepareWrite) });
+export const prepareCommit = (commit: Commit): PreparedCommit => ({
+  ...commit,
+  records: commit.records.map(prepareWrite),
+});
 
 /** The same write, to be prepared in the other thread. */
-export const rawWrite = (write: RecordWrite): RecordWrite => ("document" in write ? { ...write, document: ownBytes(write.document) } : write);
+export const rawWrite = (write: RecordWrite): RecordWrite =>
+  "document" in write ? { ...write, document: ownBytes(write.document) } : write;
 
 /**
- * A message between threads carries the whole buffer behind an array of bytes, which for a small Buffer is
- * Node's shared pool: 8 KiB for 300 bytes. So bytes that are part of a larger buffer are copied out.
+ * A message between threads carries the whole buffer behind an array of bytes, which for a small
+ * Buffer is Node's shared pool: 8 KiB for 300 bytes. So bytes that are part of a larger buffer are
+ * copied out.
  */
-const ownBytes = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes));
+const ownBytes = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 
 /** What one commit is doing, shared by the tables' writers while it runs. */
 export interface Step {
@@ -60,17 +76,33 @@ export interface Step {
   readonly links: LinkChange[];
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
-  /** Keys whose only records are new and were stored with this commit as that of their newest link. */
+  /**
+   * Keys whose only records are new and were stored with this commit as that of their newest link.
+   */
   readonly linked: Set<string>;
 }
-/** @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may */
+/**
+ * @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may
+ */
 export function checkDeadline({ deadline }: Step): void {
   if (performance.now() > deadline) throw takesTooLong();
 }
 /** The links a record states from now on; none for a deleted one. */
-export interface LinkChange { source: number; ark: string; key: string; kind: KindName; links: readonly Link[]; isNew: boolean; /** Packed. */ quads: Uint8Array | null; state: number }
+export interface LinkChange {
+  source: number;
+  ark: string;
+  key: string;
+  kind: KindName;
+  links: readonly Link[];
+  isNew: boolean;
+  /** Packed. */ quads: Uint8Array | null;
+  state: number;
+}
 interface Arrival {
-  id: number; ark: string; key: string; sharesKey: boolean;
+  id: number;
+  ark: string;
+  key: string;
+  sharesKey: boolean;
   /** Commit that the newest of the links that waited for it is of. */
   newest?: number;
 }
@@ -79,22 +111,31 @@ interface Arrival {
 const MOST_KNOWN = 20_000;
 
 /**
- * The graph as seen by the index: link targets spelled as the records that own their keys spell them. It is
- * always made from the quads as written, so that it is the same whichever record came first.
+ * The graph as seen by the index: link targets spelled as the records that own their keys spell
+ * them. It is always made from the quads as written, so that it is the same whichever record came
+ * first.
  */
 export class Projection {
   readonly #owners;
   readonly #put;
   readonly #current;
   readonly #links;
-  /** Spellings that own a key. They change only with a record that arrives, which is told by {@link owns}. */
+  /**
+   * Spellings that own a key. They change only with a record that arrives, which is told by
+   * {@link owns}.
+   */
   readonly #known = new Map<string, string[]>();
 
   constructor(connection: Connection) {
     this.#owners = connection.prepare<[string]>("SELECT ark FROM record WHERE key = ?");
     this.#put = connection.prepare("UPDATE state SET projected = ? WHERE id = ?");
-    this.#current = connection.prepare<[number, Uint8Array, Uint8Array | null]>("SELECT s.id, s.quads, s.projected FROM record AS r JOIN state AS s ON s.id = r.state WHERE r.id = ? AND r.deleted_at IS NULL");
-    this.#links = connection.prepare<[string, string]>("SELECT DISTINCT target, target_key FROM link WHERE source = ?");
+    this.#current = connection.prepare<[number, Uint8Array, Uint8Array | null]>(
+      `SELECT s.id, s.quads, s.projected FROM record AS r JOIN state AS s ON s.id = r.state
+        WHERE r.id = ? AND r.deleted_at IS NULL`,
+    );
+    this.#links = connection.prepare<[string, string]>(
+      "SELECT DISTINCT target, target_key FROM link WHERE source = ?",
+    );
   }
 
   /** Call when a commit begins. */
@@ -128,7 +169,12 @@ export class Projection {
     if (!row) return false;
     const [state, written, before] = row;
     const quads = unpackQuads(written);
-    const now = respell(quads, this.#spelling(this.#links.all([record]).map(([target, targetKey]) => ({ target, targetKey }))));
+    const now = respell(
+      quads,
+      this.#spelling(
+        this.#links.all([record]).map(([target, targetKey]) => ({ target, targetKey })),
+      ),
+    );
     if (now === (before ? unpackQuads(before) : quads)) return false;
     this.#put.put([now === quads ? null : packQuads(now), state]);
     return true;
@@ -139,7 +185,8 @@ export class Projection {
     const spelling = new Map<string, string>();
     for (const { target, targetKey } of links) {
       let owners = this.#known.get(targetKey);
-      if (!owners) this.#known.set(targetKey, owners = this.#owners.all([targetKey]).map(([ark]) => ark));
+      if (!owners)
+        this.#known.set(targetKey, (owners = this.#owners.all([targetKey]).map(([ark]) => ark)));
       if (owners.length === 1 && owners[0] !== target) spelling.set(target, owners[0]!);
     }
     return spelling;

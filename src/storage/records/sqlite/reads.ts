@@ -3,7 +3,14 @@ import type { KindName } from "../../../model/kind.js";
 import { unpackQuads } from "../codecs.js";
 import type { Found, Holder, ListedPage, ListQuery, Revision, StoredRecord } from "../port.js";
 import { storedJson } from "../refusals.js";
-import { readNamePosition, readNumbers, RECORD_COLUMNS, recordOf, type RecordRow, writeNamePosition } from "../rows.js";
+import {
+  readNamePosition,
+  readNumbers,
+  RECORD_COLUMNS,
+  recordOf,
+  type RecordRow,
+  writeNamePosition,
+} from "../rows.js";
 import { fold, isStorableText, wordOf } from "../text.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
@@ -21,15 +28,32 @@ export class RecordReads {
   readonly #quads;
 
   constructor(connection: Connection) {
-    this.#byArk = connection.prepare<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE ${IS}`);
-    this.#byKey = connection.prepare<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ? ORDER BY r.ark`);
-    this.#many = connection.prepare<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value JOIN state AS s ON s.id = r.state`);
+    this.#byArk = connection.prepare<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE ${IS}`,
+    );
+    this.#byKey = connection.prepare<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ? ORDER BY r.ark`,
+    );
+    this.#many = connection.prepare<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM json_each(?) AS asked CROSS JOIN record AS r
+        ON r.key = asked.value JOIN state AS s ON s.id = r.state`,
+    );
     // As one text: a row of libSQL's takes ten times as long as its part of that.
-    this.#holders = connection.prepare<[string]>("SELECT json_group_array(json_array(r.ark, r.key, r.kind, r.owner, r.deleted_at IS NOT NULL)) FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value");
-    this.#atRevision = connection.prepare<[Uint8Array, string, number]>(`SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE ${IS} AND v.revision = ?3`);
-    this.#history = connection.prepare<[number, number, string | null, string, string | null]>(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v ON v.record = r.id
-      WHERE ${IS} AND v.revision < ?3 ORDER BY v.revision DESC LIMIT ?4`);
-    this.#quads = connection.prepare<[Uint8Array]>(`SELECT coalesce(s.projected, s.quads) FROM ${FROM} WHERE ${IS} AND r.deleted_at IS NULL`);
+    this.#holders = connection.prepare<[string]>(
+      `SELECT json_group_array(json_array(r.ark, r.key, r.kind, r.owner, r.deleted_at IS NOT NULL))
+        FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value`,
+    );
+    this.#atRevision = connection.prepare<[Uint8Array, string, number]>(
+      `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v
+        ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE ${IS} AND v.revision = ?3`,
+    );
+    this.#history = connection.prepare<
+      [number, number, string | null, string, string | null]
+    >(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v
+        ON v.record = r.id WHERE ${IS} AND v.revision < ?3 ORDER BY v.revision DESC LIMIT ?4`);
+    this.#quads = connection.prepare<[Uint8Array]>(
+      `SELECT coalesce(s.projected, s.quads) FROM ${FROM} WHERE ${IS} AND r.deleted_at IS NULL`,
+    );
   }
 
   /** One statement when the identifier is spelled as stored. */
@@ -46,11 +70,16 @@ export class RecordReads {
   /** One statement, however many are asked for, or two. */
   findMany(arks: readonly string[]): (StoredRecord | undefined)[] {
     // The commonest question, and the plainest statement for it.
-    const only = arks.length === 1 && isStorableText(arks[0]!) ? this.#byArk.get([arkKey(arks[0]!), arks[0]!]) : undefined;
+    const only =
+      arks.length === 1 && isStorableText(arks[0]!)
+        ? this.#byArk.get([arkKey(arks[0]!), arks[0]!])
+        : undefined;
     if (only) return [recordOf(only)];
     const byArk = new Map<string, StoredRecord>();
     const byKey = new Map<string, StoredRecord | undefined>();
-    for (const row of this.#many.all([textArray([...new Set(arks.filter(isStorableText).map(arkKey))])])) {
+    for (const row of this.#many.all([
+      textArray([...new Set(arks.filter(isStorableText).map(arkKey))]),
+    ])) {
       const record = recordOf(row);
       byArk.set(record.ark, record);
       byKey.set(row[1], byKey.has(row[1]) ? undefined : record);
@@ -60,20 +89,41 @@ export class RecordReads {
 
   holders(keys: readonly string[]): Holder[] {
     const [rows] = this.#holders.get([textArray(keys.filter(isStorableText))])!;
-    return storedJson<[string, string, KindName, string | null, number][]>(rows, "a list of records").map(([ark, key, kind, owner, deleted]) => ({ ark, key, kind, owner, deleted: deleted === 1 }));
+    return storedJson<[string, string, KindName, string | null, number][]>(
+      rows,
+      "a list of records",
+    ).map(([ark, key, kind, owner, deleted]) => ({
+      ark,
+      key,
+      kind,
+      owner,
+      deleted: deleted === 1,
+    }));
   }
 
-  atRevision(ark: string, revision: number): { document: Uint8Array; action: Revision["action"]; at: number } | undefined {
+  atRevision(
+    ark: string,
+    revision: number,
+  ): { document: Uint8Array; action: Revision["action"]; at: number } | undefined {
     if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
     const row = this.#atRevision.get([arkKey(ark), ark, revision]);
     return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
   }
 
-  history(ark: string, { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number }): Revision[] {
+  history(
+    ark: string,
+    { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
+  ): Revision[] {
     if (!isStorableText(ark)) return [];
-    return this.#history.all([arkKey(ark), ark, before, limit]).map(([revision, at, by, action, changed]) => ({
-      revision, at, by, action: action as Revision["action"], changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
-    }));
+    return this.#history
+      .all([arkKey(ark), ark, before, limit])
+      .map(([revision, at, by, action, changed]) => ({
+        revision,
+        at,
+        by,
+        action: action as Revision["action"],
+        changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
+      }));
   }
 
   quads(ark: string): string | undefined {
@@ -83,7 +133,10 @@ export class RecordReads {
 }
 
 type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
-/** Up to so many rows left by a filter are sorted by name; more are dense enough to be met on a walk by name. */
+/**
+ * Up to so many rows left by a filter are sorted by name; more are dense enough to be met on a walk
+ * by name.
+ */
 const SORTED = 5000;
 
 /** Column of the document. */
@@ -91,9 +144,10 @@ const DOCUMENT = 12;
 type Listed = [...RecordRow, id: number, folded: string];
 
 /**
- * Lists of live records, in pages by key: a page costs the same wherever it lies. The index is named in the
- * SQL, by the filter that leaves the fewest rows, because the planner has no statistics of an empty file and
- * must not change its mind when the file grows. Order by name without a kind sorts all that the filters leave.
+ * Lists of live records, in pages by key: a page costs the same wherever it lies. The index is
+ * named in the SQL, by the filter that leaves the fewest rows, because the planner has no
+ * statistics of an empty file and must not change its mind when the file grows. Order by name
+ * without a kind sorts all that the filters leave.
  */
 export class ListReads {
   readonly #prepared = new Map<string, Statement>();
@@ -121,9 +175,12 @@ export class ListReads {
         values.push(...readNumbers(after, 1));
       }
     }
-    const by = order === "name" ? "r.folded, r.id" : order === "created" ? chosen.id : `${chosen.id} DESC`;
-    const walk = this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`)
-      .iterate([...values, limit + 1]);
+    const by =
+      order === "name" ? "r.folded, r.id" : order === "created" ? chosen.id : `${chosen.id} DESC`;
+    const walk = this.#prepare<Listed>(
+      `SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s
+        ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`,
+    ).iterate([...values, limit + 1]);
     const page: Listed[] = [];
     let size = 0;
     let isLast = true;
@@ -152,32 +209,58 @@ export class ListReads {
     // The words of live records only: nothing else needs to be read.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined) {
       const kinds = kind === undefined ? [] : [kind];
-      return this.#prepare<[number]>(`SELECT count(*) FROM keyword WHERE word = ?${kinds.map(() => " AND kind = ?").join("")}`).get([wordOf(keyword), ...kinds])![0];
+      return this.#prepare<[number]>(
+        `SELECT count(*) FROM keyword WHERE word = ?${kinds.map(() => " AND kind = ?").join("")}`,
+      ).get([wordOf(keyword), ...kinds])![0];
     }
-    return this.#prepare<[number]>(`SELECT count(*) FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}`).get(chosen.values)![0];
+    return this.#prepare<[number]>(
+      `SELECT count(*) FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}`,
+    ).get(chosen.values)![0];
   }
 
-  /** Whether the order by name is read off its index, rather than made by sorting what a filter leaves. */
+  /**
+   * Whether the order by name is read off its index, rather than made by sorting what a filter
+   * leaves.
+   */
   #walksByName({ kind, ownerKey, keyword, crate }: Filter): boolean {
     if (kind === undefined) return false;
     if (ownerKey === undefined && keyword === undefined && crate === undefined) return true;
-    const chosen = choose({ kind, ...(ownerKey === undefined ? {} : { ownerKey }), ...(keyword === undefined ? {} : { keyword }), ...(crate === undefined ? {} : { crate }) }, false);
+    const chosen = choose(
+      {
+        kind,
+        ...(ownerKey === undefined ? {} : { ownerKey }),
+        ...(keyword === undefined ? {} : { keyword }),
+        ...(crate === undefined ? {} : { crate }),
+      },
+      false,
+    );
     if (!chosen) return false;
-    const [left] = this.#prepare<[number]>(`SELECT count(*) FROM (SELECT 1 FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")} LIMIT ${SORTED})`).get(chosen.values)!;
+    const [left] = this.#prepare<[number]>(
+      `SELECT count(*) FROM (SELECT 1 FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}
+        LIMIT ${SORTED})`,
+    ).get(chosen.values)!;
     return left === SORTED;
   }
 
   #prepare<R extends Listed | [number]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
-    if (!statement) this.#prepared.set(sql, statement = this.connection.prepare(sql));
+    if (!statement) this.#prepared.set(sql, (statement = this.connection.prepare(sql)));
     return statement as unknown as Statement<R>;
   }
 }
 
 /** Where to read and what to ask; `undefined` when nothing can match. */
-function choose(filter: Filter, walkByName: boolean): { from: string; where: string[]; values: Value[]; id: string } | undefined {
+function choose(
+  filter: Filter,
+  walkByName: boolean,
+): { from: string; where: string[]; values: Value[]; id: string } | undefined {
   const { kind, name, ownerKey, keyword, crate, notEndingWith } = filter;
-  if ([name, ownerKey, keyword, crate, notEndingWith].some((text) => text !== undefined && !isStorableText(text))) return undefined;
+  if (
+    [name, ownerKey, keyword, crate, notEndingWith].some(
+      (text) => text !== undefined && !isStorableText(text),
+    )
+  )
+    return undefined;
   const where = ["r.deleted_at IS NULL"];
   const values: Value[] = [];
   const and = (condition: string, value: Value): void => {
@@ -188,7 +271,8 @@ function choose(filter: Filter, walkByName: boolean): { from: string; where: str
   let id = "r.id";
   if (walkByName) {
     from = "record AS r INDEXED BY live_kind_name";
-    if (keyword !== undefined) and("EXISTS (SELECT 1 FROM keyword WHERE word = ? AND record = r.id)", wordOf(keyword));
+    if (keyword !== undefined)
+      and("EXISTS (SELECT 1 FROM keyword WHERE word = ? AND record = r.id)", wordOf(keyword));
   } else if (keyword !== undefined) {
     from = "keyword AS k CROSS JOIN record AS r ON r.id = k.record";
     id = "k.record";
@@ -202,7 +286,8 @@ function choose(filter: Filter, walkByName: boolean): { from: string; where: str
     where.push("substr(r.ark, -length(?)) <> ?");
     values.push(notEndingWith, notEndingWith);
   }
-  if (kind !== undefined) and(keyword === undefined || walkByName ? "r.kind = ?" : "k.kind = ?", kind);
+  if (kind !== undefined)
+    and(keyword === undefined || walkByName ? "r.kind = ?" : "k.kind = ?", kind);
   if (name) and("instr(r.folded, ?) > 0", fold(name));
   return { from, where, values, id };
 }

@@ -3,12 +3,27 @@ import type { KindName } from "../../../model/kind.js";
 import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
 import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./objects.js";
-import { checkDeadline, type PreparedState, type PreparedWrite, type Projection, type Step } from "./prepared-write.js";
+import {
+  checkDeadline,
+  type PreparedState,
+  type PreparedWrite,
+  type Projection,
+  type Step,
+} from "./prepared-write.js";
 import { type Connection, textArray } from "./statement.js";
 
 type Write<Op extends PreparedWrite["op"]> = Extract<PreparedWrite, { op: Op }>;
 type Holder = [ark: string, kind: string, deletedAt: number | null];
-type Stored = [id: number, key: string, kind: string, revision: number, state: number, deletedAt: number | null, status: string, embargoedUntil: string | null];
+type Stored = [
+  id: number,
+  key: string,
+  kind: string,
+  revision: number,
+  state: number,
+  deletedAt: number | null,
+  status: string,
+  embargoedUntil: string | null,
+];
 
 /** Rows of records, their states and revisions. Links wait in the {@link Step}. */
 export class RecordWrites {
@@ -25,27 +40,56 @@ export class RecordWrites {
   #newestId = 0;
   #nextState: number;
 
-  constructor(connection: Connection, private readonly text: TextWrites, private readonly objects: ObjectWrites, private readonly projection: Projection, private readonly tail: GroupTail) {
-    this.#holders = connection.prepare<Holder>("SELECT ark, kind, deleted_at FROM record WHERE key = ?");
-    this.#holdersOfMany = connection.prepare<[string, ...Holder]>("SELECT r.key, r.ark, r.kind, r.deleted_at FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value");
-    this.#stored = connection.prepare<Stored>("SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record WHERE key = ? AND ark = ?");
-    this.#insert = connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at, revision, status, crate, newest_backlink, state)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?)`);
-    this.#replace = connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6, modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate),
-      deleted_at = NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
-    this.#delete = connection.prepare("UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4, delete_reason = ?5, successor = ?6 WHERE id = ?1");
-    this.#publish = connection.prepare("UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5 WHERE id = ?1");
+  constructor(
+    connection: Connection,
+    private readonly text: TextWrites,
+    private readonly objects: ObjectWrites,
+    private readonly projection: Projection,
+    private readonly tail: GroupTail,
+  ) {
+    this.#holders = connection.prepare<Holder>(
+      "SELECT ark, kind, deleted_at FROM record WHERE key = ?",
+    );
+    this.#holdersOfMany = connection.prepare<[string, ...Holder]>(
+      `SELECT r.key, r.ark, r.kind, r.deleted_at FROM json_each(?) AS asked CROSS
+        JOIN record AS r ON r.key = asked.value`,
+    );
+    this.#stored = connection.prepare<Stored>(
+      `SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record
+        WHERE key = ? AND ark = ?`,
+    );
+    this.#insert =
+      connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at,
+          modified_at, revision, status, crate, newest_backlink, state)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?)`);
+    this.#replace =
+      connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6,
+          modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), deleted_at =
+          NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
+    this.#delete = connection.prepare(
+      `UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4,
+        delete_reason = ?5, successor = ?6 WHERE id = ?1`,
+    );
+    this.#publish = connection.prepare(
+      `UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5
+        WHERE id = ?1`,
+    );
     this.#state = connection.prepare("INSERT INTO state (id, document, quads) VALUES (?, ?, ?)");
-    this.#revision = connection.prepare("INSERT INTO revision (record, revision, at, by, action, changed, state) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    this.#revision = connection.prepare(
+      `INSERT INTO revision (record, revision, at, by, action, changed, state)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    );
     this.#newest = connection.prepare<[number]>("SELECT coalesce(max(id), 0) FROM record");
     this.rolledBack();
-    this.#nextState = connection.prepare<[number]>("SELECT coalesce(max(id), 0) + 1 FROM state").get()![0];
+    this.#nextState = connection
+      .prepare<[number]>("SELECT coalesce(max(id), 0) + 1 FROM state")
+      .get()![0];
   }
 
   /**
-   * Writes all records of a commit; answers the revision of each.
-   * New records are numbered in the order of their identifiers, which is the order lists have within a commit, and
-   * written first, in that order: rows and the entries of most indexes then go to the end of their tables.
+   * Writes all records of a commit; answers the revision of each. New records are numbered in the
+   * order of their identifiers, which is the order lists have within a commit, and written first,
+   * in that order: rows and the entries of most indexes then go to the end of their tables.
    */
   apply(writes: readonly PreparedWrite[], step: Step): { ark: string; revision: number }[] {
     const creates = writes.filter((write) => write.op === "create");
@@ -67,10 +111,15 @@ export class RecordWrites {
   /** Who holds the key of a new record when its turn comes. Many are asked about at once. */
   #holdersFor(creates: readonly Write<"create">[]): (write: Write<"create">) => readonly Holder[] {
     // Mostly nobody does, and asking for one row takes 7 µs and a walk 18.
-    if (creates.length < 2) return ({ key }) => (this.#holders.get([key]) === undefined ? [] : this.#holders.all([key]));
+    if (creates.length < 2)
+      return ({ key }) => (this.#holders.get([key]) === undefined ? [] : this.#holders.all([key]));
     const known = new Map<string, Holder[]>();
-    const add = (key: string, holder: Holder) => known.set(key, [...(known.get(key) ?? []), holder]);
-    for (const [key, ...holder] of this.#holdersOfMany.all([textArray([...new Set(creates.map((write) => write.key))])])) add(key, holder);
+    const add = (key: string, holder: Holder) =>
+      known.set(key, [...(known.get(key) ?? []), holder]);
+    for (const [key, ...holder] of this.#holdersOfMany.all([
+      textArray([...new Set(creates.map((write) => write.key))]),
+    ]))
+      add(key, holder);
     return ({ key, ark, kind }) => {
       const before = known.get(key) ?? [];
       add(key, [ark, kind, null]);
@@ -89,7 +138,8 @@ export class RecordWrites {
     const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
     const revives = write.op === "replace" && write.revive === true;
     if (deletedAt !== null && !revives) throw gone(write.ark);
-    if (write.ifRevision !== undefined && write.ifRevision !== revision) throw hasChanged(write.ark, revision, write.ifRevision);
+    if (write.ifRevision !== undefined && write.ifRevision !== revision)
+      throw hasChanged(write.ark, revision, write.ifRevision);
     const next = revision + 1;
     switch (write.op) {
       case "replace":
@@ -103,16 +153,33 @@ export class RecordWrites {
         break;
       case "delete":
         this.tail.count(kind, -1);
-        this.#delete.put([id, step.at, next, step.by, write.reason ?? null, write.successor ?? null]);
+        this.#delete.put([
+          id,
+          step.at,
+          next,
+          step.by,
+          write.reason ?? null,
+          write.successor ?? null,
+        ]);
         this.#addRevision(id, next, step, "delete", [], state);
         this.text.remove(id);
         this.objects.end(id, next, write.dropObjects === true);
-        step.links.push({ source: id, ark: write.ark, key, kind: kind as KindName, links: [], isNew: false, quads: null, state });
+        step.links.push({
+          source: id,
+          ark: write.ark,
+          key,
+          kind: kind as KindName,
+          links: [],
+          isNew: false,
+          quads: null,
+          state,
+        });
         break;
       case "publish":
         if (status === write.status && embargoedUntil === write.embargoedUntil) return revision;
         this.#publish.put([id, step.at, next, write.status, write.embargoedUntil]);
-        // Record administration: the document is that of the revision before, but clients see a new ETag.
+        // Record administration: the document is that of the revision before, but clients see a new
+        // ETag.
         this.#addRevision(id, next, step, "publish", [], state);
         break;
     }
@@ -121,15 +188,34 @@ export class RecordWrites {
   }
 
   /** @param isLinked another new record of the commit links to it */
-  #createOne(write: Write<"create">, id: number, step: Step, holders: readonly Holder[], isLinked: boolean): void {
-    const holder = holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
-    if (holder) throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
+  #createOne(
+    write: Write<"create">,
+    id: number,
+    step: Step,
+    holders: readonly Holder[],
+    isLinked: boolean,
+  ): void {
+    const holder =
+      holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
+    if (holder)
+      throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
     // Where an older record holds the key too, the tail tells both.
     if (isLinked && holders.length === 0) step.linked.add(write.key);
     const state = this.#addState(write);
     this.#insert.put([
-      id, write.ark, write.key, write.kind, write.name, write.folded, write.owner, write.ownerKey,
-      step.at, write.publicationStatus ?? "DRAFT", write.crate ?? null, step.linked.has(write.key) ? step.sequence : 0, state,
+      id,
+      write.ark,
+      write.key,
+      write.kind,
+      write.name,
+      write.folded,
+      write.owner,
+      write.ownerKey,
+      step.at,
+      write.publicationStatus ?? "DRAFT",
+      write.crate ?? null,
+      step.linked.has(write.key) ? step.sequence : 0,
+      state,
     ]);
     this.#addRevision(id, 1, step, "create", [], state);
     this.text.add(id, write);
@@ -137,17 +223,53 @@ export class RecordWrites {
     this.projection.owns(write.key, write.ark, holders.length > 0);
     step.changed.add(id);
     step.arrived.push({ id, ark: write.ark, key: write.key, sharesKey: holders.length > 0 });
-    step.links.push({ source: id, ark: write.ark, key: write.key, kind: write.kind, links: write.links, isNew: true, quads: write.quads, state });
+    step.links.push({
+      source: id,
+      ark: write.ark,
+      key: write.key,
+      kind: write.kind,
+      links: write.links,
+      isNew: true,
+      quads: write.quads,
+      state,
+    });
   }
 
-  #replaceOne(write: Write<"replace">, id: number, key: string, revision: number, step: Step, kindChanged: boolean): void {
+  #replaceOne(
+    write: Write<"replace">,
+    id: number,
+    key: string,
+    revision: number,
+    step: Step,
+    kindChanged: boolean,
+  ): void {
     const state = this.#addState(write);
-    this.#replace.put([id, write.kind, write.name, write.folded, write.owner, write.ownerKey, step.at, revision, state, write.crate ?? null]);
+    this.#replace.put([
+      id,
+      write.kind,
+      write.name,
+      write.folded,
+      write.owner,
+      write.ownerKey,
+      step.at,
+      revision,
+      state,
+      write.crate ?? null,
+    ]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
     this.text.replace(id, write, kindChanged);
     if (write.dropObjects) this.objects.end(id, revision, true);
     if (write.objects) this.objects.replace(id, write.objects, revision);
-    step.links.push({ source: id, ark: write.ark, key, kind: write.kind, links: write.links, isNew: false, quads: write.quads, state });
+    step.links.push({
+      source: id,
+      ark: write.ark,
+      key,
+      kind: write.kind,
+      links: write.links,
+      isNew: false,
+      quads: write.quads,
+      state,
+    });
   }
 
   #addState({ document, quads }: PreparedState): number {
@@ -156,8 +278,23 @@ export class RecordWrites {
     return id;
   }
 
-  #addRevision(record: number, revision: number, step: Step, action: string, changed: readonly string[], state: number): void {
-    this.#revision.put([record, revision, step.at, step.by, action, changed.length > 0 ? JSON.stringify(changed) : null, state]);
+  #addRevision(
+    record: number,
+    revision: number,
+    step: Step,
+    action: string,
+    changed: readonly string[],
+    state: number,
+  ): void {
+    this.#revision.put([
+      record,
+      revision,
+      step.at,
+      step.by,
+      action,
+      changed.length > 0 ? JSON.stringify(changed) : null,
+      state,
+    ]);
   }
 }
 
@@ -166,13 +303,17 @@ const NONE: ReadonlySet<string> = new Set();
 /** Keys that records of others among these link to. */
 function linkedKeys(creates: readonly Write<"create">[]): Set<string> {
   const keys = new Set<string>();
-  for (const { key, links } of creates) for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
+  for (const { key, links } of creates)
+    for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
   return keys;
 }
 
 type Text = [name: string, description: string, keywords: string, other: string];
 
-/** Keywords for the filter of lists, and the text that keyword search sees. Both hold live records only. */
+/**
+ * Keywords for the filter of lists, and the text that keyword search sees. Both hold live records
+ * only.
+ */
 export class TextWrites {
   readonly #addWord;
   readonly #dropWord;
@@ -180,11 +321,18 @@ export class TextWrites {
   readonly #insert;
   readonly #drop;
 
-  constructor(connection: Connection, private readonly tail: GroupTail) {
+  constructor(
+    connection: Connection,
+    private readonly tail: GroupTail,
+  ) {
     this.#addWord = connection.prepare("INSERT INTO keyword (word, record, kind) VALUES (?, ?, ?)");
     this.#dropWord = connection.prepare("DELETE FROM keyword WHERE word = ? AND record = ?");
-    this.#stored = connection.prepare<[...Text, words: string]>("SELECT name, description, keywords, other, words FROM text WHERE id = ?");
-    this.#insert = connection.prepare("INSERT INTO text (id, name, description, keywords, other, words) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#stored = connection.prepare<[...Text, words: string]>(
+      "SELECT name, description, keywords, other, words FROM text WHERE id = ?",
+    );
+    this.#insert = connection.prepare(
+      "INSERT INTO text (id, name, description, keywords, other, words) VALUES (?, ?, ?, ?, ?, ?)",
+    );
     this.#drop = connection.prepare("DELETE FROM text WHERE id = ?");
   }
 
@@ -197,7 +345,10 @@ export class TextWrites {
 
   replace(record: number, state: PreparedState, kindChanged: boolean): void {
     const stored = this.#stored.get([record]);
-    const same = stored && !kindChanged && [...textOf(state), state.keywords.join("\n")].every((part, i) => part === stored[i]);
+    const same =
+      stored &&
+      !kindChanged &&
+      [...textOf(state), state.keywords.join("\n")].every((part, i) => part === stored[i]);
     if (same) return;
     this.remove(record);
     this.add(record, state);
@@ -213,4 +364,9 @@ export class TextWrites {
   }
 }
 
-const textOf = ({ text: { name, description, keywords, other } }: PreparedState): Text => [name, description, keywords, other];
+const textOf = ({ text: { name, description, keywords, other } }: PreparedState): Text => [
+  name,
+  description,
+  keywords,
+  other,
+];

@@ -1,4 +1,12 @@
-import type { Committed, LeaseStore, ObjectBookkeeping, RecordStore, RecordWrite, ScoreStore, VectorStore } from "../port.js";
+import type {
+  Committed,
+  LeaseStore,
+  ObjectBookkeeping,
+  RecordStore,
+  RecordWrite,
+  ScoreStore,
+  VectorStore,
+} from "../port.js";
 import { asSent, type SentError } from "../refusals.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import type { PackedVector } from "../vectors/matrix.js";
@@ -12,14 +20,26 @@ export interface WriterCalls {
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   keepScore: { args: Parameters<ScoreStore["keepScore"]>; result: void };
-  keepVectors: { args: [model: string, step: { after: string; to: string; vectors: readonly PackedVector[] }]; result: boolean };
+  keepVectors: {
+    args: [model: string, step: { after: string; to: string; vectors: readonly PackedVector[] }];
+    result: boolean;
+  };
   forgetVectors: { args: Parameters<VectorStore["forgetVectors"]>; result: number };
-  submit: { args: Parameters<SubmissionStore["submit"]>; result: { submission: Submission; existing: boolean } };
-  beginAttempt: { args: Parameters<SubmissionStore["beginAttempt"]>; result: Submission | undefined };
+  submit: {
+    args: Parameters<SubmissionStore["submit"]>;
+    result: { submission: Submission; existing: boolean };
+  };
+  beginAttempt: {
+    args: Parameters<SubmissionStore["beginAttempt"]>;
+    result: Submission | undefined;
+  };
   yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
   setStage: { args: Parameters<SubmissionStore["setStage"]>; result: boolean };
   closeSubmission: { args: Parameters<SubmissionStore["closeSubmission"]>; result: boolean };
-  cancelSubmission: { args: Parameters<SubmissionStore["cancelSubmission"]>; result: Submission | undefined };
+  cancelSubmission: {
+    args: Parameters<SubmissionStore["cancelSubmission"]>;
+    result: Submission | undefined;
+  };
   intend: { args: Parameters<ObjectBookkeeping["intend"]>; result: { removing: string[] } };
   release: { args: Parameters<ObjectBookkeeping["release"]>; result: void };
   claimUnreferenced: { args: Parameters<ObjectBookkeeping["claimUnreferenced"]>; result: string[] };
@@ -28,11 +48,16 @@ export interface WriterCalls {
 export type WriterCall = keyof WriterCalls;
 
 /**
- * What the writer is posted. `part`: records of a large commit that follows under the same id; preparing and
- * copying all of them into one message would hold up the serving thread.
+ * What the writer is posted. `part`: records of a large commit that follows under the same id;
+ * preparing and copying all of them into one message would hold up the serving thread.
  */
-export type WriterRequest = { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };
-export interface WriterTask { id: number; call: WriterCall; args: unknown[] }
+export type WriterRequest =
+  { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };
+export interface WriterTask {
+  id: number;
+  call: WriterCall;
+  args: unknown[];
+}
 /** What it answers: once when ready, then one message for each group, after its COMMIT. */
 export type WriterMessage =
   | { ready: true; sequence: number }

@@ -3,12 +3,13 @@ import { StatementError } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
 /**
- * The truth's tables. Times are ms since 1970 UTC. `record.id` is the order of creation: it rises by commit,
- * within one commit by identifier, and is never used again because a deleted record stays as a tombstone; so
- * lists page by it. Indexes named `live_…` leave tombstones out. What clients sent is BLOBs and plain columns:
- * SQL JSON functions never see it.
+ * The truth's tables. Times are ms since 1970 UTC. `record.id` is the order of creation: it rises
+ * by commit, within one commit by identifier, and is never used again because a deleted record
+ * stays as a tombstone; so lists page by it. Indexes named `live_…` leave tombstones out. What
+ * clients sent is BLOBs and plain columns: SQL JSON functions never see it.
  */
-const VERSION_1 = `
+const VERSION_1 =
+  `
 CREATE TABLE record (
   id INTEGER PRIMARY KEY,
   ark TEXT NOT NULL UNIQUE,
@@ -35,15 +36,18 @@ CREATE INDEX record_key ON record (key);
 -- The name stands in the index so that the filter by name reads no rows it does not want.
 CREATE INDEX live_kind ON record (kind, id, folded) WHERE deleted_at IS NULL;
 CREATE INDEX live_kind_name ON record (kind, folded, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
-CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT NULL;
+CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key ` +
+  `IS NOT NULL;
+CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT ` +
+  `NULL;
 
 -- What a record said at some time. Revisions that change administration only share one row.
 CREATE TABLE state (
   id INTEGER PRIMARY KEY,
   document BLOB NOT NULL,
   quads BLOB NOT NULL,           -- as written
-  projected BLOB                 -- with link targets spelled as their records spell them, where that differs
+  projected BLOB                 -- with link targets spelled as their records spell them, ` +
+  `where that differs
 ) STRICT;
 
 CREATE TABLE revision (
@@ -57,9 +61,11 @@ CREATE TABLE revision (
   PRIMARY KEY (record, revision)
 ) STRICT, WITHOUT ROWID;
 
--- Pairs of predicate and kind of the source, so that a link's index entry is small and a hub's links are
+-- Pairs of predicate and kind of the source, so that a link's index entry is small and a hub's ` +
+  `links are
 -- found by both without reading the others.
-CREATE TABLE via (id INTEGER PRIMARY KEY, predicate TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (predicate, kind)) STRICT;
+CREATE TABLE via (id INTEGER PRIMARY KEY, predicate TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE ` +
+  `(predicate, kind)) STRICT;
 CREATE TABLE link (
   source INTEGER NOT NULL,
   position INTEGER NOT NULL,
@@ -71,13 +77,17 @@ CREATE TABLE link (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX link_target ON link (target_key, via, sequence, source, position);
 
-CREATE TABLE keyword (word TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (word, record)) STRICT, WITHOUT ROWID;
+CREATE TABLE keyword (word TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY ` +
+  `KEY (word, record)) STRICT, WITHOUT ROWID;
 
 -- What the search index has indexed, and the record's words of the table above, one a line.
-CREATE TABLE text (id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, keywords TEXT NOT NULL, other TEXT NOT NULL, words TEXT NOT NULL) STRICT;
-CREATE VIRTUAL TABLE search USING fts5 (name, description, keywords, other, content='text', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
+CREATE TABLE text (id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, ` +
+  `keywords TEXT NOT NULL, other TEXT NOT NULL, words TEXT NOT NULL) STRICT;
+CREATE VIRTUAL TABLE search USING fts5 (name, description, keywords, other, content='text', ` +
+  `content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
 
-CREATE TABLE change_log (sequence INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (sequence, record)) STRICT, WITHOUT ROWID;
+CREATE TABLE change_log (sequence INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY ` +
+  `(sequence, record)) STRICT, WITHOUT ROWID;
 CREATE TABLE tally (kind TEXT PRIMARY KEY, live INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE account (
@@ -115,7 +125,8 @@ CREATE INDEX submission_user ON submission (user, number);
 CREATE INDEX submission_sha256 ON submission (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX submission_unfinished ON submission (number) WHERE status IN ('queued', 'running');
 
--- Earlier revisions keep their objects: a reference counts from revision since up to, not including, until.
+-- Earlier revisions keep their objects: a reference counts from revision since up to, not ` +
+  `including, until.
 CREATE TABLE object_ref (
   id INTEGER PRIMARY KEY,
   record INTEGER NOT NULL,
@@ -130,44 +141,56 @@ CREATE TABLE object_ref (
 ) STRICT;
 CREATE INDEX object_ref_record ON object_ref (record);
 CREATE INDEX object_ref_sha256 ON object_ref (sha256) WHERE dropped = 0;
-CREATE TABLE intent (sha256 TEXT NOT NULL, holder_kind TEXT NOT NULL, holder TEXT NOT NULL, attempt INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sha256, holder_kind, holder)) STRICT, WITHOUT ROWID;
+CREATE TABLE intent (sha256 TEXT NOT NULL, holder_kind TEXT NOT NULL, holder TEXT NOT NULL, ` +
+  `attempt INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sha256, holder_kind, holder)) ` +
+  `STRICT, WITHOUT ROWID;
 CREATE INDEX intent_holder ON intent (holder, holder_kind);
 CREATE TABLE object_removal (sha256 TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
-/** `crate_use`: records that a crate describes and that were not minted for it; rows of deleted crates are gone. */
-const VERSION_2 = `
-CREATE TABLE crate_use (crate TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (crate, record)) STRICT, WITHOUT ROWID;
+/**
+ * `crate_use`: records that a crate describes and that were not minted for it; rows of deleted
+ * crates are gone.
+ */
+const VERSION_2 =
+  `
+CREATE TABLE crate_use (crate TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (crate, ` +
+  `record)) STRICT, WITHOUT ROWID;
 CREATE INDEX crate_use_record ON crate_use (record, crate);
-ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what is stored already is brought up to date
+ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what is stored ` +
+  `already is brought up to date
 `;
 
-/** `until` by the clock of the process that has the file. A row stays when its lease is given back: its fence goes on rising. */
-const VERSION_3 = `
-CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-`;
+/**
+ * `until` by the clock of the process that has the file. A row stays when its lease is given back:
+ * its fence goes on rising.
+ */
+const VERSION_3 = `CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL, until INTEGER
+    NOT NULL) STRICT, WITHOUT ROWID;`;
 
 /** What can be worked out again; not part of the truth. */
-const VERSION_4 = `
-CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
-`;
+const VERSION_4 = `CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body
+    BLOB NOT NULL) STRICT;`;
 
 /**
- * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises with each transaction that keeps
- * vectors of the model: who has read rows up to one reads on behind it. `era` is another one after the vectors were forgotten.
- * Where a vector was removed its row stays, so that readers learn of it.
+ * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises
+ * with each transaction that keeps vectors of the model: who has read rows up to one reads on
+ * behind it. `era` is another one after the vectors were forgotten. Where a vector was removed its
+ * row stays, so that readers learn of it.
  */
-const VERSION_5 = `
-CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, step INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT;
-CREATE INDEX vector_step ON vector (model, step, record);
-CREATE TABLE vector_reach (model TEXT PRIMARY KEY, sequence INTEGER NOT NULL, record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL) STRICT;
-`;
+const VERSION_5 = `CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, step
+    INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT; CREATE INDEX
+    vector_step ON vector (model, step, record); CREATE TABLE vector_reach (model TEXT PRIMARY KEY,
+    sequence INTEGER NOT NULL, record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL)
+    STRICT;`;
 
 /**
- * One index of `key` and `ark` in place of one of each: identifiers end at random, so that a new record changed a page of either.
- * SQLite drops no constraint, so the table is made anew; its rows keep their numbers.
+ * One index of `key` and `ark` in place of one of each: identifiers end at random, so that a new
+ * record changed a page of either. SQLite drops no constraint, so the table is made anew; its rows
+ * keep their numbers.
  */
-const VERSION_6 = `
+const VERSION_6 =
+  `
 CREATE TABLE record_6 (
   id INTEGER PRIMARY KEY,
   ark TEXT NOT NULL,
@@ -196,35 +219,53 @@ ALTER TABLE record_6 RENAME TO record;
 CREATE UNIQUE INDEX record_ark ON record (key, ark);
 CREATE INDEX live_kind ON record (kind, id, folded) WHERE deleted_at IS NULL;
 CREATE INDEX live_kind_name ON record (kind, folded, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
-CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT NULL;
+CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key ` +
+  `IS NOT NULL;
+CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT ` +
+  `NULL;
 `;
 
-/** Archives go with what is deleted of them; before this version they stayed, and gave it out. One that came after the deletion is without it. */
-const VERSION_7 = `
-WITH gone (crate, at) AS (
-    SELECT crate, deleted_at FROM record WHERE crate IS NOT NULL AND deleted_at IS NOT NULL
-    UNION ALL SELECT u.crate, m.deleted_at FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
-    UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.until
-      WHERE o.role = 'content' AND o.dropped = 1 AND m.crate IS NOT NULL
-    UNION ALL SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.until
-      WHERE o.role = 'content' AND o.dropped = 1),
-  latest (crate, at) AS (SELECT crate, max(at) FROM gone GROUP BY crate)
-UPDATE object_ref SET until = coalesce(until, since), dropped = 1 WHERE id IN (
-  SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate JOIN object_ref AS a ON a.record = c.id JOIN revision AS v ON v.record = c.id AND v.revision = a.since
-  WHERE a.role = 'archive' AND a.dropped = 0 AND v.at < latest.at);
-`;
+/**
+ * Archives go with what is deleted of them; before this version they stayed, and gave it out. One
+ * that came after the deletion is without it.
+ */
+const VERSION_7 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM record
+    WHERE crate IS NOT NULL AND deleted_at IS NOT NULL UNION ALL SELECT u.crate, m.deleted_at
+    FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
+    UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record
+    JOIN revision AS v ON v.record = o.record AND v.revision = o.until
+    WHERE o.role = 'content' AND o.dropped = 1 AND m.crate IS NOT NULL UNION ALL
+    SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record
+    JOIN revision AS v ON v.record = o.record AND v.revision = o.until
+    WHERE o.role = 'content' AND o.dropped = 1), latest (crate, at) AS (SELECT crate, max(at)
+    FROM gone GROUP BY crate) UPDATE object_ref SET until = coalesce(until, since), dropped = 1
+    WHERE id IN ( SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate
+    JOIN object_ref AS a ON a.record = c.id JOIN revision AS v
+    ON v.record = c.id AND v.revision = a.since WHERE a.role = 'archive' AND a.dropped = 0 AND v.at
+    < latest.at);`;
 
 /** Each brings the schema one version further. Only ever add to the end. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
+export const MIGRATIONS: readonly string[] = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  VERSION_4,
+  VERSION_5,
+  VERSION_6,
+  VERSION_7,
+];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Marks a file as ours in its header ("Arkg"), so that another program's database is not taken for an empty one. */
+/**
+ * Marks a file as ours in its header ("Arkg"), so that another program's database is not taken for
+ * an empty one.
+ */
 const APPLICATION_ID = 0x41726b67;
 
 /**
  * Brings the file to this version's schema.
- * @throws ServiceError `STORE_UNAVAILABLE`: not a database, another program's, or written by a newer version
+ * @throws ServiceError `STORE_UNAVAILABLE`: not a database, another program's, or written by a
+ * newer version
  */
 export function migrate(connection: Connection, file: string): void {
   const refuse = (reason: string): never => {
@@ -233,23 +274,33 @@ export function migrate(connection: Connection, file: string): void {
   try {
     const version = Number(connection.pragma("user_version"));
     const empty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-    if (!empty && Number(connection.pragma("application_id")) !== APPLICATION_ID) refuse("is the database of another program");
-    if (version > SCHEMA_VERSION) refuse(`was written by a newer version (its schema is ${version}, this version knows ${SCHEMA_VERSION}); start that version, or restore a backup`);
+    if (!empty && Number(connection.pragma("application_id")) !== APPLICATION_ID)
+      refuse("is the database of another program");
+    if (version > SCHEMA_VERSION)
+      refuse(
+        `was written by a newer version (its schema is ${version}, this version knows ` +
+          `${SCHEMA_VERSION}); start that version, or restore a backup`,
+      );
     if (version === SCHEMA_VERSION) return;
     connection.transaction(() => {
       for (const migration of MIGRATIONS.slice(version)) connection.exec(migration);
-      connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+      connection.exec(
+        `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`,
+      );
     }, "EXCLUSIVE");
   } catch (error) {
-    if (error instanceof StatementError && error.code === "SQLITE_NOTADB") refuse("is not a database");
-    if (error instanceof StatementError && error.code === "SQLITE_CANTOPEN") refuse("cannot be opened; check the folder and its permissions");
+    if (error instanceof StatementError && error.code === "SQLITE_NOTADB")
+      refuse("is not a database");
+    if (error instanceof StatementError && error.code === "SQLITE_CANTOPEN")
+      refuse("cannot be opened; check the folder and its permissions");
     throw error;
   }
 }
 
 /**
  * Looks whether a file that is only read has this version's schema.
- * @throws ServiceError `STORE_UNAVAILABLE`: not a database, another program's, or of another version
+ * @throws ServiceError `STORE_UNAVAILABLE`: not a database, another program's, or of another
+ * version
  */
 export function checkSchema(connection: Connection, file: string): void {
   const refuse = (reason: string): never => {
@@ -258,9 +309,14 @@ export function checkSchema(connection: Connection, file: string): void {
   try {
     const version = Number(connection.pragma("user_version"));
     if (Number(connection.pragma("application_id")) !== APPLICATION_ID) refuse("is no registry's");
-    if (version !== SCHEMA_VERSION) refuse(`has schema ${version}, this version reads ${SCHEMA_VERSION}; ${version < SCHEMA_VERSION ? "start the registry of this version on it once" : "use that version"}`);
+    if (version !== SCHEMA_VERSION)
+      refuse(
+        `has schema ${version}, this version reads ${SCHEMA_VERSION}; ` +
+          `${version < SCHEMA_VERSION ? "start the registry of this version on it once" : "use that version"}`,
+      );
   } catch (error) {
-    if (error instanceof StatementError && error.code === "SQLITE_NOTADB") refuse("is not a database");
+    if (error instanceof StatementError && error.code === "SQLITE_NOTADB")
+      refuse("is not a database");
     throw error;
   }
 }

@@ -3,12 +3,21 @@ import { arkKey } from "../../../identifiers/ark.js";
 import { isStorableText } from "../text.js";
 import { type GuardedRows, guardRows, StatementError } from "./statement-error.js";
 
-/** What stands in SQL text and may hold a `?` or `;` that means nothing: strings, quoted names, comments. */
-const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\?(\d*)|([:@$][A-Za-z_]\w*)|(;)|(\s+)|([^\s'"`[?;])/g;
+/**
+ * What stands in SQL text and may hold a `?` or `;` that means nothing: strings, quoted names,
+ * comments.
+ */
+const TOKEN = new RegExp(
+  "'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\\[[^\\]]*\\]|--[^\\n]*|\\/\\*[\\s\\S]*?(?:\\*\\/|$)|" +
+    "\\?(\\d*)|([:@$][A-Za-z_]\\w*)|(;)|(\\s+)|([^\\s'\"`[?;])",
+  "g",
+);
 
 /**
- * Counts the parameters of one SQL statement: `?` takes the number after the largest so far, `?N` is number N.
- * @throws StatementError `SQL` for named parameters, no statement, or more than one (libsql runs only the first and says nothing)
+ * Counts the parameters of one SQL statement: `?` takes the number after the largest so far, `?N`
+ * is number N.
+ * @throws StatementError `SQL` for named parameters, no statement, or more than one (libsql runs
+ * only the first and says nothing)
  */
 export function countPlaceholders(sql: string): number {
   let largest = 0;
@@ -17,40 +26,55 @@ export function countPlaceholders(sql: string): number {
   for (const match of sql.matchAll(TOKEN)) {
     const [text, number, named, semicolon, blank] = match;
     if (blank !== undefined || text.startsWith("--") || text.startsWith("/*")) continue;
-    if (ended) throw new StatementError("SQL", "one statement at a time: there is more SQL after the semicolon");
+    if (ended)
+      throw new StatementError(
+        "SQL",
+        "one statement at a time: there is more SQL after the semicolon",
+      );
     if (semicolon !== undefined) {
       ended = true;
       continue;
     }
     seen = true;
-    if (named !== undefined) throw new StatementError("SQL", `named parameter ${named}: parameters are ? or ?N`);
-    if (number !== undefined) largest = number === "" ? largest + 1 : Math.max(largest, Number(number));
+    if (named !== undefined)
+      throw new StatementError("SQL", `named parameter ${named}: parameters are ? or ?N`);
+    if (number !== undefined)
+      largest = number === "" ? largest + 1 : Math.max(largest, Number(number));
   }
   if (!seen) throw new StatementError("SQL", "there is no statement in the text");
   return largest;
 }
 
 /**
- * The only importer of `libsql`. Version 0.5.29 ends the whole process, without an exception and from a
- * thread too, when it is given a boolean, a lone object or a Buffer in place of an array of parameters, or
- * reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of parameters. A statement
- * whose `get` once failed gives that failure for ever, and `get` after `all` or `iterate` still has the
- * parameters of those. So nothing reaches it unchecked, a statement that failed is prepared anew, walks have a
- * prepared statement of their own, text is read as bytes and decoded here, and every failure is a {@link StatementError}.
+ * The only importer of `libsql`. Version 0.5.29 ends the whole process, without an exception and
+ * from a thread too, when it is given a boolean, a lone object or a Buffer in place of an array of
+ * parameters, or reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of
+ * parameters. A statement whose `get` once failed gives that failure for ever, and `get` after
+ * `all` or `iterate` still has the parameters of those. So nothing reaches it unchecked, a
+ * statement that failed is prepared anew, walks have a prepared statement of their own, text is
+ * read as bytes and decoded here, and every failure is a {@link StatementError}.
  */
-
 
 /** What may be bound. Integers beyond 2^53 are bigint, within int64. */
 export type Value = null | number | bigint | string | Uint8Array;
-/** One row, by the order of its columns: libsql adds a member of its own to rows that are objects. */
+/**
+ * One row, by the order of its columns: libsql adds a member of its own to rows that are objects.
+ */
 export type Row = readonly (null | number | string | Uint8Array)[];
 
 const INT64 = 2n ** 63n;
 
-/** JSON array of strings for `json_each`, the way a list is one parameter. @throws StatementError `VALUE` */
+/**
+ * JSON array of strings for `json_each`, the way a list is one parameter.
+ * @throws StatementError `VALUE`
+ */
 export function textArray(values: readonly string[]): string {
   for (const value of values) {
-    if (typeof value !== "string" || !isStorableText(value)) throw new StatementError("VALUE", "a list holds something other than well-formed text without NUL");
+    if (typeof value !== "string" || !isStorableText(value))
+      throw new StatementError(
+        "VALUE",
+        "a list holds something other than well-formed text without NUL",
+      );
   }
   return JSON.stringify(values);
 }
@@ -61,22 +85,39 @@ function checkValue(value: unknown, position: number): void {
       if (isStorableText(value)) return;
       throw new StatementError("VALUE", `parameter ${position}: text with NUL or a lone surrogate`);
     case "number":
-      if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return;
-      throw new StatementError("VALUE", `parameter ${position}: a number that is not finite, or an integer beyond 2^53`);
+      if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
+        return;
+      throw new StatementError(
+        "VALUE",
+        `parameter ${position}: a number that is not finite, or an integer beyond 2^53`,
+      );
     case "bigint":
       if (value >= -INT64 && value < INT64) return;
       throw new StatementError("VALUE", `parameter ${position}: an integer beyond 64 bits`);
     default:
       // A Uint8Array on shared memory could change while it is read.
-      if (value === null || (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer)) return;
-      throw new StatementError("VALUE", `parameter ${position}: ${value === undefined ? "undefined" : typeof value} cannot be bound`);
+      if (value === null || (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer))
+        return;
+      throw new StatementError(
+        "VALUE",
+        `parameter ${position}: ${value === undefined ? "undefined" : typeof value} cannot ` +
+          "be bound",
+      );
   }
 }
 
 function failure(error: unknown): StatementError {
   if (error instanceof StatementError) return error;
   const { code, message } = error as { code?: string; message?: string };
-  return new StatementError(typeof code === "string" && code !== "" ? code : /ConnectionFailed/.test(message ?? "") ? "SQLITE_CANTOPEN" : "SQLITE", String(message ?? error), { cause: error });
+  return new StatementError(
+    typeof code === "string" && code !== ""
+      ? code
+      : /ConnectionFailed/.test(message ?? "")
+        ? "SQLITE_CANTOPEN"
+        : "SQLITE",
+    String(message ?? error),
+    { cause: error },
+  );
 }
 
 /** One prepared statement. Rows come as arrays typed by the caller, who wrote the SQL. */
@@ -89,8 +130,13 @@ export class Statement<R extends Row = Row> {
   readonly #connection: Connection;
 
   /** Use {@link Connection.prepare}. */
-  constructor(connection: Connection, private readonly database: Database.Database, readonly sql: string) {
-    if (typeof sql !== "string" || !isStorableText(sql)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
+  constructor(
+    connection: Connection,
+    private readonly database: Database.Database,
+    readonly sql: string,
+  ) {
+    if (typeof sql !== "string" || !isStorableText(sql))
+      throw new StatementError("SQL", "SQL is well-formed text without NUL");
     this.parameters = countPlaceholders(sql);
     this.#connection = connection;
     const first = this.#prepare(sql);
@@ -123,21 +169,28 @@ export class Statement<R extends Row = Row> {
   *iterate(values: readonly Value[] = []): Generator<R, void, undefined> {
     const checked = this.#check(values);
     try {
-      for (const row of (this.#walk ??= this.#prepare()).iterate(checked)) yield this.#restored(row as R);
+      for (const row of (this.#walk ??= this.#prepare()).iterate(checked))
+        yield this.#restored(row as R);
     } catch (error) {
       throw this.#failed(error);
     }
   }
 
-  /** Runs without asking how many rows changed, which saves libsql a third of the time of a small insert. */
+  /**
+   * Runs without asking how many rows changed, which saves libsql a third of the time of a small
+   * insert.
+   */
   put(values: readonly Value[] = []): void {
     this.get(values);
   }
 
-  /** Number of rows changed. Not for statements that give rows: libsql would leave them half done. */
+  /**
+   * Number of rows changed. Not for statements that give rows: libsql would leave them half done.
+   */
   run(values: readonly Value[] = []): number {
     const checked = this.#check(values);
-    if (this.#reads) throw new StatementError("SQL", "a statement that gives rows is read with get or all");
+    if (this.#reads)
+      throw new StatementError("SQL", "a statement that gives rows is read with get or all");
     try {
       return (this.#single ??= this.#prepare()).run(checked).changes;
     } catch (error) {
@@ -146,7 +199,7 @@ export class Statement<R extends Row = Row> {
   }
 
   #restored(row: R): R {
-    return this.#guarded ? this.#guarded.restore(row as never) as R : row;
+    return this.#guarded ? (this.#guarded.restore(row as never) as R) : row;
   }
 
   #prepare(sql = this.#guarded?.sql ?? this.sql): Database.Statement<unknown[]> {
@@ -169,9 +222,14 @@ export class Statement<R extends Row = Row> {
   /** A plain array: libsql reads a subclass or a proxy differently from what was checked here. */
   #check(values: readonly Value[]): Value[] {
     if (!this.#connection.open) throw new StatementError("CLOSED", "the connection is closed");
-    if (!Array.isArray(values)) throw new StatementError("PARAMETERS", "parameters come as one array");
+    if (!Array.isArray(values))
+      throw new StatementError("PARAMETERS", "parameters come as one array");
     const { length } = values;
-    if (length !== this.parameters) throw new StatementError("PARAMETERS", `${length} parameters for ${this.parameters} placeholders`);
+    if (length !== this.parameters)
+      throw new StatementError(
+        "PARAMETERS",
+        `${length} parameters for ${this.parameters} placeholders`,
+      );
     const checked: Value[] = [];
     for (let i = 0; i < length; i++) {
       const value = values[i]!;
@@ -189,7 +247,8 @@ export class Connection {
 
   /** @param busyTimeout ms to wait for a lock of another connection */
   constructor(file: string, busyTimeout = 0) {
-    if (typeof file !== "string" || !isStorableText(file)) throw new StatementError("SQL", "the name of the file is well-formed text without NUL");
+    if (typeof file !== "string" || !isStorableText(file))
+      throw new StatementError("SQL", "the name of the file is well-formed text without NUL");
     try {
       this.#database = new Database(file, { timeout: busyTimeout });
     } catch (error) {
@@ -213,7 +272,8 @@ export class Connection {
   /** Runs SQL without parameters, several statements if need be. */
   exec(sql: string): void {
     this.#mustBeOpen();
-    if (typeof sql !== "string" || !isStorableText(sql)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
+    if (typeof sql !== "string" || !isStorableText(sql))
+      throw new StatementError("SQL", "SQL is well-formed text without NUL");
     try {
       this.#database.exec(sql);
     } catch (error) {
@@ -252,8 +312,10 @@ export class Connection {
 }
 
 /**
- * JSON array of `[key, identifier]` for `json_each`: records are found by both, which one index holds.
+ * JSON array of `[key, identifier]` for `json_each`: records are found by both, which one index
+ * holds.
  *
  * @throws StatementError `VALUE` when one is no text that can be stored
  */
-export const arkArray = (arks: readonly string[]): string => `[${arks.map((ark) => textArray([arkKey(ark), ark])).join(",")}]`;
+export const arkArray = (arks: readonly string[]): string =>
+  `[${arks.map((ark) => textArray([arkKey(ark), ark])).join(",")}]`;

@@ -1,4 +1,7 @@
-/** The thread that owns all writes. What waits is done in one transaction and shares its one sync of the disk. */
+/**
+ * The thread that owns all writes. What waits is done in one transaction and shares its one sync of
+ * the disk.
+ */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Committer } from "./commit.js";
 import { openForWriting } from "./connection.js";
@@ -76,8 +79,12 @@ function serve(): void {
         prepare(next.message.id, next.message.part);
         // What came before the part is not kept waiting for the next one.
         break;
-      } else for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
-      next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port) as { message: WriterRequest } | undefined;
+      } else
+        for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
+      next =
+        ending || waiting.length >= LARGEST_GROUP
+          ? undefined
+          : (receiveMessageOnPort(port) as { message: WriterRequest } | undefined);
     }
     if (waiting.length > 0) post(group.run(waiting));
     if (!ending) return;

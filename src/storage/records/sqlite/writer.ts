@@ -4,20 +4,41 @@ import { threadModule } from "../../../package-root.js";
 import type { Commit, Committed, RecordWrite } from "../port.js";
 import { receiveError, unavailable } from "../refusals.js";
 import { prepareCommit, rawWrite } from "./prepared-write.js";
-import type { WriterCall, WriterCalls, WriterMessage, WriterRequest, WriterTask } from "./requests.js";
+import type {
+  WriterCall,
+  WriterCalls,
+  WriterMessage,
+  WriterRequest,
+  WriterTask,
+} from "./requests.js";
 
 /** Records of one message; copying them takes a few ms. */
 const PART = 250;
-/** Records of a commit that are prepared by the serving thread, which has more time than the writer while they are few. */
+/**
+ * Records of a commit that are prepared by the serving thread, which has more time than the writer
+ * while they are few.
+ */
 const FEW = 8;
-/** Requests that are sent without waiting for more: the thread works on them while this one makes the next. */
+/**
+ * Requests that are sent without waiting for more: the thread works on them while this one makes
+ * the next.
+ */
 const LOT = 8;
 
-/** Bytes of a document that this thread prepares itself: folding its words and packing its quads takes longer for more. */
+/**
+ * Bytes of a document that this thread prepares itself: folding its words and packing its quads
+ * takes longer for more.
+ */
 const SMALL = 64 * 2 ** 10;
-const isSmall = (write: RecordWrite): boolean => !("document" in write) || (write.document.length <= SMALL && !(write.links instanceof Uint8Array));
+const isSmall = (write: RecordWrite): boolean =>
+  !("document" in write) ||
+  (write.document.length <= SMALL && !(write.links instanceof Uint8Array));
 
-type Waiting = { task: WriterTask; resolve: (result: never) => void; reject: (error: Error) => void };
+type Waiting = {
+  task: WriterTask;
+  resolve: (result: never) => void;
+  reject: (error: Error) => void;
+};
 
 /** The serving thread's side of the writer thread. */
 export class Writer {
@@ -25,7 +46,10 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners: ((sequence: number) => void)[] = [];
   readonly #ended: Promise<void>;
-  /** Asked for in this turn of the event loop; they go to the thread in few messages, which wake it seldom. */
+  /**
+   * Asked for in this turn of the event loop; they go to the thread in few messages, which wake it
+   * seldom.
+   */
   #asked: Waiting[] = [];
   #next = 1;
   #sequence = 0;
@@ -42,15 +66,20 @@ export class Writer {
       else if ("answers" in message) this.#answered(message);
     });
     this.#worker.on("error", (error) => this.#died(error.message));
-    this.#ended = new Promise((resolve) => this.#worker.once("exit", (code) => {
-      this.#died(this.#closing ? "it is closed" : `its writer thread ended with ${code}`);
-      ready(this.#dead);
-      resolve();
-    }));
+    this.#ended = new Promise((resolve) =>
+      this.#worker.once("exit", (code) => {
+        this.#died(this.#closing ? "it is closed" : `its writer thread ended with ${code}`);
+        ready(this.#dead);
+        resolve();
+      }),
+    );
   }
 
   /** @throws ServiceError when the file cannot be opened */
-  static async open(file: string, thread = threadModule("src/storage/records/sqlite/writer-thread")): Promise<Writer> {
+  static async open(
+    file: string,
+    thread = threadModule("src/storage/records/sqlite/writer-thread"),
+  ): Promise<Writer> {
     let writer!: Writer;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -69,7 +98,10 @@ export class Writer {
   }
 
   /** Resolves once the disk has it. @throws what the writer refused with; `STORE_UNAVAILABLE` */
-  call<Call extends WriterCall>(call: Call, ...args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
+  call<Call extends WriterCall>(
+    call: Call,
+    ...args: WriterCalls[Call]["args"]
+  ): Promise<WriterCalls[Call]["result"]> {
     return this.#post(this.#next++, call, args);
   }
 
@@ -77,16 +109,24 @@ export class Writer {
   async commit(commit: Commit): Promise<Committed> {
     const id = this.#next++;
     const { records } = commit;
-    if (records.length <= FEW && records.every(isSmall)) return this.#post(id, "commit", [prepareCommit(commit)]);
+    if (records.length <= FEW && records.every(isSmall))
+      return this.#post(id, "commit", [prepareCommit(commit)]);
     for (let sent = 0; sent < records.length; sent += PART) {
       if (sent > 0) await turn();
       this.#mustRun();
-      this.#worker.postMessage({ id, part: records.slice(sent, sent + PART).map(rawWrite) } satisfies WriterRequest);
+      this.#worker.postMessage({
+        id,
+        part: records.slice(sent, sent + PART).map(rawWrite),
+      } satisfies WriterRequest);
     }
     return this.#post(id, "commit", [{ ...commit, records: [] }]);
   }
 
-  #post<Call extends WriterCall>(id: number, call: Call, args: WriterCalls[Call]["args"]): Promise<WriterCalls[Call]["result"]> {
+  #post<Call extends WriterCall>(
+    id: number,
+    call: Call,
+    args: WriterCalls[Call]["args"],
+  ): Promise<WriterCalls[Call]["result"]> {
     return new Promise((resolve, reject) => {
       this.#mustRun();
       if (this.#asked.length === 0) setImmediate(() => this.#send());
@@ -103,10 +143,11 @@ export class Writer {
     } catch (error) {
       if (asked.length === 1) asked[0]!.reject(error as Error);
       // One of them cannot be copied: the others do not suffer for it.
-      else for (const one of asked) {
-        this.#asked = [one];
-        this.#send();
-      }
+      else
+        for (const one of asked) {
+          this.#asked = [one];
+          this.#send();
+        }
     }
   }
 

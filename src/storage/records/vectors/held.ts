@@ -1,19 +1,39 @@
 import { ServiceError } from "../../../errors.js";
 import { Matrix, MatrixFull, type Near, unpackVector } from "./matrix.js";
 
-/** Bytes that the vectors of a model may have unless it is said otherwise: the default of the setting of this name. */
+/**
+ * Bytes that the vectors of a model may have unless it is said otherwise: the default of the
+ * setting of this name.
+ */
 export const VECTORS_MEMORY = 2 ** 30;
 /** Bytes of vectors that are read at a time. */
 const PAGE_BYTES = 4 * 2 ** 20;
-/** Rows of a page while it is not known how long vectors are, and at most: short ones, and those removed, take memory too. */
+/**
+ * Rows of a page while it is not known how long vectors are, and at most: short ones, and those
+ * removed, take memory too.
+ */
 const [FEW_ROWS, MOST_ROWS] = [16, 10_000];
-/** ms after which it is tried anew to hold vectors that were too many: meanwhile none is read in vain. */
+/**
+ * ms after which it is tried anew to hold vectors that were too many: meanwhile none is read in
+ * vain.
+ */
 const REFUSED_FOR = 600_000;
 
-/** Which run of a model's vectors it is, and the number of its last step; a run that was forgotten is followed by one of another name. */
-interface Run { era: string; step: number }
+/**
+ * Which run of a model's vectors it is, and the number of its last step; a run that was forgotten
+ * is followed by one of another name.
+ */
+interface Run {
+  era: string;
+  step: number;
+}
 /** What is stored of a vector, in the order in which it is read; `null` where it was removed. */
-export type VectorRow = readonly [step: number, record: number, kind: string, vector: Uint8Array | null];
+export type VectorRow = readonly [
+  step: number,
+  record: number,
+  kind: string,
+  vector: Uint8Array | null,
+];
 
 /** The vectors of one model in memory, and how far what is stored was read. */
 export class HeldVectors {
@@ -31,23 +51,38 @@ export class HeldVectors {
   }
 
   /**
-   * Begins to bring it up to date: where to read on, behind that step and record; `undefined` when there is nothing to read.
+   * Begins to bring it up to date: where to read on, behind that step and record; `undefined` when
+   * there is nothing to read.
    * @throws ServiceError `QUERY_MEMORY` while they are too many
    */
   begin(model: string, run: Run | undefined): { step: number; record: number } | undefined {
-    if (this.#of?.model !== model || this.#of.era !== run?.era) this.#reset(run && { model, era: run.era });
+    if (this.#of?.model !== model || this.#of.era !== run?.era)
+      this.#reset(run && { model, era: run.era });
     if (this.#refused && performance.now() < this.#refused.until) throw this.#refused.error;
     this.#refused = undefined;
-    return run === undefined || run.step <= this.#done ? undefined : { step: this.#step, record: this.#record };
+    return run === undefined || run.step <= this.#done
+      ? undefined
+      : { step: this.#step, record: this.#record };
   }
 
   /** Rows to read at a time. */
   get pageRows(): number {
     const { dimension } = this.#matrix;
-    return dimension === 0 ? FEW_ROWS : Math.max(1, Math.min(MOST_ROWS, Math.floor(PAGE_BYTES / (dimension * Float32Array.BYTES_PER_ELEMENT))));
+    return dimension === 0
+      ? FEW_ROWS
+      : Math.max(
+          1,
+          Math.min(
+            MOST_ROWS,
+            Math.floor(PAGE_BYTES / (dimension * Float32Array.BYTES_PER_ELEMENT)),
+          ),
+        );
   }
 
-  /** The page behind where it was read to, as it was asked for; one that is not full was the last. @throws ServiceError `QUERY_MEMORY` */
+  /**
+   * The page behind where it was read to, as it was asked for; one that is not full was the last.
+   * @throws ServiceError `QUERY_MEMORY`
+   */
   take(rows: readonly VectorRow[]): void {
     try {
       for (const [step, record, kind, vector] of rows) {
@@ -58,7 +93,12 @@ export class HeldVectors {
     } catch (error) {
       if (!(error instanceof MatrixFull)) throw error;
       this.#reset(this.#of);
-      const refused = new ServiceError("QUERY_MEMORY", `Search by vectors needs more memory than the ${this.memory} bytes that VECTORS_MEMORY allows: ${error.message}. Raise VECTORS_MEMORY, or take a model with shorter vectors.`);
+      const refused = new ServiceError(
+        "QUERY_MEMORY",
+        `Search by vectors needs more memory than the ${this.memory} bytes that ` +
+          `VECTORS_MEMORY allows: ${error.message}. Raise VECTORS_MEMORY, or take a model ` +
+          "with shorter vectors.",
+      );
       this.#refused = { error: refused, until: performance.now() + REFUSED_FOR };
       throw refused;
     }
@@ -80,25 +120,40 @@ export class HeldVectors {
 }
 
 /** A place in the change log: behind the change of this record in the commit of this number. */
-interface Place { sequence: number; record: number }
+interface Place {
+  sequence: number;
+  record: number;
+}
 
 const PLACE = /^(\d{1,15})\/(\d{1,15})$/;
 
-export const writePlace = ({ sequence, record }: Place): string => (sequence === 0 && record === 0 ? "" : `${sequence}/${record}`);
+export const writePlace = ({ sequence, record }: Place): string =>
+  sequence === 0 && record === 0 ? "" : `${sequence}/${record}`;
 
 /** @throws ServiceError `BAD_REQUEST` for text that {@link writePlace} does not write */
 export function readPlace(text: string): Place {
   if (text === "") return { sequence: 0, record: 0 };
   const [, sequence, record] = PLACE.exec(text) ?? [];
-  if (sequence === undefined) throw new ServiceError("BAD_REQUEST", "The place in the change log is not one that the store gave; begin again at the one that the vectors reach.");
+  if (sequence === undefined)
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The place in the change log is not one that the store gave; begin again at the one " +
+        "that the vectors reach.",
+    );
   return { sequence: Number(sequence), record: Number(record) };
 }
 
 /** Both ends of a step. @throws ServiceError `BAD_REQUEST` also where it does not lead on */
 export function readStep(step: { after: string; to: string }): { after: Place; to: Place } {
   const [after, to] = [readPlace(step.after), readPlace(step.to)];
-  if (to.sequence < after.sequence || (to.sequence === after.sequence && to.record <= after.record)) {
-    throw new ServiceError("BAD_REQUEST", "Places in the change log only rise: a step of vectors must lead behind where it begins.");
+  if (
+    to.sequence < after.sequence ||
+    (to.sequence === after.sequence && to.record <= after.record)
+  ) {
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "Places in the change log only rise: a step of vectors must lead behind where it begins.",
+    );
   }
   return { after, to };
 }

@@ -3,22 +3,42 @@ import { type KeptVector, MOST_DIMENSIONS } from "../port.js";
 
 /** Most rows that are answered as the nearest ones. */
 export const NEAREST = 100;
-/** Rows of one block. Blocks are added and dropped; what is in them is never copied to a larger place. */
+/**
+ * Rows of one block. Blocks are added and dropped; what is in them is never copied to a larger
+ * place.
+ */
 export const BLOCK_ROWS = 1024;
-/** Bytes of a row beside its numbers: its identifier, kind and similarity, and its entry in the map of rows. */
+/**
+ * Bytes of a row beside its numbers: its identifier, kind and similarity, and its entry in the map
+ * of rows.
+ */
 const ROW_BYTES = 8 + 1 + 8 + 47;
 /** Similarities that differ by less are the same: float32 knows no better. */
 const SAME = 1e-6;
 
-/** A row that stands out, and how much: 1 is the nearest of all, 0.5 half-way between that and the mean of all. */
-export interface Near { id: number; share: number }
+/**
+ * A row that stands out, and how much: 1 is the nearest of all, 0.5 half-way between that and the
+ * mean of all.
+ */
+export interface Near {
+  id: number;
+  share: number;
+}
 
-interface Block { values: Float32Array; ids: Float64Array; kinds: Uint8Array; similarities: Float64Array }
+interface Block {
+  values: Float32Array;
+  ids: Float64Array;
+  kinds: Uint8Array;
+  similarities: Float64Array;
+}
 
 /** More rows, or a vector of more numbers, than the memory it may have. */
 export class MatrixFull extends Error {}
 
-/** Vectors of one dimension by record, all of which are looked at for what is nearest to another one. */
+/**
+ * Vectors of one dimension by record, all of which are looked at for what is nearest to another
+ * one.
+ */
 export class Matrix {
   #dimension = 0;
   #size = 0;
@@ -40,10 +60,20 @@ export class Matrix {
   }
 
   clear(): void {
-    [this.#dimension, this.#size, this.#blocks, this.#kinds, this.#rowOf] = [0, 0, [], [], new Map()];
+    [this.#dimension, this.#size, this.#blocks, this.#kinds, this.#rowOf] = [
+      0,
+      0,
+      [],
+      [],
+      new Map(),
+    ];
   }
 
-  /** In place of the record's row before. One of another dimension than the first ever put is no row. @throws MatrixFull */
+  /**
+   * In place of the record's row before. One of another dimension than the first ever put is no
+   * row.
+   * @throws MatrixFull
+   */
   put(id: number, kind: string, vector: Float32Array): void {
     if (this.#dimension === 0) this.#dimension = vector.length;
     if (vector.length !== this.#dimension || vector.length === 0) return this.remove(id);
@@ -67,10 +97,16 @@ export class Matrix {
     if (row === undefined) return;
     this.#rowOf.delete(id);
     const last = --this.#size;
-    const [to, from] = [this.#blocks[Math.floor(row / BLOCK_ROWS)]!, this.#blocks[Math.floor(last / BLOCK_ROWS)]!];
+    const [to, from] = [
+      this.#blocks[Math.floor(row / BLOCK_ROWS)]!,
+      this.#blocks[Math.floor(last / BLOCK_ROWS)]!,
+    ];
     if (row !== last) {
       const [at, of] = [row % BLOCK_ROWS, last % BLOCK_ROWS];
-      to.values.set(from.values.subarray(of * this.#dimension, (of + 1) * this.#dimension), at * this.#dimension);
+      to.values.set(
+        from.values.subarray(of * this.#dimension, (of + 1) * this.#dimension),
+        at * this.#dimension,
+      );
       to.ids[at] = from.ids[of]!;
       to.kinds[at] = from.kinds[of]!;
       this.#rowOf.set(to.ids[at]!, row);
@@ -79,8 +115,9 @@ export class Matrix {
   }
 
   /**
-   * The rows nearest to a vector, the nearest first, of several as near the lowest identifier: at most `most`, and only those at
-   * least half-way from the mean of all rows that were looked at to the best one. Similarity is the product of both vectors.
+   * The rows nearest to a vector, the nearest first, of several as near the lowest identifier: at
+   * most `most`, and only those at least half-way from the mean of all rows that were looked at to
+   * the best one. Similarity is the product of both vectors.
    * @param kind rows of other kinds are not looked at
    */
   nearest(vector: Float32Array, kind: string | undefined, most = NEAREST): Near[] {
@@ -92,8 +129,12 @@ export class Matrix {
     const [mean, span] = [sum / looked, best - sum / looked];
     // Not a number anywhere in what was asked for: nothing is near it.
     if (Number.isNaN(span)) return [];
-    if (span < SAME) return this.#atLeast(-Infinity, code, most).map(({ id }) => ({ id, share: 1 }));
-    return this.#atLeast(mean + span / 2, code, most).map(({ id, similarity }) => ({ id, share: Math.min(1, Math.max(0.5, (similarity - mean) / span)) }));
+    if (span < SAME)
+      return this.#atLeast(-Infinity, code, most).map(({ id }) => ({ id, share: 1 }));
+    return this.#atLeast(mean + span / 2, code, most).map(({ id, similarity }) => ({
+      id,
+      share: Math.min(1, Math.max(0.5, (similarity - mean) / span)),
+    }));
   }
 
   /** Works out the similarity of each row of a kind. */
@@ -139,19 +180,44 @@ export class Matrix {
   }
 
   #newBlock(): Block {
-    const bytes = (this.#blocks.length + 1) * BLOCK_ROWS * (this.#dimension * Float32Array.BYTES_PER_ELEMENT + ROW_BYTES);
-    if (bytes > this.memory) throw new MatrixFull(`${this.#size + 1} vectors of ${this.#dimension} numbers need ${bytes} bytes of memory`);
-    return { values: new Float32Array(BLOCK_ROWS * this.#dimension), ids: new Float64Array(BLOCK_ROWS), kinds: new Uint8Array(BLOCK_ROWS), similarities: new Float64Array(BLOCK_ROWS) };
+    const bytes =
+      (this.#blocks.length + 1) *
+      BLOCK_ROWS *
+      (this.#dimension * Float32Array.BYTES_PER_ELEMENT + ROW_BYTES);
+    if (bytes > this.memory)
+      throw new MatrixFull(
+        `${this.#size + 1} vectors of ${this.#dimension} numbers need ${bytes} bytes of memory`,
+      );
+    return {
+      values: new Float32Array(BLOCK_ROWS * this.#dimension),
+      ids: new Float64Array(BLOCK_ROWS),
+      kinds: new Uint8Array(BLOCK_ROWS),
+      similarities: new Float64Array(BLOCK_ROWS),
+    };
   }
 }
 
-/** Four sums at a time: additions then do not wait for each other. 100,000 rows of 384 numbers take 60 to 120 ms of a core. */
-function compareBlock(values: Float32Array, vector: Float32Array, rows: number, kinds: Uint8Array, code: number, similarities: Float64Array): void {
+/**
+ * Four sums at a time: additions then do not wait for each other. 100,000 rows of 384 numbers take
+ * 60 to 120 ms of a core.
+ */
+function compareBlock(
+  values: Float32Array,
+  vector: Float32Array,
+  rows: number,
+  kinds: Uint8Array,
+  code: number,
+  similarities: Float64Array,
+): void {
   const length = vector.length;
   const fours = length & ~3;
   for (let row = 0, at = 0; row < rows; row++, at += length) {
     if (code >= 0 && kinds[row] !== code) continue;
-    let a = 0, b = 0, c = 0, d = 0, i = 0;
+    let a = 0,
+      b = 0,
+      c = 0,
+      d = 0,
+      i = 0;
     for (; i < fours; i += 4) {
       const k = at + i;
       a += values[k]! * vector[i]!;
@@ -165,24 +231,41 @@ function compareBlock(values: Float32Array, vector: Float32Array, rows: number, 
 }
 
 /** A vector as it is stored: float32, the lowest byte first. */
-export interface PackedVector { ark: string; digest: Uint8Array; vector: Uint8Array | null }
+export interface PackedVector {
+  ark: string;
+  digest: Uint8Array;
+  vector: Uint8Array | null;
+}
 
 /** How far from 1 the length of a vector may be: models and float32 round. */
 const SLACK = 0.01;
 const BIG_ENDIAN = endianness() === "BE";
 
-/** Vectors as they are stored, in bytes of their own, one for each record. @throws Error for one that is not of length 1 */
+/**
+ * Vectors as they are stored, in bytes of their own, one for each record.
+ * @throws Error for one that is not of length 1
+ */
 export function packVectors(vectors: readonly KeptVector[]): PackedVector[] {
   const last = new Map(vectors.map((kept) => [kept.ark, kept]));
-  return [...last.values()].map(({ ark, digest, vector }) => ({ ark, digest: new Uint8Array(digest), vector: vector && packed(ark, vector) }));
+  return [...last.values()].map(({ ark, digest, vector }) => ({
+    ark,
+    digest: new Uint8Array(digest),
+    vector: vector && packed(ark, vector),
+  }));
 }
 
 function packed(ark: string, vector: Float32Array): Uint8Array {
   let squares = 0;
   for (const value of vector) squares += value * value;
   // Also where a value is no number.
-  if (!(Math.abs(Math.sqrt(squares) - 1) <= SLACK)) throw new Error(`The vector of ${ark} is not of length 1: divide each of its numbers by its length.`);
-  if (vector.length > MOST_DIMENSIONS) throw new Error(`The vector of ${ark} has ${vector.length} numbers, and at most ${MOST_DIMENSIONS} are kept.`);
+  if (!(Math.abs(Math.sqrt(squares) - 1) <= SLACK))
+    throw new Error(
+      `The vector of ${ark} is not of length 1: divide each of its numbers by its length.`,
+    );
+  if (vector.length > MOST_DIMENSIONS)
+    throw new Error(
+      `The vector of ${ark} has ${vector.length} numbers, and at most ${MOST_DIMENSIONS} are kept.`,
+    );
   const bytes = new Uint8Array(vector.slice().buffer);
   if (BIG_ENDIAN) Buffer.from(bytes.buffer).swap32();
   return bytes;
@@ -195,5 +278,8 @@ export function unpackVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(own.buffer, 0, own.byteLength >> 2);
 }
 
-/** A vector in memory of its own: a message between threads carries all of the buffer that it is in. */
-export const exactVector = (vector: Float32Array): Float32Array => (vector.byteLength === vector.buffer.byteLength ? vector : vector.slice());
+/**
+ * A vector in memory of its own: a message between threads carries all of the buffer that it is in.
+ */
+export const exactVector = (vector: Float32Array): Float32Array =>
+  vector.byteLength === vector.buffer.byteLength ? vector : vector.slice();

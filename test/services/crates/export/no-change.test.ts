@@ -16,18 +16,28 @@ import { identify } from "../../../../src/services/crates/identifiers/identify.j
 import { DESCRIPTOR, descriptorArk, readLayout } from "../../../../src/services/crates/layout.js";
 import { locateMetadata } from "../../../../src/services/crates/metadata/read.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
-import { LIMITS, readerOf, REAL_CRATES, realCrate, zip, zipFolder } from "../../../support/crates.js";
+import {
+  LIMITS,
+  readerOf,
+  REAL_CRATES,
+  realCrate,
+  zip,
+  zipFolder,
+} from "../../../support/crates.js";
 import { type IntakeRig, openIntakeRig, UPLOADER } from "../../../support/registry.js";
 import { variedCrate } from "../../../support/varied-crates.js";
 
 const JUDGES = join(packageRoot, "..", "shared", "data", "judges", "workflow-run-queries");
 const present = existsSync(REAL_CRATES) && existsSync(JUDGES);
-if (!present) process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+if (!present)
+  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
 /** Generated crates, and how many go into one registry together. */
 const GENERATED = 200;
 const TOGETHER = 5;
 
-/** What the registry adds to a file that it stores. To a crate that came with a URL it adds that. */
+/**
+ * What the registry adds to a file that it stores. To a crate that came with a URL it adds that.
+ */
 const ADDED = /(?:\/|#)(?:sha256|contentSize|contentUrl|sourceContentUrl)$/;
 
 let rig: IntakeRig;
@@ -38,77 +48,148 @@ afterEach(() => rig.close());
 
 const exported = async (ark: string): Promise<Buffer> => {
   const [root] = await rig.records.findMany([ark]);
-  return buffer((await crateArchive({ records: rig.records, objects: rig.objects, log: console }, root!, { user: UPLOADER, admin: false })).open());
+  return buffer(
+    (
+      await crateArchive({ records: rig.records, objects: rig.objects, log: console }, root!, {
+        user: UPLOADER,
+        admin: false,
+      })
+    ).open(),
+  );
 };
 const exportedMetadata = async (ark: string): Promise<Buffer> => {
   const [root] = await rig.records.findMany([ark]);
   const survey = await surveyCrate({ records: rig.records }, root!);
   let text = "";
-  for await (const piece of crateMetadata({ records: rig.records }, root!, survey, { context: survey.context, known: survey.known, paths: new Map([[descriptorArk(ark), DESCRIPTOR]]) })) text += piece;
+  for await (const piece of crateMetadata({ records: rig.records }, root!, survey, {
+    context: survey.context,
+    known: survey.known,
+    paths: new Map([[descriptorArk(ark), DESCRIPTOR]]),
+  }))
+    text += piece;
   return Buffer.from(text);
 };
 const revisions = async (): Promise<Record<string, string>> =>
-  Object.fromEntries(await Promise.all((await rig.all()).map(async ({ ark, kind, revision }) => [ark, `${kind} ${revision} ${revision > 1 ? (await rig.records.history(ark, { limit: 1 }))[0]!.changed.join() : ""}`] as const)));
+  Object.fromEntries(
+    await Promise.all(
+      (await rig.all()).map(
+        async ({ ark, kind, revision }) =>
+          [
+            ark,
+            `${kind} ${revision} ` +
+              `${revision > 1 ? (await rig.records.history(ark, { limit: 1 }))[0]!.changed.join() : ""}`,
+          ] as const,
+      ),
+    ),
+  );
 
 /**
  * Uploads, exports and uploads again; answers what of it is not as it was.
  * @param metadata uploaded in place of the archive
  */
 async function differences(archive: Buffer, metadata?: Buffer): Promise<object> {
-  const first = await rig.upload(metadata ?? archive, metadata ? { input: { format: "metadata" } } : {});
+  const first = await rig.upload(
+    metadata ?? archive,
+    metadata ? { input: { format: "metadata" } } : {},
+  );
   if (first.status !== "finished") return { refused: first.error };
   const root = first.rocrateIdentifier!;
   const before = await revisions();
   const back = await exported(root);
   const found: Record<string, unknown> = {};
-  for (const [form, bytes, format] of [["archive", back, "zip"], ["metadata", await exportedMetadata(root), "metadata"]] as const) {
+  for (const [form, bytes, format] of [
+    ["archive", back, "zip"],
+    ["metadata", await exportedMetadata(root), "metadata"],
+  ] as const) {
     const again = await rig.upload(bytes, { input: { update: true, format } });
     const after = await revisions();
-    const revised = Object.keys({ ...before, ...after }).filter((ark) => before[ark] !== after[ark]).map((ark) => `${ark}: ${before[ark]} -> ${after[ark]}`);
-    if (again.error !== null || again.rocrateIdentifier !== root || revised.length > 0) found[form] = { error: again.error, root: again.rocrateIdentifier, revised };
+    const revised = Object.keys({ ...before, ...after })
+      .filter((ark) => before[ark] !== after[ark])
+      .map((ark) => `${ark}: ${before[ark]} -> ${after[ark]}`);
+    if (again.error !== null || again.rocrateIdentifier !== root || revised.length > 0)
+      found[form] = { error: again.error, root: again.rocrateIdentifier, revised };
   }
   const [given, written] = [await statementsOf(archive, root), await statementsOf(back, root)];
   const lost = [...given].filter((statement) => !written.has(statement));
   // Of a crate without a descriptor one is made.
-  const isDescribed = [...given].some((statement) => statement.startsWith(`${descriptorArk(root)} `));
-  const added = [...written].filter((statement) => !given.has(statement) && (isDescribed || !statement.startsWith(`${descriptorArk(root)} `)) && !ADDED.test(statement.split(" ", 2)[1]!) && !statement.startsWith(`${root} https://schema.org/sameAs `));
+  const isDescribed = [...given].some((statement) =>
+    statement.startsWith(`${descriptorArk(root)} `),
+  );
+  const added = [...written].filter(
+    (statement) =>
+      !given.has(statement) &&
+      (isDescribed || !statement.startsWith(`${descriptorArk(root)} `)) &&
+      !ADDED.test(statement.split(" ", 2)[1]!) &&
+      !statement.startsWith(`${root} https://schema.org/sameAs `),
+  );
   if (lost.length > 0) found["lost"] = lost;
   if (added.length > 0) found["added"] = added;
   return found;
 }
 
 /**
- * All that the metadata files of an archive state, one text each: subject, property, value, with the identifiers
- * that the
- * entities have in the registry. What stands in a node without an identifier is part of the value.
+ * All that the metadata files of an archive state, one text each: subject, property, value, with
+ * the identifiers that the entities have in the registry. What stands in a node without an
+ * identifier is part of the value.
  */
 async function statementsOf(bytes: Buffer, root: string): Promise<Set<string>> {
   const archive = await Archive.open(readerOf(bytes), LIMITS);
   const findings = new Findings();
-  const located = locateMetadata(archive.members.filter(({ folder }) => !folder).map(({ name }) => name), findings);
+  const located = locateMetadata(
+    archive.members.filter(({ folder }) => !folder).map(({ name }) => name),
+    findings,
+  );
   const descriptions = [];
   for (const file of [located.root, ...located.nested]) {
-    const metadata = JSON.parse((await buffer(archive.read(archive.members.find(({ name }) => name === file.file)!))).toString().replace(/^\ufeff/, "")) as JsonObject;
+    const metadata = JSON.parse(
+      (await buffer(archive.read(archive.members.find(({ name }) => name === file.file)!)))
+        .toString()
+        .replace(/^\ufeff/, ""),
+    ) as JsonObject;
     descriptions.push(readLayout(metadata, file, findings)!);
   }
   const statements = new Set<string>();
-  const scopes = new Map(identify(descriptions, { naan: "99999", acceptedNaans: "*" }, findings).flatMap(({ parts }) => parts.map(({ scope }) => [scope.description, scope] as const)));
+  const scopes = new Map(
+    identify(descriptions, { naan: "99999", acceptedNaans: "*" }, findings).flatMap(({ parts }) =>
+      parts.map(({ scope }) => [scope.description, scope] as const),
+    ),
+  );
   const [crate] = descriptions;
   const minted = scopes.get(crate!)!.of(crate!.root.id);
   const here = (id: string, description: typeof crate) => {
     const scope = scopes.get(description!)!;
     const found = scope.reference(id);
-    return minted.rule !== "refused" && found.startsWith(minted.ark) ? root + found.slice(minted.ark.length) : found;
+    return minted.rule !== "refused" && found.startsWith(minted.ark)
+      ? root + found.slice(minted.ark.length)
+      : found;
   };
   for (const description of descriptions) {
     const named = (value: JsonValue, key: string): JsonValue => {
       if (Array.isArray(value)) return value.map((item) => named(item, key));
-      if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, name === "@context" ? readable(inner) : name === "@value" ? inner : named(inner, name)]));
+      if (isObject(value))
+        return Object.fromEntries(
+          Object.entries(value).map(([name, inner]) => [
+            name,
+            name === "@context" ? readable(inner) : name === "@value" ? inner : named(inner, name),
+          ]),
+        );
       if (typeof value !== "string") return value;
-      return key === "@id" ? here(value, description) : key !== "@type" && looksLikeArk(value) ? scopes.get(description)!.textReference(value) : value;
+      return key === "@id"
+        ? here(value, description)
+        : key !== "@type" && looksLikeArk(value)
+          ? scopes.get(description)!.textReference(value)
+          : value;
     };
-    const graph = description.entities.filter(({ embedded }) => !embedded).map(({ value }) => named(value, ""));
-    const expanded = await jsonld.expand({ "@context": [{ "@vocab": FALLBACK_VOCABULARY }, readable(description.context ?? {})].flat(), "@graph": graph } as never, { documentLoader: bundledLoader as never, base: "https://base.invalid/" });
+    const graph = description.entities
+      .filter(({ embedded }) => !embedded)
+      .map(({ value }) => named(value, ""));
+    const expanded = await jsonld.expand(
+      {
+        "@context": [{ "@vocab": FALLBACK_VOCABULARY }, readable(description.context ?? {})].flat(),
+        "@graph": graph,
+      } as never,
+      { documentLoader: bundledLoader as never, base: "https://base.invalid/" },
+    );
     for (const node of expanded) state(node as JsonObject, statements);
   }
   return statements;
@@ -129,39 +210,73 @@ function state(node: JsonObject, into: Set<string>): string {
   const id = node["@id"] as string | undefined;
   const said: [string, string][] = [];
   for (const [property, values] of Object.entries(node)) {
-    if (property === "@graph" || property === "@included") for (const inner of values as JsonObject[]) said.push([property, state(inner, into)]);
+    if (property === "@graph" || property === "@included")
+      for (const inner of values as JsonObject[]) said.push([property, state(inner, into)]);
     if (property === "@reverse") {
-      for (const [name, subjects] of Object.entries(values as Record<string, JsonObject[]>)) for (const subject of subjects) into.add(`${state(subject, into)} ${oneSpelling(name)} ${id ?? ""}`);
-    } else if (property === "@type") for (const type of values as string[]) said.push(["type", oneSpelling(type)]);
-    else if (!property.startsWith("@")) for (const value of values as JsonObject[]) said.push([oneSpelling(property), valueOf(value, into)]);
+      for (const [name, subjects] of Object.entries(values as Record<string, JsonObject[]>))
+        for (const subject of subjects)
+          into.add(`${state(subject, into)} ${oneSpelling(name)} ${id ?? ""}`);
+    } else if (property === "@type")
+      for (const type of values as string[]) said.push(["type", oneSpelling(type)]);
+    else if (!property.startsWith("@"))
+      for (const value of values as JsonObject[])
+        said.push([oneSpelling(property), valueOf(value, into)]);
   }
-  for (const [property, value] of said) if (id !== undefined) into.add(`${id} ${property} ${value}`);
-  return id ?? `[${said.map((pair) => pair.join(" ")).toSorted().join("; ")}]`;
+  for (const [property, value] of said)
+    if (id !== undefined) into.add(`${id} ${property} ${value}`);
+  return (
+    id ??
+    `[${said
+      .map((pair) => pair.join(" "))
+      .toSorted()
+      .join("; ")}]`
+  );
 }
 
 function valueOf(value: JsonObject, into: Set<string>): string {
-  if ("@list" in value) return `(${(value["@list"] as JsonObject[]).map((item) => valueOf(item, into)).join(" ")})`;
+  if ("@list" in value)
+    return `(${(value["@list"] as JsonObject[]).map((item) => valueOf(item, into)).join(" ")})`;
   return "@value" in value ? JSON.stringify(value) : state(value, into);
 }
 
 describe("a crate that is exported and uploaded again", () => {
-  const real = present ? readdirSync(REAL_CRATES).filter((name) => name !== "README.md" && !name.startsWith("BROKEN")) : [];
-  it.skipIf(!present).each(real)("has no new revision and has lost no statement: %s", async (name) => {
-    expect(await differences((await realCrate(name))!)).toEqual({});
-  });
+  const real = present
+    ? readdirSync(REAL_CRATES).filter((name) => name !== "README.md" && !name.startsWith("BROKEN"))
+    : [];
+  it.skipIf(!present).each(real)(
+    "has no new revision and has lost no statement: %s",
+    async (name) => {
+      expect(await differences((await realCrate(name))!)).toEqual({});
+    },
+  );
 
-  const judged = present ? readdirSync(JUDGES, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name) : [];
-  it.skipIf(!present).each(judged)("has no new revision and has lost no statement: %s of the workflow run queries", async (name) => {
-    const folder = join(JUDGES, name);
-    expect(await differences(await zipFolder(folder), readFileSync(join(folder, "ro-crate-metadata.json")))).toEqual({});
-  });
+  const judged = present
+    ? readdirSync(JUDGES, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+    : [];
+  it.skipIf(!present).each(judged)(
+    "has no new revision and has lost no statement: %s of the workflow run queries",
+    async (name) => {
+      const folder = join(JUDGES, name);
+      expect(
+        await differences(
+          await zipFolder(folder),
+          readFileSync(join(folder, "ro-crate-metadata.json")),
+        ),
+      ).toEqual({});
+    },
+  );
 
-  it.each(Array.from({ length: GENERATED / TOGETHER }, (_, index) => index * TOGETHER))("has no new revision and has lost no statement: generated crates %i and following", async (start) => {
-    const found: Record<number, object> = {};
-    for (let seed = start; seed < start + TOGETHER; seed++) {
-      const different = await differences(await zip(variedCrate(seed)));
-      if (Object.keys(different).length > 0) found[seed] = different;
-    }
-    expect(found).toEqual({});
-  });
+  it.each(Array.from({ length: GENERATED / TOGETHER }, (_, index) => index * TOGETHER))(
+    "has no new revision and has lost no statement: generated crates %i and following",
+    async (start) => {
+      const found: Record<number, object> = {};
+      for (let seed = start; seed < start + TOGETHER; seed++) {
+        const different = await differences(await zip(variedCrate(seed)));
+        if (Object.keys(different).length > 0) found[seed] = different;
+      }
+      expect(found).toEqual({});
+    },
+  );
 });

@@ -10,12 +10,19 @@ const advised = (kind: "computation" | "dataset", document: Record<string, strin
 
 describe("advice on an entity of a crate", () => {
   it("does not ask for what only records written over the API must have", () => {
-    expect(advised("computation", { name: "Run", description: "A run of the pipeline" })).toEqual([]);
+    expect(advised("computation", { name: "Run", description: "A run of the pipeline" })).toEqual(
+      [],
+    );
     expect(advised("dataset", {})).toEqual([]);
   });
   it("points at texts whose length a record written over the API could not have", () => {
-    expect(advised("dataset", { name: "n".repeat(201), description: "abc" })).toEqual(["FIELD_LENGTH /@graph/2/name", "FIELD_LENGTH /@graph/2/description"]);
+    expect(advised("dataset", { name: "n".repeat(201), description: "abc" })).toEqual([
+      "FIELD_LENGTH /@graph/2/name",
+      "FIELD_LENGTH /@graph/2/description",
+    ]);
     // Code points, not UTF-16 units.
-    expect(advised("dataset", { name: "\u{1F9EC}".repeat(200), description: "long enough" })).toEqual([]);
+    expect(
+      advised("dataset", { name: "\u{1F9EC}".repeat(200), description: "long enough" }),
+    ).toEqual([]);
   });
 });

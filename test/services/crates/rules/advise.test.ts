@@ -5,57 +5,147 @@ import { LIMITS, RO_CRATE, metadata, type Entity, type Json } from "../../../sup
 const SETTINGS = { limits: LIMITS, naan: "99999", acceptedNaans: "*" };
 /** Advice on a metadata document, as code and pointer; the members are files of the archive. */
 const advice = (document: Json, members: string[] = []) =>
-  prepareCrate([{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify(document)) }], members.map((name) => ({ name, folder: name.endsWith("/"), size: 1 })), SETTINGS)
-    .findings.allWarnings().map(({ code, pointer }) => `${code} ${pointer}`);
-const DESCRIPTOR: Entity = { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "./" }, conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" } };
-const ROOT: Entity = { "@id": "./", "@type": "Dataset", name: "N", description: "D", license: "L", datePublished: "2024-05-03" };
-const graph = (root: Entity, descriptor: Entity = {}, context: Json = RO_CRATE): Json => ({ "@context": context, "@graph": [{ ...DESCRIPTOR, ...descriptor }, { ...ROOT, ...root }] });
+  prepareCrate(
+    [{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify(document)) }],
+    members.map((name) => ({ name, folder: name.endsWith("/"), size: 1 })),
+    SETTINGS,
+  )
+    .findings.allWarnings()
+    .map(({ code, pointer }) => `${code} ${pointer}`);
+const DESCRIPTOR: Entity = {
+  "@id": "ro-crate-metadata.json",
+  "@type": "CreativeWork",
+  about: { "@id": "./" },
+  conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+};
+const ROOT: Entity = {
+  "@id": "./",
+  "@type": "Dataset",
+  name: "N",
+  description: "D",
+  license: "L",
+  datePublished: "2024-05-03",
+};
+const graph = (root: Entity, descriptor: Entity = {}, context: Json = RO_CRATE): Json => ({
+  "@context": context,
+  "@graph": [
+    { ...DESCRIPTOR, ...descriptor },
+    { ...ROOT, ...root },
+  ],
+});
 
 describe("what RO-Crate asks for", () => {
   it("is no advice when it is there, in every version and spelling", () => {
     expect(advice(metadata())).toEqual([]);
-    for (const version of ["1.0", "1.1", "1.2", "1.3"]) expect(advice(graph({}, { conformsTo: { "@id": `https://w3id.org/ro/crate/${version}` } }, `https://w3id.org/ro/crate/${version}/context`)), version).toEqual([]);
+    for (const version of ["1.0", "1.1", "1.2", "1.3"])
+      expect(
+        advice(
+          graph(
+            {},
+            { conformsTo: { "@id": `https://w3id.org/ro/crate/${version}` } },
+            `https://w3id.org/ro/crate/${version}/context`,
+          ),
+        ),
+        version,
+      ).toEqual([]);
     expect(advice(graph({ hasPart: [{ "@id": "./a b" }] }))).toEqual([]);
   });
 
   it("is a descriptor that says what it is and conforms to", () => {
     expect(advice(graph({}, { "@type": "Thing" }))).toEqual(["DESCRIPTOR_INCOMPLETE /@graph/0"]);
-    expect(advice(graph({}, { conformsTo: { "@id": "https://example.org/mine" } }))).toEqual(["DESCRIPTOR_INCOMPLETE /@graph/0"]);
+    expect(advice(graph({}, { conformsTo: { "@id": "https://example.org/mine" } }))).toEqual([
+      "DESCRIPTOR_INCOMPLETE /@graph/0",
+    ]);
   });
 
   it("is the context of the version", () => {
-    expect(advice(graph({}, {}, "https://w3id.org/ro/crate/1.2/context"))).toEqual(["CONTEXT_VERSION /@context"]);
+    expect(advice(graph({}, {}, "https://w3id.org/ro/crate/1.2/context"))).toEqual([
+      "CONTEXT_VERSION /@context",
+    ]);
     expect(advice(graph({}, {}, { "@vocab": "https://schema.org/" }))).toEqual([]);
-    expect(advice(graph({}, { conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" } }, { "@vocab": "https://schema.org/" }))).toEqual(["CONTEXT_VERSION /@context"]);
+    expect(
+      advice(
+        graph(
+          {},
+          { conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" } },
+          { "@vocab": "https://schema.org/" },
+        ),
+      ),
+    ).toEqual(["CONTEXT_VERSION /@context"]);
     expect(advice({ "@graph": [DESCRIPTOR, ROOT] })).toEqual(["CONTEXT_MISSING "]);
   });
 
   it("is a root with its properties and a date", () => {
-    expect(advice(graph({ license: null, name: "", description: [] }))).toEqual(["ROOT_INCOMPLETE /@graph/1"]);
+    expect(advice(graph({ license: null, name: "", description: [] }))).toEqual([
+      "ROOT_INCOMPLETE /@graph/1",
+    ]);
     expect(advice(graph({ "@type": "Thing" }))).toEqual(["ROOT_INCOMPLETE /@graph/1"]);
-    expect(advice(graph({ "@id": "crate" }, { about: { "@id": "crate" } }))).toEqual(["ROOT_ID /@graph/1"]);
-    for (const datePublished of ["2024", "2024-05", "2024-05-03", "2024-05-03T08:00:00Z", "2024-05-03T08:00:00.123+02:00", "2024-05-03T08:00"]) expect(advice(graph({ datePublished })), datePublished).toEqual([]);
-    for (const datePublished of ["May 2024", "2024-13-01", "03.05.2024", 5]) expect(advice(graph({ datePublished })), String(datePublished)).toEqual(["DATE_INVALID /@graph/1/datePublished"]);
+    expect(advice(graph({ "@id": "crate" }, { about: { "@id": "crate" } }))).toEqual([
+      "ROOT_ID /@graph/1",
+    ]);
+    for (const datePublished of [
+      "2024",
+      "2024-05",
+      "2024-05-03",
+      "2024-05-03T08:00:00Z",
+      "2024-05-03T08:00:00.123+02:00",
+      "2024-05-03T08:00",
+    ])
+      expect(advice(graph({ datePublished })), datePublished).toEqual([]);
+    for (const datePublished of ["May 2024", "2024-13-01", "03.05.2024", 5])
+      expect(advice(graph({ datePublished })), String(datePublished)).toEqual([
+        "DATE_INVALID /@graph/1/datePublished",
+      ]);
   });
 
   it("is one flat graph of typed entities with URIs", () => {
-    expect(advice(metadata([{ "@id": "#a b", name: "x" }]))).toEqual(["ID_NOT_URI /@graph/2", "TYPE_MISSING /@graph/2"]);
-    expect(advice(metadata([{ "@id": "#a", "@type": "Person", knows: { "@id": "#b", name: "B" } }]))).toEqual(["NOT_FLATTENED /@graph/2/knows"]);
-    expect(advice(metadata([{ "@id": "#100%", "@type": "Person" }, { "@id": "#ünï", "@type": "Person" }]))).toEqual(["ID_NOT_URI /@graph/2"]);
+    expect(advice(metadata([{ "@id": "#a b", name: "x" }]))).toEqual([
+      "ID_NOT_URI /@graph/2",
+      "TYPE_MISSING /@graph/2",
+    ]);
+    expect(
+      advice(metadata([{ "@id": "#a", "@type": "Person", knows: { "@id": "#b", name: "B" } }])),
+    ).toEqual(["NOT_FLATTENED /@graph/2/knows"]);
+    expect(
+      advice(
+        metadata([
+          { "@id": "#100%", "@type": "Person" },
+          { "@id": "#ünï", "@type": "Person" },
+        ]),
+      ),
+    ).toEqual(["ID_NOT_URI /@graph/2"]);
   });
 
   it("is files and folders that are parts, directly or not, stated from either side", () => {
-    const data: Entity[] = [{ "@id": "d/", "@type": "Dataset", hasPart: { "@id": "./d/b" } }, { "@id": "d/b", "@type": "File" }, { "@id": "c", "@type": "File", isPartOf: { "@id": "./" } }, { "@id": "e", "@type": "File" }];
-    expect(advice(metadata(data, { hasPart: [{ "@id": "./d" }] }), ["d/", "d/b", "c", "e"])).toEqual(["NOT_PART /@graph/5"]);
+    const data: Entity[] = [
+      { "@id": "d/", "@type": "Dataset", hasPart: { "@id": "./d/b" } },
+      { "@id": "d/b", "@type": "File" },
+      { "@id": "c", "@type": "File", isPartOf: { "@id": "./" } },
+      { "@id": "e", "@type": "File" },
+    ];
+    expect(
+      advice(metadata(data, { hasPart: [{ "@id": "./d" }] }), ["d/", "d/b", "c", "e"]),
+    ).toEqual(["NOT_PART /@graph/5"]);
   });
 
   it("is a folder that is called a Dataset", () => {
-    expect(advice(metadata([{ "@id": "d/", "@type": "File" }], { hasPart: [{ "@id": "d/" }] }), ["d/", "d/x"])).toEqual(["FOLDER_AS_FILE /@graph/2"]);
+    expect(
+      advice(metadata([{ "@id": "d/", "@type": "File" }], { hasPart: [{ "@id": "d/" }] }), [
+        "d/",
+        "d/x",
+      ]),
+    ).toEqual(["FOLDER_AS_FILE /@graph/2"]);
   });
 
   it("is no object without an @id inside an entity, told once for all of a file", () => {
     const nested: Entity[] = [
-      { "@id": "#a", "@type": "Person", address: { "@type": "PostalAddress", street: { name: "S" } }, email: { "@value": "a@b.example" }, knows: [{ "@id": "#b" }] },
+      {
+        "@id": "#a",
+        "@type": "Person",
+        address: { "@type": "PostalAddress", street: { name: "S" } },
+        email: { "@value": "a@b.example" },
+        knows: [{ "@id": "#b" }],
+      },
       { "@id": "#b", "@type": "Person", spoken: { "@list": ["en", "de"] } },
       // A schema of tables is JSON.
       { "@id": "#s", "@type": "evi:Schema", properties: { a: { type: "string" } } },
@@ -67,30 +157,112 @@ describe("what RO-Crate asks for", () => {
     const texts: Entity[] = [
       { "@id": "#a", "@type": "Person", name: "#b", memberOf: "#lab" },
       { "@id": "#lab", "@type": "Organization", member: ["#a", "Somebody"], funder: "" },
-      { "@id": "#c", "@type": "Person", memberOf: "#lab" }, { "@id": "a.csv", "@type": "File", author: "Jane Doe" },
+      { "@id": "#c", "@type": "Person", memberOf: "#lab" },
+      { "@id": "a.csv", "@type": "File", author: "Jane Doe" },
     ];
-    expect(advice(metadata(texts, { hasPart: ["a.csv"] }), ["a.csv"])).toEqual(["TEXT_AS_REFERENCE /@graph/1/hasPart", "TEXT_AS_REFERENCE /@graph/2/memberOf", "TEXT_AS_REFERENCE /@graph/3/member"]);
+    expect(advice(metadata(texts, { hasPart: ["a.csv"] }), ["a.csv"])).toEqual([
+      "TEXT_AS_REFERENCE /@graph/1/hasPart",
+      "TEXT_AS_REFERENCE /@graph/2/memberOf",
+      "TEXT_AS_REFERENCE /@graph/3/member",
+    ]);
   });
 
   it("is a conformsTo that names a profile, or a version of RO-Crate", () => {
     const profile = { "@id": "https://w3id.org/workflowhub/workflow-ro-crate/1.0" };
-    expect(advice(graph({ conformsTo: [profile] }, { conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, profile] }))).toEqual([]);
-    expect(advice(graph({}, { conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, { "@id": "https://w3id.org/ro/crate/9.9" }] }))).toEqual(["CONFORMS_TO_INVALID /@graph/0/conformsTo"]);
-    for (const conformsTo of [{ "@id": "https://w3id.org/ro/crate" }, { "@id": "a profile" }, 5, { "@id": "" }, { name: "Profile" }] as Json[])
-      expect(advice(graph({ conformsTo })).filter((finding) => !finding.startsWith("NESTED")), JSON.stringify(conformsTo)).toEqual(["CONFORMS_TO_INVALID /@graph/1/conformsTo"]);
-    expect(advice(graph({ conformsTo: "https://example.org/profile" }))).toEqual(["TEXT_AS_REFERENCE /@graph/1/conformsTo"]);
-    expect(advice(metadata([{ "@id": "#profile", "@type": "CreativeWork" }], { conformsTo: { "@id": "#profile" } }))).toEqual([]);
+    expect(
+      advice(
+        graph(
+          { conformsTo: [profile] },
+          { conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, profile] },
+        ),
+      ),
+    ).toEqual([]);
+    expect(
+      advice(
+        graph(
+          {},
+          {
+            conformsTo: [
+              { "@id": "https://w3id.org/ro/crate/1.1" },
+              { "@id": "https://w3id.org/ro/crate/9.9" },
+            ],
+          },
+        ),
+      ),
+    ).toEqual(["CONFORMS_TO_INVALID /@graph/0/conformsTo"]);
+    for (const conformsTo of [
+      { "@id": "https://w3id.org/ro/crate" },
+      { "@id": "a profile" },
+      5,
+      { "@id": "" },
+      { name: "Profile" },
+    ] as Json[])
+      expect(
+        advice(graph({ conformsTo })).filter((finding) => !finding.startsWith("NESTED")),
+        JSON.stringify(conformsTo),
+      ).toEqual(["CONFORMS_TO_INVALID /@graph/1/conformsTo"]);
+    expect(advice(graph({ conformsTo: "https://example.org/profile" }))).toEqual([
+      "TEXT_AS_REFERENCE /@graph/1/conformsTo",
+    ]);
+    expect(
+      advice(
+        metadata([{ "@id": "#profile", "@type": "CreativeWork" }], {
+          conformsTo: { "@id": "#profile" },
+        }),
+      ),
+    ).toEqual([]);
   });
 
   it("is an about that leads to something", () => {
-    expect(advice(graph({}, { about: [{ "@id": "./" }, { "@id": "gone/" }] }))).toEqual(["ABOUT_NOWHERE /@graph/0/about"]);
-    expect(advice(metadata([{ "@id": "#a", "@type": "CreativeWork", about: [{ "@id": "#gone" }, { "@id": "https://example.org/" }, { "@id": "ro-crate-metadata.json" }, { "@id": "./" }] }]))).toEqual(["ABOUT_NOWHERE /@graph/2/about"]);
+    expect(advice(graph({}, { about: [{ "@id": "./" }, { "@id": "gone/" }] }))).toEqual([
+      "ABOUT_NOWHERE /@graph/0/about",
+    ]);
+    expect(
+      advice(
+        metadata([
+          {
+            "@id": "#a",
+            "@type": "CreativeWork",
+            about: [
+              { "@id": "#gone" },
+              { "@id": "https://example.org/" },
+              { "@id": "ro-crate-metadata.json" },
+              { "@id": "./" },
+            ],
+          },
+        ]),
+      ),
+    ).toEqual(["ABOUT_NOWHERE /@graph/2/about"]);
   });
 
   it("calls a missing @graph that", () => {
-    const { findings } = prepareCrate([{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify({ ...ROOT, "@context": RO_CRATE })) }], [], SETTINGS);
-    expect(findings.allWarnings()).toMatchObject([{ code: "OLDER_LAYOUT", message: expect.stringContaining("The crate has no @graph") }]);
-    expect(() => prepareCrate([{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify({ "@context": RO_CRATE })) }], [], SETTINGS)).toThrow("The crate has no `@graph`");
+    const { findings } = prepareCrate(
+      [
+        {
+          file: "ro-crate-metadata.json",
+          folder: "",
+          bytes: Buffer.from(JSON.stringify({ ...ROOT, "@context": RO_CRATE })),
+        },
+      ],
+      [],
+      SETTINGS,
+    );
+    expect(findings.allWarnings()).toMatchObject([
+      { code: "OLDER_LAYOUT", message: expect.stringContaining("The crate has no @graph") },
+    ]);
+    expect(() =>
+      prepareCrate(
+        [
+          {
+            file: "ro-crate-metadata.json",
+            folder: "",
+            bytes: Buffer.from(JSON.stringify({ "@context": RO_CRATE })),
+          },
+        ],
+        [],
+        SETTINGS,
+      ),
+    ).toThrow("The crate has no `@graph`");
   });
 
   it("is a descriptor, which the older layout has not", () => {

@@ -14,7 +14,15 @@ for (const make of [OXIGRAPH, FUSEKI]) {
     });
     queryEngineConformance(`A SPARQL endpoint (${make.name})`, async (feed) => {
       await server.clear();
-      return openEndpointEngine({ openFeed: feed.open, leases: new MemoryLeases(), truth: async () => "conformance", queryUrl: server.queryUrl, updateUrl: server.updateUrl, pageSize: 2, poll: 100 });
+      return openEndpointEngine({
+        openFeed: feed.open,
+        leases: new MemoryLeases(),
+        truth: async () => "conformance",
+        queryUrl: server.queryUrl,
+        updateUrl: server.updateUrl,
+        pageSize: 2,
+        poll: 100,
+      });
     });
   });
 }

@@ -6,7 +6,10 @@ import { SparqlHttp } from "../../../../src/storage/graph/endpoint/http-client.j
 
 describe("Requests to a SPARQL endpoint", () => {
   const heard: string[] = [];
-  /** Reads what it is sent as the headers say, and as Latin-1 where they say nothing: so do servers on Java servlets, RDF4J among them. */
+  /**
+   * Reads what it is sent as the headers say, and as Latin-1 where they say nothing: so do servers
+   * on Java servlets, RDF4J among them.
+   */
   const server = createServer((request, response) => {
     const bytes: Buffer[] = [];
     request.on("data", (chunk: Buffer) => bytes.push(chunk));
@@ -30,6 +33,9 @@ describe("Requests to a SPARQL endpoint", () => {
   it("say in which encoding their text is", async () => {
     await client.text('ASK { ?s ?p "é\u{1f9ec}" }', { accept: "*/*", timeout: 5_000 });
     await client.update('INSERT DATA { <a:é> <a:b> "ß" }', { timeout: 5_000 });
-    expect(heard).toEqual(['application/sparql-query ASK { ?s ?p "é\u{1f9ec}" }', 'application/sparql-update INSERT DATA { <a:é> <a:b> "ß" }']);
+    expect(heard).toEqual([
+      'application/sparql-query ASK { ?s ?p "é\u{1f9ec}" }',
+      'application/sparql-update INSERT DATA { <a:é> <a:b> "ß" }',
+    ]);
   });
 });

@@ -11,20 +11,43 @@ import { OXIGRAPH } from "../../../support/servers/oxigraph.js";
 import type { Make } from "../../../support/servers/sparql-server.js";
 
 /** Started as one does who has not read how. */
-const PLAIN: Make = { ...OXIGRAPH, name: "Oxigraph-plain", command: (port, folder) => OXIGRAPH.command(port, folder)?.filter((word) => word !== "--union-default-graph") };
+const PLAIN: Make = {
+  ...OXIGRAPH,
+  name: "Oxigraph-plain",
+  command: (port, folder) =>
+    OXIGRAPH.command(port, folder)?.filter((word) => word !== "--union-default-graph"),
+};
 const endpoint = sparqlServer(OXIGRAPH);
 const plain = sparqlServer(PLAIN);
 
 describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoint", () => {
   let server: TestServer;
   let ada: Person;
-  const dataset = (name: string) => server.request("POST", "/dataset", { token: ada.token, json: bodyOf("dataset", ada.id, { "@id": `ark:99999/${name}` }) });
-  const sparql = (query: string) => server.request("POST", "/sparql", { body: query, headers: { "Content-Type": "application/sparql-query", Accept: "text/csv" } });
-  const count = async () => (await sparql("SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s a <https://w3id.org/EVI#Dataset> }")).text.trim().split(/\s+/)[1];
-  const health = async () => (await server.request<{ status: string; checks: { index: string } }>("GET", "/healthz")).body;
+  const dataset = (name: string) =>
+    server.request("POST", "/dataset", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id, { "@id": `ark:99999/${name}` }),
+    });
+  const sparql = (query: string) =>
+    server.request("POST", "/sparql", {
+      body: query,
+      headers: { "Content-Type": "application/sparql-query", Accept: "text/csv" },
+    });
+  const count = async () =>
+    (await sparql("SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s a <https://w3id.org/EVI#Dataset> }")).text
+      .trim()
+      .split(/\s+/)[1];
+  const health = async () =>
+    (await server.request<{ status: string; checks: { index: string } }>("GET", "/healthz")).body;
   beforeAll(async () => {
     await endpoint.start();
-    server = await startServer({ SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl, INDEX_WAIT: "3s", QUERY_TIMEOUT: "3s", SPARQL_TIMEOUT: "3s" });
+    server = await startServer({
+      SPARQL_QUERY_URL: endpoint.queryUrl,
+      SPARQL_UPDATE_URL: endpoint.updateUrl,
+      INDEX_WAIT: "3s",
+      QUERY_TIMEOUT: "3s",
+      SPARQL_TIMEOUT: "3s",
+    });
     ada = await server.person("Ada");
   }, 60_000);
   afterAll(() => server?.stop());
@@ -32,28 +55,48 @@ describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoin
   it("answers everything as one with its own, and hides its bookkeeping", async () => {
     for (const name of ["a", "b"]) expect(await dataset(name)).toMatchObject({ status: 200 });
     expect(await count()).toBe("2");
-    expect((await sparql("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")).text).not.toContain("urn:");
-    expect((await sparql("SELECT ?s ?p ?o { ?s ?p ?o FILTER(STRSTARTS(STR(?p), \"urn:\")) }")).text.trim()).toBe("s,p,o");
+    expect((await sparql("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")).text).not.toContain(
+      "urn:",
+    );
+    expect(
+      (await sparql('SELECT ?s ?p ?o { ?s ?p ?o FILTER(STRSTARTS(STR(?p), "urn:")) }')).text.trim(),
+    ).toBe("s,p,o");
     expect((await server.request("GET", "/evidencegraph/query/ark:99999/a")).status).toBe(200);
     const { records, queries } = server.deps;
-    expect(await checkIndex({ openTruth: () => openTruthDigester(() => records.openFeed()), queries })).toMatchObject({ agree: true });
+    expect(
+      await checkIndex({ openTruth: () => openTruthDigester(() => records.openFeed()), queries }),
+    ).toMatchObject({ agree: true });
   });
 
-  it("takes records and answers lists while the endpoint is away, says 503 for the graph, and comes back by itself", async () => {
-    await endpoint.kill();
-    expect(await dataset("c")).toMatchObject({ status: 200 });
-    expect(await server.request("GET", "/dataset/ark:99999/c")).toMatchObject({ status: 200 });
-    expect(await server.request("GET", "/dataset")).toMatchObject({ status: 200 });
-    expect(await sparql("SELECT ?s { ?s a ?t }")).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
-    const { status, body, headers } = await server.request("GET", "/evidencegraph/query/ark:99999/a");
-    expect({ status, body, again: headers.get("retry-after") }).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" }, again: "5" });
-    expect(JSON.stringify(body)).not.toContain("127.0.0.1");
-    expect(await health()).toMatchObject({ status: "unhealthy", checks: { index: "failed" } });
-    await endpoint.start();
-    for (let tries = 0; (await count()) !== "3" && tries < 50; tries++) await pause(100);
-    expect(await count()).toBe("3");
-    expect((await health()).status).toBe("healthy");
-  });
+  it(
+    "takes records and answers lists while the endpoint is away, says 503 for the graph, and " +
+      "comes back by itself",
+    async () => {
+      await endpoint.kill();
+      expect(await dataset("c")).toMatchObject({ status: 200 });
+      expect(await server.request("GET", "/dataset/ark:99999/c")).toMatchObject({ status: 200 });
+      expect(await server.request("GET", "/dataset")).toMatchObject({ status: 200 });
+      expect(await sparql("SELECT ?s { ?s a ?t }")).toMatchObject({
+        status: 503,
+        body: { code: "STORE_UNAVAILABLE" },
+      });
+      const { status, body, headers } = await server.request(
+        "GET",
+        "/evidencegraph/query/ark:99999/a",
+      );
+      expect({ status, body, again: headers.get("retry-after") }).toMatchObject({
+        status: 503,
+        body: { code: "STORE_UNAVAILABLE" },
+        again: "5",
+      });
+      expect(JSON.stringify(body)).not.toContain("127.0.0.1");
+      expect(await health()).toMatchObject({ status: "unhealthy", checks: { index: "failed" } });
+      await endpoint.start();
+      for (let tries = 0; (await count()) !== "3" && tries < 50; tries++) await pause(100);
+      expect(await count()).toBe("3");
+      expect((await health()).status).toBe("healthy");
+    },
+  );
 
   it("gives an endpoint up that takes connections and says nothing", async () => {
     endpoint.pause();
@@ -85,8 +128,12 @@ describe.skipIf(!plain.installed)("An endpoint whose default graph is no union",
     for (let tries = 0; server.faults.length === 0 && tries < 100; tries++) await pause(50);
     await pause(300);
     expect(server.faults).toHaveLength(1);
-    expect((server.faults[0]!.fields as { reason: string }).reason).toContain("union-default-graph");
-    expect(await server.request("GET", "/healthz")).toMatchObject({ body: { checks: { index: "failed" } } });
+    expect((server.faults[0]!.fields as { reason: string }).reason).toContain(
+      "union-default-graph",
+    );
+    expect(await server.request("GET", "/healthz")).toMatchObject({
+      body: { checks: { index: "failed" } },
+    });
     await server.deps.queries.close();
     const other = await start({ SPARQL_QUERY_URL: `${plain.queryUrl}?union-default-graph` });
     // It holds what the first registry put there, which is not the second's.
@@ -96,11 +143,30 @@ describe.skipIf(!plain.installed)("An endpoint whose default graph is no union",
 });
 
 describe("Settings of an endpoint", () => {
-  it.each<Record<string, string>>([{ SPARQL_QUERY_URL: "http://x/query" }, { SPARQL_UPDATE_URL: "http://x/update" }])("by half are refused before anything is opened: %j", async (settings) => {
-    expect(() => endpointAddress(readConfig(settings))).toThrow(/SPARQL_\w+_URL is missing: .*both/);
+  it.each<Record<string, string>>([
+    { SPARQL_QUERY_URL: "http://x/query" },
+    { SPARQL_UPDATE_URL: "http://x/update" },
+  ])("by half are refused before anything is opened: %j", async (settings) => {
+    expect(() => endpointAddress(readConfig(settings))).toThrow(
+      /SPARQL_\w+_URL is missing: .*both/,
+    );
     await expect(startServer(settings)).rejects.toThrow(/is missing/);
   });
   it("keep the parameters of the URLs", () => {
-    expect(endpointAddress(readConfig({ SPARQL_QUERY_URL: "http://x/query?union-default-graph", SPARQL_UPDATE_URL: "http://x/update?a=b", SPARQL_USER: "u", SPARQL_PASSWORD: "p" }))).toEqual({ queryUrl: "http://x/query?union-default-graph", updateUrl: "http://x/update?a=b", user: "u", password: "p" });
+    expect(
+      endpointAddress(
+        readConfig({
+          SPARQL_QUERY_URL: "http://x/query?union-default-graph",
+          SPARQL_UPDATE_URL: "http://x/update?a=b",
+          SPARQL_USER: "u",
+          SPARQL_PASSWORD: "p",
+        }),
+      ),
+    ).toEqual({
+      queryUrl: "http://x/query?union-default-graph",
+      updateUrl: "http://x/update?a=b",
+      user: "u",
+      password: "p",
+    });
   });
 });

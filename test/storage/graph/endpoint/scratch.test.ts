@@ -9,7 +9,7 @@ import { SparqlHttp } from "../../../../src/storage/graph/endpoint/http-client.j
 let scratch: Scratch;
 afterEach(() => scratch?.close());
 
-const LINE = "<ark:99999/a> <https://schema.org/name> \"A\" <ark:99999/a> .\n";
+const LINE = '<ark:99999/a> <https://schema.org/name> "A" <ark:99999/a> .\n';
 
 it("answers what is asked while its thread is being ended, by another thread", async () => {
   scratch = new Scratch(60_000);
@@ -22,7 +22,9 @@ it("answers what is asked while its thread is being ended, by another thread", a
 
 it("refuses what waits when it is closed", async () => {
   scratch = new Scratch(60_000);
-  const asked = expect(scratch.ask({ op: "digest" })).rejects.toMatchObject({ code: "QUERY_MEMORY" });
+  const asked = expect(scratch.ask({ op: "digest" })).rejects.toMatchObject({
+    code: "QUERY_MEMORY",
+  });
   await scratch.close();
   await asked;
 });
@@ -31,18 +33,27 @@ it("goes on after its thread was idle and ended", async () => {
   scratch = new Scratch(1);
   for (let round = 0; round < 12; round++) {
     await scratch.ask({ op: "add", nquads: LINE });
-    await pause(1 + round % 3);
+    await pause(1 + (round % 3));
   }
 });
 
 it("has all of a graph that an endpoint takes its time to tell", async () => {
-  const rows = (graph: string, count: number) => Array.from({ length: count }, (_, index) => JSON.stringify({
-    g: { type: "uri", value: graph }, s: { type: "uri", value: `${graph}/${index}` }, p: { type: "uri", value: "https://schema.org/name" }, o: { type: "literal", value: "A" },
-  })).join(",");
+  const rows = (graph: string, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      JSON.stringify({
+        g: { type: "uri", value: graph },
+        s: { type: "uri", value: `${graph}/${index}` },
+        p: { type: "uri", value: "https://schema.org/name" },
+        o: { type: "literal", value: "A" },
+      }),
+    ).join(",");
   const server = createServer((_, response) => {
     void (async () => {
       response.writeHead(200, { "Content-Type": "application/sparql-results+json" });
-      response.write(`{"head":{"vars":["g","s","p","o"]},"results":{"bindings":[${rows("ark:99999/a", 20_000)},${rows("ark:99999/b", 1)},`);
+      response.write(
+        `{"head":{"vars":["g","s","p","o"]},"results":{"bindings":[${rows("ark:99999/a", 20_000)},` +
+          `${rows("ark:99999/b", 1)},`,
+      );
       await pause(2_500);
       response.end(`${rows("ark:99999/c", 1)}]}}`);
     })();
@@ -51,7 +62,9 @@ it("has all of a graph that an endpoint takes its time to tell", async () => {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const http = new SparqlHttp({ queryUrl: address, updateUrl: address }, 1);
   try {
-    expect(await digestEndpoint(http, async (ask) => ({ value: await ask(), sequence: 7 }))).toMatchObject({ quads: 20_002, sequence: 7 });
+    expect(
+      await digestEndpoint(http, async (ask) => ({ value: await ask(), sequence: 7 })),
+    ).toMatchObject({ quads: 20_002, sequence: 7 });
   } finally {
     http.close();
     server.close();

@@ -1,5 +1,14 @@
 // Damages copies of a file of records, each by its seed, and reads them: prints one line of JSON for each. A crash ends the lines.
-import { copyFileSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeSync, closeSync } from "node:fs";
+import {
+  copyFileSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+  closeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { openSqliteRecordStore } from "../../../../dist/src/storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../../../../dist/src/storage/records/sqlite/transfer.js";
@@ -10,7 +19,8 @@ const PAGE = 4096;
 
 function dice(seed) {
   let state = seed >>> 0;
-  return (below) => Math.floor(((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32) * below);
+  return (below) =>
+    Math.floor(((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32) * below);
 }
 
 /** Zeros, flipped bits or noise over 1 byte to a whole page, in up to 12 places; every third file also in its first page. */
@@ -21,10 +31,13 @@ function damage(file, seed) {
   for (let place = roll(12); place >= 0; place--) {
     const page = seed % 3 === 0 && place === 0 ? 0 : 1 + roll(pages - 1);
     const offset = page * PAGE + roll(PAGE);
-    const bytes = Buffer.alloc(Math.min([1, 1, 8, 64, 512, PAGE][roll(6)], (page + 1) * PAGE - offset));
+    const bytes = Buffer.alloc(
+      Math.min([1, 1, 8, 64, 512, PAGE][roll(6)], (page + 1) * PAGE - offset),
+    );
     const how = roll(3);
     if (how > 0) readSync(fd, bytes, 0, bytes.length, offset);
-    if (how > 0) for (let at = 0; at < bytes.length; at++) bytes[at] ^= how === 1 ? 1 << roll(8) : roll(256);
+    if (how > 0)
+      for (let at = 0; at < bytes.length; at++) bytes[at] ^= how === 1 ? 1 << roll(8) : roll(256);
     writeSync(fd, bytes, 0, bytes.length, offset);
   }
   closeSync(fd);
@@ -62,7 +75,9 @@ for (let seed = Number(first); seed <= Number(last); seed++) {
       await ask(() => store.objectsOf(ark));
     }
     await ask(() => store.findMany(records));
-    for (const kind of ["dataset", "software"]) for (const order of ["created", "name"]) await ask(() => store.list({ kind, limit: 200, order }));
+    for (const kind of ["dataset", "software"])
+      for (const order of ["created", "name"])
+        await ask(() => store.list({ kind, limit: 200, order }));
     await ask(() => store.search({ text: "record table", match: "all", offset: 0, limit: 10 }));
     await ask(() => store.unfinished());
     await ask(() => store.referenced({ limit: 100 }));
@@ -78,6 +93,8 @@ for (let seed = Number(first); seed <= Number(last); seed++) {
   } catch (error) {
     found.push(`${error.code}: ${error.message}`);
   }
-  process.stdout.write(`${JSON.stringify({ seed, answers, found: found.slice(0, 20), count: found.length })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ seed, answers, found: found.slice(0, 20), count: found.length })}\n`,
+  );
   rmSync(folder, { recursive: true });
 }

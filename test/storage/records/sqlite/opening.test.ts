@@ -7,7 +7,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
 import { MIGRATIONS } from "../../../../src/storage/records/sqlite/schema.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
-import { commitOf, create, linkTo, remove, replace, write } from "../../../conformance/records/fixtures.js";
+import {
+  commitOf,
+  create,
+  linkTo,
+  remove,
+  replace,
+  write,
+} from "../../../conformance/records/fixtures.js";
 
 /** Puts a file of the newest schema into one as programs of schema 5 made it. */
 function inSchema5(file: string): void {
@@ -15,9 +22,21 @@ function inSchema5(file: string): void {
   const connection = new Connection(older);
   for (const migration of MIGRATIONS.slice(0, 5)) connection.exec(migration);
   connection.exec(`ATTACH '${file}' AS newer`);
-  for (const [table] of connection.prepare<[string]>("SELECT name FROM newer.sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT%'").all()) connection.exec(`INSERT INTO main.${table} SELECT * FROM newer.${table}`);
-  connection.exec("INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, description, keywords, other FROM text");
-  connection.exec(`PRAGMA application_id = ${Number(connection.prepare("PRAGMA newer.application_id").get()![0])}; PRAGMA user_version = 5`);
+  for (const [table] of connection
+    .prepare<[string]>(
+      "SELECT name FROM newer.sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT%'",
+    )
+    .all())
+    connection.exec(`INSERT INTO main.${table} SELECT * FROM newer.${table}`);
+  connection.exec(
+    "INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, " +
+      "description, keywords, other FROM text",
+  );
+  connection.exec(
+    "PRAGMA application_id = " +
+      `${Number(connection.prepare("PRAGMA newer.application_id").get()![0])}; PRAGMA ` +
+      "user_version = 5",
+  );
   connection.close();
   for (const end of ["-wal", "-shm"]) rmSync(file + end, { force: true });
   renameSync(older, file);
@@ -36,7 +55,11 @@ describe("opening the file of records", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const refused = (text: RegExp): Promise<void> => expect(openSqliteRecordStore({ file })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringMatching(text) });
+  const refused = (text: RegExp): Promise<void> =>
+    expect(openSqliteRecordStore({ file })).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringMatching(text),
+    });
 
   test("refuses one that a newer version wrote, and leaves it as it is", async () => {
     await (await openSqliteRecordStore({ file })).close();
@@ -52,21 +75,51 @@ describe("opening the file of records", () => {
     await write(before, create("ark:99999/before"));
     await before.close();
     const connection = new Connection(file);
-    connection.exec("DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; DROP TABLE lease; PRAGMA user_version = 2");
+    connection.exec(
+      "DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; DROP TABLE lease; " +
+        "PRAGMA user_version = 2",
+    );
     connection.close();
     const after = await openSqliteRecordStore({ file });
-    expect(await after.find("ark:99999/before")).toMatchObject({ record: { name: "A table", revision: 1 } });
-    await after.keepScore({ crate: "ark:99999/before", state: "1", whole: true, body: new Uint8Array([1]) });
+    expect(await after.find("ark:99999/before")).toMatchObject({
+      record: { name: "A table", revision: 1 },
+    });
+    await after.keepScore({
+      crate: "ark:99999/before",
+      state: "1",
+      whole: true,
+      body: new Uint8Array([1]),
+    });
     expect(await after.keptScore("ark:99999/before")).toMatchObject({ state: "1" });
     const { to } = await after.changedTexts("m", "", 9);
-    expect(await after.keepVectors("m", { after: "", to: to!, vectors: [{ ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) }] })).toBe(true);
-    expect(await after.search({ text: "", match: "related", offset: 0, limit: 1, near: { model: "m", vector: Float32Array.of(1) } })).toMatchObject({ total: 1 });
+    expect(
+      await after.keepVectors("m", {
+        after: "",
+        to: to!,
+        vectors: [
+          { ark: "ark:99999/before", digest: new Uint8Array(1), vector: Float32Array.of(1) },
+        ],
+      }),
+    ).toBe(true);
+    expect(
+      await after.search({
+        text: "",
+        match: "related",
+        offset: 0,
+        limit: 1,
+        near: { model: "m", vector: Float32Array.of(1) },
+      }),
+    ).toMatchObject({ total: 1 });
     await after.close();
   });
 
   test("brings every row of schema 5 into the table of records that schema 6 makes anew", async () => {
     const before = await openSqliteRecordStore({ file });
-    await write(before, create("ark:99999/a-b.csv", { name: "First", links: [linkTo("ark:99999/late")] }), create("ark:99999/ab.csv", { name: "Of the same key" }, { mayShareKey: true }));
+    await write(
+      before,
+      create("ark:99999/a-b.csv", { name: "First", links: [linkTo("ark:99999/late")] }),
+      create("ark:99999/ab.csv", { name: "Of the same key" }, { mayShareKey: true }),
+    );
     await write(before, create("ark:99999/late"));
     await write(before, replace("ark:99999/late", 1, { name: "Later" }));
     await write(before, create("ark:99999/gone"));
@@ -75,30 +128,81 @@ describe("opening the file of records", () => {
     inSchema5(file);
 
     const after = await openSqliteRecordStore({ file });
-    expect(await after.find("ark:99999/a-b.csv")).toMatchObject({ record: { name: "First", revision: 1 } });
-    expect(await after.find("ark:99999/ab.csv")).toMatchObject({ record: { name: "Of the same key" } });
-    expect(await after.find("ark:99999/-ab.csv")).toEqual({ ambiguous: ["ark:99999/a-b.csv", "ark:99999/ab.csv"] });
-    expect(await after.find("ark:99999/l-ate")).toMatchObject({ record: { ark: "ark:99999/late", name: "Later", revision: 2 } });
-    expect(await after.find("ark:99999/gone")).toMatchObject({ record: { tombstone: { reason: "a trial" } } });
-    expect((await after.history("ark:99999/late", { limit: 9 })).map(({ action }) => action)).toEqual(["update", "create"]);
-    expect((await after.list({ limit: 9 })).items.map(({ name }) => name)).toEqual(["First", "Of the same key", "Later"]);
-    await expect(write(after, create("ark:99999/ab.csv", {}, { mayShareKey: true }))).rejects.toMatchObject({ code: "DUPLICATE" });
+    expect(await after.find("ark:99999/a-b.csv")).toMatchObject({
+      record: { name: "First", revision: 1 },
+    });
+    expect(await after.find("ark:99999/ab.csv")).toMatchObject({
+      record: { name: "Of the same key" },
+    });
+    expect(await after.find("ark:99999/-ab.csv")).toEqual({
+      ambiguous: ["ark:99999/a-b.csv", "ark:99999/ab.csv"],
+    });
+    expect(await after.find("ark:99999/l-ate")).toMatchObject({
+      record: { ark: "ark:99999/late", name: "Later", revision: 2 },
+    });
+    expect(await after.find("ark:99999/gone")).toMatchObject({
+      record: { tombstone: { reason: "a trial" } },
+    });
+    expect(
+      (await after.history("ark:99999/late", { limit: 9 })).map(({ action }) => action),
+    ).toEqual(["update", "create"]);
+    expect((await after.list({ limit: 9 })).items.map(({ name }) => name)).toEqual([
+      "First",
+      "Of the same key",
+      "Later",
+    ]);
+    await expect(
+      write(after, create("ark:99999/ab.csv", {}, { mayShareKey: true })),
+    ).rejects.toMatchObject({ code: "DUPLICATE" });
     await write(after, create("ark:99999/new"));
     expect(await after.count({})).toBe(4);
     await after.close();
 
     const connection = new Connection(file);
-    expect(connection.prepare("SELECT ark FROM record ORDER BY id").all().flat()).toEqual(["ark:99999/a-b.csv", "ark:99999/ab.csv", "ark:99999/late", "ark:99999/gone", "ark:99999/new"]);
+    expect(connection.prepare("SELECT ark FROM record ORDER BY id").all().flat()).toEqual([
+      "ark:99999/a-b.csv",
+      "ark:99999/ab.csv",
+      "ark:99999/late",
+      "ark:99999/gone",
+      "ark:99999/new",
+    ]);
     expect(connection.prepare("PRAGMA integrity_check").get()).toEqual(["ok"]);
     connection.close();
   });
 
   test("drops archives of before schema 7 that hold what was deleted since, and no other", async () => {
-    const archive = (letter: string) => ({ objects: [{ sha256: letter.repeat(64), size: 1, mediaType: "application/zip", name: "crate.zip", role: "archive" as const }] });
-    const content = { objects: [{ sha256: "c".repeat(64), size: 1, mediaType: "text/plain", name: "c.txt", role: "content" as const }] };
-    const crates = ["whole", "content", "member", "used", "again"].map((name) => `ark:99999/${name}`);
+    const archive = (letter: string) => ({
+      objects: [
+        {
+          sha256: letter.repeat(64),
+          size: 1,
+          mediaType: "application/zip",
+          name: "crate.zip",
+          role: "archive" as const,
+        },
+      ],
+    });
+    const content = {
+      objects: [
+        {
+          sha256: "c".repeat(64),
+          size: 1,
+          mediaType: "text/plain",
+          name: "c.txt",
+          role: "content" as const,
+        },
+      ],
+    };
+    const crates = ["whole", "content", "member", "used", "again"].map(
+      (name) => `ark:99999/${name}`,
+    );
     const before = await openSqliteRecordStore({ file });
-    for (const [index, crate] of crates.entries()) await write(before, create(crate, { kind: "rocrate" }, archive("abdef"[index]!)), create(`${crate}/x`, {}, { crate, ...content }));
+    for (const [index, crate] of crates.entries())
+      await write(
+        before,
+        create(crate, { kind: "rocrate" }, archive("abdef"[index]!)),
+        create(`${crate}/x`, {}, { crate, ...content }),
+      );
     const [, ofContent, ofMember, used, again] = crates;
     await before.commit(commitOf([], { uses: { crate: used!, arks: [`${ofContent}/x`] } }));
     await write(before, replace(`${again}/x`, 1, {}, { objects: [], dropObjects: true }));
@@ -107,19 +211,33 @@ describe("opening the file of records", () => {
     // As programs of schema 6 deleted.
     const connection = new Connection(file);
     const at = Date.UTC(2100, 0);
-    connection.exec(`UPDATE object_ref SET until = 1, dropped = 1 WHERE name = 'c.txt' AND record = (SELECT id FROM record WHERE ark = '${ofContent}/x');
-      UPDATE revision SET at = ${at} WHERE record = (SELECT id FROM record WHERE ark = '${ofContent}/x');
-      UPDATE record SET deleted_at = ${at} WHERE ark = '${ofMember}/x'; PRAGMA user_version = 6`);
+    connection.exec(
+      "UPDATE object_ref SET until = 1, dropped = 1 WHERE name = 'c.txt' AND record = " +
+        "(SELECT id FROM " +
+        `record WHERE ark = '${ofContent}/x');
+      UPDATE revision SET at = ${at} WHERE record = (SELECT id FROM record WHERE ark = ` +
+        `'${ofContent}/x');
+      UPDATE record SET deleted_at = ${at} WHERE ark = '${ofMember}/x'; PRAGMA user_version = 6`,
+    );
     connection.close();
     const after = await openSqliteRecordStore({ file });
-    const left = await Promise.all(crates.map(async (crate) => (await after.objectsOf(crate)).map(({ sha256 }) => sha256[0])));
+    const left = await Promise.all(
+      crates.map(async (crate) => (await after.objectsOf(crate)).map(({ sha256 }) => sha256[0])),
+    );
     expect(left).toEqual([["a"], [], [], [], ["9"]]);
-    expect((await after.referenced({ limit: 99 })).items.map((sha256) => sha256[0])).toEqual(["9", "a", "c"]);
+    expect((await after.referenced({ limit: 99 })).items.map((sha256) => sha256[0])).toEqual([
+      "9",
+      "a",
+      "c",
+    ]);
     await after.close();
   });
 
   test("refuses one that is not a database, or another program's", async () => {
-    writeFileSync(file, "just some text, and enough of it to be read as a header of a database file. ".repeat(50));
+    writeFileSync(
+      file,
+      "just some text, and enough of it to be read as a header of a database file. ".repeat(50),
+    );
     await refused(/is not a database/);
     rmSync(file);
     const connection = new Connection(file);
@@ -141,7 +259,11 @@ describe("opening the file of records", () => {
   });
 
   test("refuses while another process has it, naming that one, and takes over when it was killed", async () => {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("writing-process.mjs", import.meta.url)), file], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL("writing-process.mjs", import.meta.url)), file],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
     children.push(child);
     await new Promise((resolve) => child.stdout!.once("data", resolve));
     await refused(new RegExp(`in use by process ${child.pid}`));
@@ -158,7 +280,9 @@ describe("opening the file of records", () => {
     const pending = write(store, create("ark:99999/a"));
     const closing = store.close();
     expect((await pending).sequence).toBe(1);
-    await expect(write(store, create("ark:99999/b"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(write(store, create("ark:99999/b"))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
     await closing;
     await expect(store.find("ark:99999/a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     await expect(store.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

@@ -11,48 +11,91 @@ beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "arkgraph-writer-")))
 afterEach(() => rmSync(folder, { recursive: true }));
 const threadThat = (onMessage: string): URL => {
   const file = join(folder, "thread.mjs");
-  writeFileSync(file, `import { parentPort } from "node:worker_threads";\nparentPort.on("message", (message) => { ${onMessage} });\nparentPort.postMessage({ ready: true, sequence: 7 });\n`);
+  writeFileSync(
+    file,
+    `import { parentPort } from "node:worker_threads";\nparentPort.on("message", (message) ` +
+      `=> { ${onMessage} });\nparentPort.postMessage({ ready: true, sequence: 7 });\n`,
+  );
   return pathToFileURL(file);
 };
 
-test("a writer that is asked for much at once has its thread begin before it was asked for the last, and in that order", async () => {
-  const writer = await Writer.open(join(folder, "records.db"), threadThat(`
+test(
+  "a writer that is asked for much at once has its thread begin before it was asked for the " +
+    "last, and in that order",
+  async () => {
+    const writer = await Writer.open(
+      join(folder, "records.db"),
+      threadThat(
+        `
     if (message.close) process.exit(0);
     globalThis.messages = (globalThis.messages ?? 0) + 1;
-    parentPort.postMessage({ sequence: 7, answers: message.tasks.map(({ id, args }) => ({ id, result: globalThis.messages + ":" + args[0] })) });`));
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => writer.call("setSetting", String(index), "1")));
-  expect(answers.map((answer) => answer!.split(":")[1])).toEqual(answers.map((_, index) => String(index)));
-  const messages = answers.map((answer) => Number(answer!.split(":")[0]));
-  expect(messages).toEqual(messages.toSorted((a, b) => a - b));
-  expect(messages.at(-1)).toBeGreaterThan(1);
-  expect(messages.at(-1)).toBeLessThan(20);
-  await writer.close();
-});
-
-test.each([1, 20, 600])("a commit of %i records, one of which is none that can be stored, is refused whole, and the writer goes on", async (size) => {
-  const writer = await Writer.open(join(folder, "records.db"));
-  try {
-    const records = Array.from({ length: size }, (_, index) => create(`ark:99999/r${String(index).padStart(3, "0")}`));
-    const spoilt = records.with(size >> 1, { ...records[size >> 1], quads: undefined } as never);
-    const others = [writer.commit(commitOf([create("ark:99999/before")])), writer.commit(commitOf(spoilt)), writer.commit(commitOf([create("ark:99999/after")]))];
-    expect((await Promise.allSettled(others)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect((await writer.commit(commitOf(records))).records).toHaveLength(size);
-    writer.health();
-  } finally {
+    parentPort.postMessage({ sequence: 7, answers: message.tasks.map(({ id, args }) => ({ id, ` +
+          `result: globalThis.messages + ":" + args[0] })) });`,
+      ),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => writer.call("setSetting", String(index), "1")),
+    );
+    expect(answers.map((answer) => answer!.split(":")[1])).toEqual(
+      answers.map((_, index) => String(index)),
+    );
+    const messages = answers.map((answer) => Number(answer!.split(":")[0]));
+    expect(messages).toEqual(messages.toSorted((a, b) => a - b));
+    expect(messages.at(-1)).toBeGreaterThan(1);
+    expect(messages.at(-1)).toBeLessThan(20);
     await writer.close();
-  }
-});
+  },
+);
+
+test.each([1, 20, 600])(
+  "a commit of %i records, one of which is none that can be stored, is refused whole, and " +
+    "the writer goes on",
+  async (size) => {
+    const writer = await Writer.open(join(folder, "records.db"));
+    try {
+      const records = Array.from({ length: size }, (_, index) =>
+        create(`ark:99999/r${String(index).padStart(3, "0")}`),
+      );
+      const spoilt = records.with(size >> 1, { ...records[size >> 1], quads: undefined } as never);
+      const others = [
+        writer.commit(commitOf([create("ark:99999/before")])),
+        writer.commit(commitOf(spoilt)),
+        writer.commit(commitOf([create("ark:99999/after")])),
+      ];
+      expect((await Promise.allSettled(others)).map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+      ]);
+      expect((await writer.commit(commitOf(records))).records).toHaveLength(size);
+      writer.health();
+    } finally {
+      await writer.close();
+    }
+  },
+);
 
 describe("a writer whose thread dies", () => {
-  for (const [how, code] of [["by an exception", "throw new Error('lost');"], ["by itself", "process.exit(3);"]] as const) {
+  for (const [how, code] of [
+    ["by an exception", "throw new Error('lost');"],
+    ["by itself", "process.exit(3);"],
+  ] as const) {
     test(`${how} rejects what waits and what comes, and says that it is not healthy`, async () => {
       const writer = await Writer.open(join(folder, "records.db"), threadThat(code));
       expect(writer.sequence).toBe(7);
       writer.health();
-      const waiting = await Promise.allSettled([writer.call("setSetting", "a", "1"), writer.commit({ by: null, at: 1, records: [] })]);
-      for (const result of waiting) expect(result).toMatchObject({ status: "rejected", reason: { code: "STORE_UNAVAILABLE" } });
-      await expect(writer.call("setSetting", "a", "1")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-      expect(() => writer.health()).toThrowError(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+      const waiting = await Promise.allSettled([
+        writer.call("setSetting", "a", "1"),
+        writer.commit({ by: null, at: 1, records: [] }),
+      ]);
+      for (const result of waiting)
+        expect(result).toMatchObject({ status: "rejected", reason: { code: "STORE_UNAVAILABLE" } });
+      await expect(writer.call("setSetting", "a", "1")).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+      });
+      expect(() => writer.health()).toThrowError(
+        expect.objectContaining({ code: "STORE_UNAVAILABLE" }),
+      );
       await writer.close();
     });
   }
@@ -60,6 +103,8 @@ describe("a writer whose thread dies", () => {
   test("before it is ready does not open", async () => {
     const file = join(folder, "thread.mjs");
     writeFileSync(file, "throw new Error('broken');");
-    await expect(Writer.open(join(folder, "records.db"), pathToFileURL(file))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(
+      Writer.open(join(folder, "records.db"), pathToFileURL(file)),
+    ).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });

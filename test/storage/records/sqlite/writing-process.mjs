@@ -9,8 +9,25 @@ const link = (target) => ({ predicate: "evi:usedDataset", target, targetKey: ark
 
 function stateOf(ark, revision, links) {
   const name = `${ark} at ${revision}`;
-  const quads = [`<${ark}> <https://schema.org/name> "${name}" <${ark}> .`, ...links.map(({ target }) => `<${ark}> <https://w3id.org/EVI#usedDataset> <${target}> <${ark}> .`)].toSorted().join("\n") + "\n";
-  return { kind: "dataset", name, owner: null, document: new TextEncoder().encode(JSON.stringify({ "@id": ark, name })), quads, links, text: { name, description: "", keywords: "", other: "" }, keywords: ["k"] };
+  const quads =
+    [
+      `<${ark}> <https://schema.org/name> "${name}" <${ark}> .`,
+      ...links.map(
+        ({ target }) => `<${ark}> <https://w3id.org/EVI#usedDataset> <${target}> <${ark}> .`,
+      ),
+    ]
+      .toSorted()
+      .join("\n") + "\n";
+  return {
+    kind: "dataset",
+    name,
+    owner: null,
+    document: new TextEncoder().encode(JSON.stringify({ "@id": ark, name })),
+    quads,
+    links,
+    text: { name, description: "", keywords: "", other: "" },
+    keywords: ["k"],
+  };
 }
 
 /** One client: pairs of records that link to each other, then a change, then sometimes a deletion. */
@@ -19,11 +36,25 @@ async function client(number) {
     const [a, b] = ["a", "b"].map((side) => `ark:99999/r${round}-c${number}-${i}-${side}`);
     const commit = async (...records) => {
       const { sequence } = await store.commit({ by: null, at: Date.now(), records });
-      writeSync(1, `${JSON.stringify({ sequence, records: records.map(({ op, ark, ifRevision = 0 }) => [op, ark, ifRevision + 1]) })}\n`);
+      writeSync(
+        1,
+        `${JSON.stringify({ sequence, records: records.map(({ op, ark, ifRevision = 0 }) => [op, ark, ifRevision + 1]) })}\n`,
+      );
     };
-    const create = (ark, other) => ({ op: "create", ark, key: arkKey(ark), ...stateOf(ark, 1, [link(other)]) });
+    const create = (ark, other) => ({
+      op: "create",
+      ark,
+      key: arkKey(ark),
+      ...stateOf(ark, 1, [link(other)]),
+    });
     await commit(create(a, b), create(b, a));
-    await commit({ op: "replace", ark: a, ifRevision: 1, changed: ["/name"], ...stateOf(a, 2, [link(b)]) });
+    await commit({
+      op: "replace",
+      ark: a,
+      ifRevision: 1,
+      changed: ["/name"],
+      ...stateOf(a, 2, [link(b)]),
+    });
     if (i % 3 === 0) await commit({ op: "delete", ark: b, ifRevision: 1 });
   }
 }

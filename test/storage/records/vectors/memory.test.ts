@@ -18,45 +18,71 @@ const EAST = Float32Array.of(1, 0);
 async function isBounded(store: RecordStore): Promise<void> {
   const names = Array.from({ length: BLOCK_ROWS + 1 }, (_, i) => `ark:99999/r${i}`);
   await write(store, ...names.map((ark) => create(ark, { name: "plate" })));
-  const keep = (after: string, to: string, arks: readonly string[]) => store.keepVectors("m", { after, to, vectors: arks.map((ark) => ({ ark, digest: new Uint8Array(1), vector: EAST })) });
-  const ask = (model: string) => store.search({ text: "plate", match: "related", offset: 0, limit: 1, near: { model, vector: EAST } });
+  const keep = (after: string, to: string, arks: readonly string[]) =>
+    store.keepVectors("m", {
+      after,
+      to,
+      vectors: arks.map((ark) => ({ ark, digest: new Uint8Array(1), vector: EAST })),
+    });
+  const ask = (model: string) =>
+    store.search({
+      text: "plate",
+      match: "related",
+      offset: 0,
+      limit: 1,
+      near: { model, vector: EAST },
+    });
   expect(await keep("", "1/1", names.slice(1))).toBe(true);
   expect((await ask("m")).hits[0]!.score).toBeGreaterThan(1);
   expect(await keep("1/1", "1/2", names)).toBe(true);
   for (let time = 0; time < 2; time++) await expect(ask("m")).rejects.toMatchObject(REFUSED);
   // Nothing else suffers.
-  expect((await store.search({ text: "plate", match: "related", offset: 0, limit: 1 })).total).toBe(names.length);
+  expect((await store.search({ text: "plate", match: "related", offset: 0, limit: 1 })).total).toBe(
+    names.length,
+  );
   expect((await ask("other")).total).toBe(names.length);
 }
 
 describe("the memory of vectors", () => {
   const bytes = new Uint8Array(EAST.buffer);
   /** As many rows as fit and one more. */
-  const tooMany = Array.from({ length: BLOCK_ROWS + 1 }, (_, i) => [1, i + 1, "dataset", bytes] as const);
+  const tooMany = Array.from(
+    { length: BLOCK_ROWS + 1 },
+    (_, i) => [1, i + 1, "dataset", bytes] as const,
+  );
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("is not filled again and again in vain, but is once some time has passed, or for another model", () => {
-    const held = new HeldVectors(MEMORY);
-    const run = { era: "e", step: 1 };
-    expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
-    expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
-    expect(() => held.begin("m", run)).toThrow(expect.objectContaining(REFUSED));
-    vi.advanceTimersByTime(599_000);
-    expect(() => held.begin("m", { era: "e", step: 9 })).toThrow(expect.objectContaining(REFUSED));
-    vi.advanceTimersByTime(2_000);
-    expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
-    expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
-    expect(held.begin("n", run)).toEqual({ step: 0, record: 0 });
-    held.take(tooMany.slice(1));
-    expect(held.nearest(EAST, "dataset")).toHaveLength(100);
-  });
+  test(
+    "is not filled again and again in vain, but is once some time has passed, or for another " +
+      "model",
+    () => {
+      const held = new HeldVectors(MEMORY);
+      const run = { era: "e", step: 1 };
+      expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
+      expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
+      expect(() => held.begin("m", run)).toThrow(expect.objectContaining(REFUSED));
+      vi.advanceTimersByTime(599_000);
+      expect(() => held.begin("m", { era: "e", step: 9 })).toThrow(
+        expect.objectContaining(REFUSED),
+      );
+      vi.advanceTimersByTime(2_000);
+      expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
+      expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
+      expect(held.begin("n", run)).toEqual({ step: 0, record: 0 });
+      held.take(tooMany.slice(1));
+      expect(held.nearest(EAST, "dataset")).toHaveLength(100);
+    },
+  );
 
   test("holds a model's vectors up to where all of a step was read, and those of one run alone", () => {
     const held = new HeldVectors(MEMORY);
     const run = { era: "e", step: 2 };
     held.begin("m", run);
-    held.take([[1, 7, "dataset", bytes], [2, 3, "dataset", bytes]]);
+    held.take([
+      [1, 7, "dataset", bytes],
+      [2, 3, "dataset", bytes],
+    ]);
     // There may be more of the last step.
     expect(held.begin("m", run)).toEqual({ step: 2, record: 3 });
     held.take([[2, 4, "dataset", bytes]]);
@@ -70,16 +96,23 @@ describe("the memory of vectors", () => {
   });
 });
 
-test("vectors that need more memory than they may have are refused by libSQL, and searches by words are not", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "arkgraph-vectors-"));
-  const store = await openSqliteRecordStore({ file: join(folder, "records.db"), vectorsMemory: MEMORY });
-  try {
-    await isBounded(store);
-  } finally {
-    await store.close();
-    await rm(folder, { recursive: true });
-  }
-});
+test(
+  "vectors that need more memory than they may have are refused by libSQL, and searches by " +
+    "words are not",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "arkgraph-vectors-"));
+    const store = await openSqliteRecordStore({
+      file: join(folder, "records.db"),
+      vectorsMemory: MEMORY,
+    });
+    try {
+      await isBounded(store);
+    } finally {
+      await store.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
 
 describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
   let server: PostgresServer;
@@ -89,48 +122,98 @@ describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
   });
   afterAll(() => server?.stop());
 
-  test("vectors that need more memory than they may have are refused, and searches by words are not", async () => {
-    const store = await openPostgresRecordStore({ ...options, url: await server.schema(), vectorsMemory: MEMORY });
-    try {
-      await isBounded(store);
-    } finally {
-      await store.close();
-    }
-  });
-
-  test("of nodes that keep vectors at one place exactly one does, and each finds what another kept", async () => {
-    const url = await server.schema();
-    const stores = await Promise.all(Array.from({ length: 3 }, () => openPostgresRecordStore({ ...options, url })));
-    try {
-      await write(stores[0]!, ...["a", "b", "c"].map((name) => create(`ark:99999/${name}`, { name })));
-      const vector = (node: number) => (node === 1 ? EAST : Float32Array.of(0, 1));
-      let after = "";
-      for (let round = 1; round <= 8; round++) {
-        const to = `1/${round}`;
-        const done = await Promise.all(stores.map((store, node) => store.keepVectors("m", { after, to, vectors: ["a", "b", "c"].map((name, at) => ({ ark: `ark:99999/${name}`, digest: new Uint8Array(1), vector: vector(at === node ? 1 : 0) })) })));
-        expect(done.filter(Boolean)).toHaveLength(1);
-        for (const store of stores) {
-          expect(await store.vectorsReach("m")).toBe(to);
-          const page = await store.search({ text: "", match: "related", offset: 0, limit: 5, near: { model: "m", vector: EAST } });
-          expect(page.hits.map(({ ark }) => ark)).toEqual([`ark:99999/${"abc"[done.indexOf(true)]}`]);
-        }
-        after = to;
+  test(
+    "vectors that need more memory than they may have are refused, and searches by words are " +
+      "not",
+    async () => {
+      const store = await openPostgresRecordStore({
+        ...options,
+        url: await server.schema(),
+        vectorsMemory: MEMORY,
+      });
+      try {
+        await isBounded(store);
+      } finally {
+        await store.close();
       }
-    } finally {
-      await Promise.all(stores.map((store) => store.close()));
-    }
-  });
+    },
+  );
+
+  test(
+    "of nodes that keep vectors at one place exactly one does, and each finds what another " +
+      "kept",
+    async () => {
+      const url = await server.schema();
+      const stores = await Promise.all(
+        Array.from({ length: 3 }, () => openPostgresRecordStore({ ...options, url })),
+      );
+      try {
+        await write(
+          stores[0]!,
+          ...["a", "b", "c"].map((name) => create(`ark:99999/${name}`, { name })),
+        );
+        const vector = (node: number) => (node === 1 ? EAST : Float32Array.of(0, 1));
+        let after = "";
+        for (let round = 1; round <= 8; round++) {
+          const to = `1/${round}`;
+          const done = await Promise.all(
+            stores.map((store, node) =>
+              store.keepVectors("m", {
+                after,
+                to,
+                vectors: ["a", "b", "c"].map((name, at) => ({
+                  ark: `ark:99999/${name}`,
+                  digest: new Uint8Array(1),
+                  vector: vector(at === node ? 1 : 0),
+                })),
+              }),
+            ),
+          );
+          expect(done.filter(Boolean)).toHaveLength(1);
+          for (const store of stores) {
+            expect(await store.vectorsReach("m")).toBe(to);
+            const page = await store.search({
+              text: "",
+              match: "related",
+              offset: 0,
+              limit: 5,
+              near: { model: "m", vector: EAST },
+            });
+            expect(page.hits.map(({ ark }) => ark)).toEqual([
+              `ark:99999/${"abc"[done.indexOf(true)]}`,
+            ]);
+          }
+          after = to;
+        }
+      } finally {
+        await Promise.all(stores.map((store) => store.close()));
+      }
+    },
+  );
 
   test("a search by vectors says that the database is away, and is answered when it is back", async () => {
     const store = await openPostgresRecordStore({ ...options, url: await server.schema() });
-    const ask = () => store.search({ text: "", match: "related", offset: 0, limit: 5, near: { model: "m", vector: EAST } });
+    const ask = () =>
+      store.search({
+        text: "",
+        match: "related",
+        offset: 0,
+        limit: 5,
+        near: { model: "m", vector: EAST },
+      });
     try {
       await write(store, create("ark:99999/a"));
-      await store.keepVectors("m", { after: "", to: "1/1", vectors: [{ ark: "ark:99999/a", digest: new Uint8Array(1), vector: EAST }] });
+      await store.keepVectors("m", {
+        after: "",
+        to: "1/1",
+        vectors: [{ ark: "ark:99999/a", digest: new Uint8Array(1), vector: EAST }],
+      });
       expect((await ask()).total).toBe(1);
       await server.kill();
       await expect(ask()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-      await expect(store.keepVectors("m", { after: "1/1", to: "1/2", vectors: [] })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      await expect(
+        store.keepVectors("m", { after: "1/1", to: "1/2", vectors: [] }),
+      ).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       await server.up();
       expect((await ask()).total).toBe(1);
       expect(await store.keepVectors("m", { after: "1/1", to: "1/2", vectors: [] })).toBe(true);

@@ -10,7 +10,13 @@ import type { Watch } from "../watch.js";
 /** ms before a thread that was lost is started again. */
 const RESTART = 1_000;
 
-interface HandleOptions { openFeed: () => MessagePort; address: EndpointAddress; truth: string; options: ProjectionOptions; log: EngineLog }
+interface HandleOptions {
+  openFeed: () => MessagePort;
+  address: EndpointAddress;
+  truth: string;
+  options: ProjectionOptions;
+  log: EngineLog;
+}
 
 /** The projector's thread from outside; it is started anew whenever it ends. */
 class ProjectorHandle {
@@ -19,7 +25,11 @@ class ProjectorHandle {
   #closed = false;
 
   /** @param onStart a thread has begun, and knows of no lease */
-  constructor(private readonly setting: HandleOptions, private readonly onReply: (reply: ProjectorReply) => void, private readonly onStart: () => void) {
+  constructor(
+    private readonly setting: HandleOptions,
+    private readonly onReply: (reply: ProjectorReply) => void,
+    private readonly onStart: () => void,
+  ) {
     this.#start();
   }
 
@@ -38,7 +48,11 @@ class ProjectorHandle {
     let worker: Worker;
     try {
       const feed = openFeed();
-      worker = new Worker(threadModule("src/storage/graph/endpoint/projector/thread"), { workerData: { feed, ...data }, transferList: [feed], name: "projector" });
+      worker = new Worker(threadModule("src/storage/graph/endpoint/projector/thread"), {
+        workerData: { feed, ...data },
+        transferList: [feed],
+        name: "projector",
+      });
     } catch (error) {
       return this.#again((error as Error).message);
     }
@@ -56,13 +70,21 @@ class ProjectorHandle {
   }
 
   #again(reason: string): void {
-    this.setting.log.error({ reason }, "the projector's thread was lost; a new one starts after a pause");
+    this.setting.log.error(
+      { reason },
+      "the projector's thread was lost; a new one starts after a pause",
+    );
     this.#restart = setTimeout(() => this.#start(), RESTART);
   }
 }
 
 /** What the projector's thread is started with; the port is moved to it. */
-export interface ProjectorData { feed: MessagePort; address: EndpointAddress; truth: string; options: ProjectionOptions }
+export interface ProjectorData {
+  feed: MessagePort;
+  address: EndpointAddress;
+  truth: string;
+  options: ProjectionOptions;
+}
 
 export type ProjectorRequest =
   | { op: "advance"; sequence: number }
@@ -82,13 +104,19 @@ export type ProjectorReply =
 export const clock = (): number => performance.timeOrigin + performance.now();
 
 const NAME = "projection";
-/** Times a lease is renewed before it would run out, and ms between attempts to get one that another node may have left. */
+/**
+ * Times a lease is renewed before it would run out, and ms between attempts to get one that another
+ * node may have left.
+ */
 const RENEWALS = 3;
 const SOONEST = 20;
 /** ms that a stop waits for the lease to be given back. */
 const PATIENCE = 1_000;
 
-/** Tries for the lease of the projection as long as the service runs: one node has it, the others stand by. */
+/**
+ * Tries for the lease of the projection as long as the service runs: one node has it, the others
+ * stand by.
+ */
 class Leadership {
   readonly #holder = randomUUID();
   #clock: NodeJS.Timeout | undefined;
@@ -102,8 +130,10 @@ class Leadership {
    * @param onLost somebody else has it
    */
   constructor(
-    private readonly leases: LeaseStore, private readonly ttl: number,
-    private readonly events: { onLead(fence: number, until: number): void; onLost(): void }, private readonly log: EngineLog,
+    private readonly leases: LeaseStore,
+    private readonly ttl: number,
+    private readonly events: { onLead(fence: number, until: number): void; onLost(): void },
+    private readonly log: EngineLog,
   ) {}
 
   /** Asks now, and from then on by itself. */
@@ -111,7 +141,11 @@ class Leadership {
     clearTimeout(this.#clock);
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
-      if (!this.#stopped) this.#clock = setTimeout(() => void this.ask(), Math.max(SOONEST, this.ttl / RENEWALS)).unref();
+      if (!this.#stopped)
+        this.#clock = setTimeout(
+          () => void this.ask(),
+          Math.max(SOONEST, this.ttl / RENEWALS),
+        ).unref();
     });
     return this.#asking;
   }
@@ -125,8 +159,16 @@ class Leadership {
     const leaving = (async () => {
       await this.#asking;
       await this.leases.releaseLease(NAME, this.#holder);
-    })().catch((error: Error) => this.log.warn({ reason: error.message }, "the lease of the projection could not be given back; it runs out by itself"));
-    await Promise.race([leaving, pause(PATIENCE, undefined, { signal: patience.signal }).catch(() => {})]);
+    })().catch((error: Error) =>
+      this.log.warn(
+        { reason: error.message },
+        "the lease of the projection could not be given back; it runs out by itself",
+      ),
+    );
+    await Promise.race([
+      leaving,
+      pause(PATIENCE, undefined, { signal: patience.signal }).catch(() => {}),
+    ]);
     patience.abort();
     clearTimeout(this.#clock);
   }
@@ -140,7 +182,11 @@ class Leadership {
       if (lease) this.events.onLead(lease.fence, asked + this.ttl);
       else this.events.onLost();
     } catch (error) {
-      if (!this.#told) this.log.warn({ reason: (error as Error).message }, "the records do not answer for the lease of the projection; asking again");
+      if (!this.#told)
+        this.log.warn(
+          { reason: (error as Error).message },
+          "the records do not answer for the lease of the projection; asking again",
+        );
       this.#told = true;
     }
   }
@@ -149,7 +195,9 @@ class Leadership {
 /** ms before records that did not answer are asked again. */
 const AGAIN = 1_000;
 
-/** This node's part in keeping an endpoint up: it asks for the lease, and projects while it has it. */
+/**
+ * This node's part in keeping an endpoint up: it asks for the lease, and projects while it has it.
+ */
 export class Projection {
   /** Of the filling of the endpoint: records sent, and all there are. */
   progress = { done: 0, total: 0 };
@@ -158,39 +206,73 @@ export class Projection {
   #announced = 0;
   #closed = false;
 
-  constructor(private readonly options: WholeOptions, private readonly watch: Watch) {}
+  constructor(
+    private readonly options: WholeOptions,
+    private readonly watch: Watch,
+  ) {}
 
   /** Takes part once the records have answered. */
   async start(): Promise<void> {
-    const { openFeed, leases, lease, batch, poll, timeout, pageSize, log, queryUrl, updateUrl, user, password } = this.options;
+    const {
+      openFeed,
+      leases,
+      lease,
+      batch,
+      poll,
+      timeout,
+      pageSize,
+      log,
+      queryUrl,
+      updateUrl,
+      user,
+      password,
+    } = this.options;
     let truth: string | undefined;
     while (truth === undefined) {
       if (this.#closed) return;
       try {
         truth = await this.options.truth();
       } catch (error) {
-        log.warn({ reason: (error as Error).message }, "the records do not answer; the projection begins later");
+        log.warn(
+          { reason: (error as Error).message },
+          "the records do not answer; the projection begins later",
+        );
         await pause(AGAIN);
       }
     }
     if (this.#closed) return;
-    const leadership = new Leadership(leases, lease, {
-      onLead: (fence, until) => this.#projector?.post({ op: "lead", fence, until }),
-      onLost: () => this.#projector?.post({ op: "resign" }),
-    }, log);
+    const leadership = new Leadership(
+      leases,
+      lease,
+      {
+        onLead: (fence, until) => this.#projector?.post({ op: "lead", fence, until }),
+        onLost: () => this.#projector?.post({ op: "resign" }),
+      },
+      log,
+    );
     this.#leadership = leadership;
-    const address = { queryUrl, updateUrl, ...(user !== undefined && { user }), ...(password !== undefined && { password }) };
-    this.#projector = new ProjectorHandle({ openFeed, address, truth, options: { batch, lease, poll, timeout, pageSize }, log }, (reply) => {
-      if (reply.op === "position") this.watch.note(reply.position);
-      else if (reply.op === "progress") this.progress = { done: reply.done, total: reply.total };
-      else if (reply.op === "problem") this.watch.problem = reply.problem;
-      else if (reply.op === "confirm") void leadership.ask();
-    }, () => {
-      void Promise.resolve().then(() => {
-        if (this.#announced > 0) this.#projector?.post({ op: "advance", sequence: this.#announced });
-        return leadership.ask();
-      });
-    });
+    const address = {
+      queryUrl,
+      updateUrl,
+      ...(user !== undefined && { user }),
+      ...(password !== undefined && { password }),
+    };
+    this.#projector = new ProjectorHandle(
+      { openFeed, address, truth, options: { batch, lease, poll, timeout, pageSize }, log },
+      (reply) => {
+        if (reply.op === "position") this.watch.note(reply.position);
+        else if (reply.op === "progress") this.progress = { done: reply.done, total: reply.total };
+        else if (reply.op === "problem") this.watch.problem = reply.problem;
+        else if (reply.op === "confirm") void leadership.ask();
+      },
+      () => {
+        void Promise.resolve().then(() => {
+          if (this.#announced > 0)
+            this.#projector?.post({ op: "advance", sequence: this.#announced });
+          return leadership.ask();
+        });
+      },
+    );
   }
 
   /** The truth has reached this sequence. */

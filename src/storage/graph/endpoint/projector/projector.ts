@@ -7,7 +7,10 @@ import { type Position, type ProjectionOptions, samePosition } from "../options.
 import { holdsAnything, someGraphs } from "../watch.js";
 import { beginUpdate, Displaced, type Held, LAST_WAIT, resetUpdate, Steps } from "./updates.js";
 
-/** Graphs read at a time to fill an endpoint: few, so that an update is neither much too large nor too small. */
+/**
+ * Graphs read at a time to fill an endpoint: few, so that an update is neither much too large nor
+ * too small.
+ */
 const FILLED_AT_ONCE = 100;
 /** Graphs emptied in one update when the endpoint is cleared. */
 const CLEARED_AT_ONCE = 200;
@@ -24,8 +27,8 @@ export interface ProjectorEvents {
 }
 
 /**
- * Keeps the graphs of an endpoint at the state of the truth. However often it is ended, paused or doubled, each step
- * begins at the position that the endpoint itself holds ({@link Position}).
+ * Keeps the graphs of an endpoint at the state of the truth. However often it is ended, paused or
+ * doubled, each step begins at the position that the endpoint itself holds ({@link Position}).
  */
 export class Projector {
   #steps!: Steps;
@@ -33,8 +36,12 @@ export class Projector {
   #wake: () => void = () => {};
 
   constructor(
-    private readonly http: SparqlHttp, private readonly feed: FeedReader, private readonly truth: string,
-    private readonly options: ProjectionOptions, private readonly events: ProjectorEvents, private readonly log: EngineLog,
+    private readonly http: SparqlHttp,
+    private readonly feed: FeedReader,
+    private readonly truth: string,
+    private readonly options: ProjectionOptions,
+    private readonly events: ProjectorEvents,
+    private readonly log: EngineLog,
   ) {}
 
   /** The truth has reached this sequence. */
@@ -45,7 +52,13 @@ export class Projector {
 
   /** Projects for as long as the lease is held. @throws Displaced; Error when the feed is closed */
   async run(held: Held): Promise<never> {
-    this.#steps = new Steps(this.http, held, this.options, (position) => this.events.onPosition(position), this.log);
+    this.#steps = new Steps(
+      this.http,
+      held,
+      this.options,
+      (position) => this.events.onPosition(position),
+      this.log,
+    );
     await this.#enter();
     for (;;) {
       const { phase } = this.#steps.at;
@@ -55,7 +68,10 @@ export class Projector {
     }
   }
 
-  /** Finds out where the projection is, and makes it this lease's; waits while the endpoint is not fit to be filled. */
+  /**
+   * Finds out where the projection is, and makes it this lease's; waits while the endpoint is not
+   * fit to be filled.
+   */
   async #enter(): Promise<void> {
     for (let told: string | undefined; ;) {
       const problem = await this.#arrive();
@@ -70,24 +86,47 @@ export class Projector {
   /** Answers why the endpoint is left alone, where it is. */
   async #arrive(): Promise<string | undefined> {
     const { fence } = this.#steps.held;
-    const start: Position = { truth: this.truth, fence, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 };
+    const start: Position = {
+      truth: this.truth,
+      fence,
+      phase: "fill",
+      sequence: await this.#newest(),
+      after: 0,
+      part: 0,
+    };
     const clear: Position = { ...start, phase: "clear" };
-    const { positions: [found, another] } = await this.#steps.look();
+    const {
+      positions: [found, another],
+    } = await this.#steps.look();
     if (!found) {
-      if (await this.#steps.asked(() => holdsAnything(this.http, this.options.timeout))) return "it holds graphs that are not of this registry's making; give it a dataset of its own, or empty this one by arkgraph rebuild-index";
+      if (await this.#steps.asked(() => holdsAnything(this.http, this.options.timeout)))
+        return (
+          "it holds graphs that are not of this registry's making; give it a dataset of its " +
+          "own, or empty this one by arkgraph rebuild-index"
+        );
       this.log.info({}, "the SPARQL endpoint is empty; filling it");
       await this.#steps.step(start, [], beginUpdate(start));
     } else if (another) {
-      this.log.error({}, "two nodes wrote to the SPARQL endpoint at one moment; it is cleared and filled again");
+      this.log.error(
+        {},
+        "two nodes wrote to the SPARQL endpoint at one moment; it is cleared and filled again",
+      );
       await this.#steps.step(clear, [], resetUpdate(clear));
     } else if (found.truth !== this.truth) {
-      return "it is filled from another registry; give it a dataset of its own, or empty this one by arkgraph rebuild-index";
+      return (
+        "it is filled from another registry; give it a dataset of its own, or empty this one " +
+        "by arkgraph rebuild-index"
+      );
     } else {
       this.#steps.seen = found;
       // Half of a commit that the records have not, or not any more, is ahead of them too.
       const half = found.part > 0 && found.phase !== "fill" && found.sequence === start.sequence;
       if (found.phase !== "clear" && (found.sequence > start.sequence || half)) {
-        this.log.warn({ sequence: start.sequence, endpoint: found.sequence }, "the records are older than the SPARQL endpoint, as after a restored backup; it is cleared and filled again");
+        this.log.warn(
+          { sequence: start.sequence, endpoint: found.sequence },
+          "the records are older than the SPARQL endpoint, as after a restored backup; it " +
+            "is cleared and filled again",
+        );
         await this.#steps.step(clear, []);
       } else if (found.fence !== fence) {
         await this.#steps.step({ ...found, fence }, []);
@@ -99,14 +138,23 @@ export class Projector {
 
   async #clear(): Promise<void> {
     for (;;) {
-      const graphs = await this.#steps.asked(() => someGraphs(this.http, CLEARED_AT_ONCE, this.options.timeout));
+      const graphs = await this.#steps.asked(() =>
+        someGraphs(this.http, CLEARED_AT_ONCE, this.options.timeout),
+      );
       if (graphs.length === 0) break;
-      await this.#steps.step({ ...this.#steps.at, part: this.#steps.at.part + 1 }, [{ ark: "", emptied: graphs, statements: [] }]);
+      await this.#steps.step({ ...this.#steps.at, part: this.#steps.at.part + 1 }, [
+        { ark: "", emptied: graphs, statements: [] },
+      ]);
     }
-    await this.#steps.step({ ...this.#steps.at, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 }, []);
+    await this.#steps.step(
+      { ...this.#steps.at, phase: "fill", sequence: await this.#newest(), after: 0, part: 0 },
+      [],
+    );
   }
 
-  /** Every graph of the truth, page by page; an endpoint that was left in the middle goes on there. */
+  /**
+   * Every graph of the truth, page by page; an endpoint that was left in the middle goes on there.
+   */
   async #fill(): Promise<void> {
     // What a page brought may be there already when its end was not reached.
     let fresh = this.#steps.at.part === 0;
@@ -119,7 +167,15 @@ export class Projector {
         next = this.#page(after);
         next.catch(() => {});
       }
-      await this.#steps.apply(graphs, { ...this.#steps.at, part: 0, ...(after === undefined ? { phase: "catch", after: 0 } : { after }) }, fresh);
+      await this.#steps.apply(
+        graphs,
+        {
+          ...this.#steps.at,
+          part: 0,
+          ...(after === undefined ? { phase: "catch", after: 0 } : { after }),
+        },
+        fresh,
+      );
       fresh = true;
       done += graphs.length;
       this.events.onProgress(done, Math.max(total, done));
@@ -132,8 +188,10 @@ export class Projector {
     const { pageSize, batch } = this.options;
     const graphs: FeedGraph[] = [];
     let size = 0;
-    for (let from = after; ; ) {
-      const page = await this.feed.ask({ all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) } });
+    for (let from = after; ;) {
+      const page = await this.feed.ask({
+        all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) },
+      });
       for (const graph of page.graphs) {
         graphs.push(graph);
         size += graph.nquads?.length ?? 0;
@@ -145,9 +203,17 @@ export class Projector {
 
   /** What was changed since the position, and then whatever comes. */
   async #follow(): Promise<void> {
-    for (let tries = 1; ; ) {
-      const page: FeedAnswer = await this.feed.ask({ since: { sequence: this.#steps.at.sequence, limit: this.options.pageSize } });
-      const to: Position = { ...this.#steps.at, phase: page.more ? this.#steps.at.phase : "done", sequence: Math.max(page.sequence, this.#steps.at.sequence), after: 0, part: 0 };
+    for (let tries = 1; ;) {
+      const page: FeedAnswer = await this.feed.ask({
+        since: { sequence: this.#steps.at.sequence, limit: this.options.pageSize },
+      });
+      const to: Position = {
+        ...this.#steps.at,
+        phase: page.more ? this.#steps.at.phase : "done",
+        sequence: Math.max(page.sequence, this.#steps.at.sequence),
+        after: 0,
+        part: 0,
+      };
       if (!samePosition(to, this.#steps.at)) {
         await this.#steps.apply(page.graphs, to, false);
         tries = 1;
@@ -166,7 +232,8 @@ export class Projector {
   async #idle(): Promise<void> {
     await this.#rest(this.options.poll);
     const { positions } = await this.#steps.look();
-    if (positions.length !== 1 || !samePosition(positions[0], this.#steps.at)) throw new Displaced("the endpoint is at another position");
+    if (positions.length !== 1 || !samePosition(positions[0], this.#steps.at))
+      throw new Displaced("the endpoint is at another position");
   }
 
   #rest(ms: number): Promise<void> {

@@ -1,10 +1,18 @@
-/** The thread that projects: reading the truth and writing updates never holds up the serving thread. */
+/**
+ * The thread that projects: reading the truth and writing updates never holds up the serving
+ * thread.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { FeedReader } from "../../feed-reader.js";
 import type { EngineLog } from "../../port.js";
 import { SparqlHttp } from "../http-client.js";
-import { clock, type ProjectorData, type ProjectorReply, type ProjectorRequest } from "./projection.js";
+import {
+  clock,
+  type ProjectorData,
+  type ProjectorReply,
+  type ProjectorRequest,
+} from "./projection.js";
 import { Projector } from "./projector.js";
 import { Displaced } from "./updates.js";
 
@@ -14,16 +22,28 @@ const AGAIN = 1_000;
 const main = parentPort!;
 const { feed: port, address, truth, options } = workerData as ProjectorData;
 const reply = (message: ProjectorReply): void => main.postMessage(message);
-const say = (level: "info" | "warn" | "error") => (fields: object, message: string): void => reply({ op: "log", level, message, fields });
+const say =
+  (level: "info" | "warn" | "error") =>
+  (fields: object, message: string): void =>
+    reply({ op: "log", level, message, fields });
 const log: EngineLog = { info: say("info"), warn: say("warn"), error: say("error") };
 
-const feed = new FeedReader(port, (reason) => log.warn({ reason }, "the record store did not answer the projection; asking again"));
+const feed = new FeedReader(port, (reason) =>
+  log.warn({ reason }, "the record store did not answer the projection; asking again"),
+);
 const http = new SparqlHttp(address, 2);
-const projector = new Projector(http, feed, truth, options, {
-  onPosition: (position) => reply({ op: "position", position }),
-  onProgress: (done, total) => reply({ op: "progress", done, total }),
-  onProblem: (problem) => reply({ op: "problem", problem }),
-}, log);
+const projector = new Projector(
+  http,
+  feed,
+  truth,
+  options,
+  {
+    onPosition: (position) => reply({ op: "position", position }),
+    onProgress: (done, total) => reply({ op: "progress", done, total }),
+    onProblem: (problem) => reply({ op: "problem", problem }),
+  },
+  log,
+);
 
 let lease: { fence: number; until: number } | undefined;
 let told: () => void = () => {};
@@ -47,7 +67,8 @@ async function project(): Promise<never> {
       await projector.run({
         fence,
         check() {
-          if (!lease || lease.fence !== fence || lease.until <= clock()) throw new Displaced("the lease of the projection ran out");
+          if (!lease || lease.fence !== fence || lease.until <= clock())
+            throw new Displaced("the lease of the projection ran out");
         },
       });
     } catch (error) {
@@ -58,7 +79,10 @@ async function project(): Promise<never> {
         reply({ op: "confirm" });
       } else {
         if (feed.closed) throw error;
-        log.error({ reason: (error as Error).message }, "the projection failed; it begins again after a pause");
+        log.error(
+          { reason: (error as Error).message },
+          "the projection failed; it begins again after a pause",
+        );
         await pause(AGAIN);
       }
     }

@@ -9,15 +9,19 @@ import { type Position, positionBlock, type ProjectionOptions, samePosition } fr
 import { graphsAmong, look } from "../watch.js";
 
 /**
- * The update that takes the projection from one position to the next: nothing happens where it is at another. One
- * request, so that servers with transactions do all of it or nothing; where there are none the position moves last.
+ * The update that takes the projection from one position to the next: nothing happens where it is
+ * at another. One request, so that servers with transactions do all of it or nothing; where there
+ * are none the position moves last.
  */
 function stepUpdate(from: Position, to: Position, lot: readonly Piece[]): string {
   const guard = positionBlock(from);
   const parts: string[] = [];
   for (const graph of lot.flatMap(({ emptied }) => emptied)) parts.push(emptying(graph, guard));
-  // In one operation with the position: Oxigraph takes twice as long for the second one of a request.
-  parts.push(`DELETE { ${guard} } INSERT {\n${blocksOf(lot)}\n${positionBlock(to)} } WHERE { ${guard} }`);
+  // In one operation with the position: Oxigraph takes twice as long for the second one of a
+  // request.
+  parts.push(
+    `DELETE { ${guard} } INSERT {\n${blocksOf(lot)}\n${positionBlock(to)} } WHERE { ${guard} }`,
+  );
   return parts.join(";\n");
 }
 
@@ -36,60 +40,103 @@ export function blocksOf(lot: readonly Piece[]): string {
   return added.join("\n");
 }
 
-const emptying = (graph: string, guard: string): string => `DELETE { GRAPH ${iriTerm(graph)} { ?s ?p ?o } } WHERE { ${guard} GRAPH ${iriTerm(graph)} { ?s ?p ?o } }`;
+const emptying = (graph: string, guard: string): string =>
+  `DELETE { GRAPH ${iriTerm(graph)} { ?s ?p ?o } } WHERE { ${guard}
+    GRAPH ${iriTerm(graph)} { ?s ?p ?o } }`;
 
 /** The first position of an endpoint that has none. */
-export const beginUpdate = (to: Position): string => `INSERT { ${positionBlock(to)} } WHERE { FILTER NOT EXISTS { ${positionBlock("?any")} } }`;
+export const beginUpdate = (to: Position): string =>
+  `INSERT { ${positionBlock(to)} } WHERE { FILTER NOT EXISTS { ${positionBlock("?any")} } }`;
 
 /** Puts the projection to a position, wherever it is. */
-export const resetUpdate = (to: Position): string => `DELETE { ${positionBlock("?any")} } WHERE { ${positionBlock("?any")} };\nINSERT DATA { ${positionBlock(to)} }`;
+export const resetUpdate = (to: Position): string =>
+  `DELETE { ${positionBlock("?any")} } WHERE { ${positionBlock("?any")} };\nINSERT DATA { ` +
+  `${positionBlock(to)} }`;
 
 /** Has whoever projects begin anew with an endpoint that is emptied first. Fence 0 is nobody's. */
-export const rebuildUpdate = (truth: string): string => resetUpdate({ truth, fence: 0, phase: "clear", sequence: 0, after: 0, part: 0 });
+export const rebuildUpdate = (truth: string): string =>
+  resetUpdate({ truth, fence: 0, phase: "clear", sequence: 0, after: 0, part: 0 });
 
 /** One statement of N-Quads without blank nodes, in its four terms. */
-const LINE = /^<([^<>]*)> <([^<>]*)> (<([^<>]*)>|"((?:[^"\\\n\r]|\\.)*)"(@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*|\^\^<([^<>]*)>)?) <([^<>]*)> \.$/s;
+const LINE = new RegExp(
+  String.raw`^<([^<>]*)> <([^<>]*)> (<([^<>]*)>|"((?:[^"\\\n\r]|\\.)*)"(@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*|` +
+    String.raw`\^\^<([^<>]*)>)?) <([^<>]*)> \.$`,
+  "s",
+);
 const CODEPOINT = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs;
 /** STRING_LITERAL2 of SPARQL 1.1 (rule 157) holds anything but these. */
 // eslint-disable-next-line no-control-regex
 const ESCAPED = /["\\\n\r\b\f\t](?:[uU])?/g;
-const SHORT: Readonly<Record<string, string>> = { "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\" };
+const SHORT: Readonly<Record<string, string>> = {
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\f": "\\f",
+  "\r": "\\r",
+  '"': '\\"',
+  "\\": "\\\\",
+};
 const NAMED: Readonly<Record<string, string>> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r" };
 
 /** A statement as an update writes it, and its graph. */
-interface SparqlStatement { graph: string; triple: string }
+interface SparqlStatement {
+  graph: string;
+  triple: string;
+}
 
 /**
- * A line of N-Quads in SPARQL. The two differ in what is hidden: SPARQL reads codepoint escapes before anything else
- * (section 19.2), so that the `\u0022` of a literal would end it.
+ * A line of N-Quads in SPARQL. The two differ in what is hidden: SPARQL reads codepoint escapes
+ * before anything else (section 19.2), so that the `\u0022` of a literal would end it.
  * @returns `undefined` for a line that SPARQL cannot hold
  */
 export function statementOf(line: string): SparqlStatement | undefined {
   const match = LINE.exec(line);
   if (!match) return undefined;
   const [, subject, predicate, , iri, text, suffix = "", datatype, graph] = match;
-  for (const term of [subject!, predicate!, iri, datatype, graph!]) if (term !== undefined && !isIri(term)) return undefined;
+  for (const term of [subject!, predicate!, iri, datatype, graph!])
+    if (term !== undefined && !isIri(term)) return undefined;
   const lexical = datatype === DECIMAL ? decimal(text!) : text;
-  return { graph: graph!, triple: `<${subject!}> <${predicate!}> ${iri === undefined ? `"${literal(lexical!)}"${suffix}` : `<${iri}>`} .` };
+  return {
+    graph: graph!,
+    triple:
+      `<${subject!}> <${predicate!}> ` +
+      `${iri === undefined ? `"${literal(lexical!)}"${suffix}` : `<${iri}>`} .`,
+  };
 }
 
 const DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal";
 
 /**
- * The same number as XSD 1.0 has it in canonical form (part 2, section 3.2.3.2). Jena's TDB2 keeps the digits of any
- * other form, gives the canonical one, and then finds nothing to delete under it.
+ * The same number as XSD 1.0 has it in canonical form (part 2, section 3.2.3.2). Jena's TDB2 keeps
+ * the digits of any other form, gives the canonical one, and then finds nothing to delete under it.
  */
 function decimal(text: string): string {
-  const [, sign = "", whole = "", fraction = ""] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
-  if (!/\d/.test(text) || (whole === "" && fraction === "" && !/^[+-]?[0.]+$/.test(text))) return text;
+  const [, sign = "", whole = "", fraction = ""] =
+    /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
+  if (!/\d/.test(text) || (whole === "" && fraction === "" && !/^[+-]?[0.]+$/.test(text)))
+    return text;
   return `${sign === "-" && whole + fraction !== "" ? "-" : ""}${whole || "0"}.${fraction || "0"}`;
 }
 
 function literal(text: string): string {
   if (!text.includes("\\")) return text;
-  const value = text.replaceAll(CODEPOINT, (_, short?: string, long?: string, named?: string) => (named === undefined ? String.fromCodePoint(Number.parseInt((short ?? long)!, 16)) : NAMED[named] ?? named));
-  // A backslash before a u must not look like the beginning of an escape to whoever reads those first.
-  return value.replaceAll(ESCAPED, (found) => SHORT[found[0]!]! + (found.length === 1 ? "" : found[0] === "\\" ? `\\u${found.codePointAt(1)!.toString(16).padStart(4, "0")}` : found[1]!));
+  const value = text.replaceAll(CODEPOINT, (_, short?: string, long?: string, named?: string) =>
+    named === undefined
+      ? String.fromCodePoint(Number.parseInt((short ?? long)!, 16))
+      : (NAMED[named] ?? named),
+  );
+  // A backslash before a u must not look like the beginning of an escape to whoever reads those
+  // first.
+  return value.replaceAll(
+    ESCAPED,
+    (found) =>
+      SHORT[found[0]!]! +
+      (found.length === 1
+        ? ""
+        : found[0] === "\\"
+          ? `\\u${found.codePointAt(1)!.toString(16).padStart(4, "0")}`
+          : found[1]!),
+  );
 }
 
 /** Graphs to be emptied and statements to be added in one update. */
@@ -107,16 +154,25 @@ const SLACK = 2;
 const graphsOf = (ark: string): string[] => (isIri(ark) ? [ark, inferredGraph(ark)] : []);
 
 /**
- * What brings records to their given state, in lots of no more than about `bytes`. A record that is larger comes in
- * several; the first of them empties its graphs.
+ * What brings records to their given state, in lots of no more than about `bytes`. A record that is
+ * larger comes in several; the first of them empties its graphs.
  * @param existing graphs that hold something
  * @param onRefused told of lines that SPARQL cannot hold
  */
-export function* lotsOf(graphs: readonly FeedGraph[], existing: ReadonlySet<string>, bytes: number, onRefused: (ark: string, lines: number) => void): Generator<Piece[], void, undefined> {
+export function* lotsOf(
+  graphs: readonly FeedGraph[],
+  existing: ReadonlySet<string>,
+  bytes: number,
+  onRefused: (ark: string, lines: number) => void,
+): Generator<Piece[], void, undefined> {
   let lot: Piece[] = [];
   let size = 0;
   for (const [ark, text] of new Map(graphs.map(({ ark, nquads }) => [ark, nquads]))) {
-    let piece: Piece = { ark, emptied: graphsOf(ark).filter((graph) => existing.has(graph)), statements: [] };
+    let piece: Piece = {
+      ark,
+      emptied: graphsOf(ark).filter((graph) => existing.has(graph)),
+      statements: [],
+    };
     lot.push(piece);
     // Two statements and their guard; a lot of deletions is bounded too.
     size += 400 * piece.emptied.length;
@@ -153,10 +209,15 @@ function halves(lot: readonly Piece[]): [Piece[], Piece[]] | undefined {
   const [piece] = lot;
   if (!piece || piece.statements.length < 2) return undefined;
   const middle = piece.statements.length / 2;
-  return [[{ ...piece, statements: piece.statements.slice(0, middle) }], [{ ...piece, emptied: [], statements: piece.statements.slice(middle) }]];
+  return [
+    [{ ...piece, statements: piece.statements.slice(0, middle) }],
+    [{ ...piece, emptied: [], statements: piece.statements.slice(middle) }],
+  ];
 }
 
-/** The projection is not where this projector left it, or no longer its own: begin again by looking. */
+/**
+ * The projection is not where this projector left it, or no longer its own: begin again by looking.
+ */
 export class Displaced extends Error {}
 
 /** ms before an endpoint that is away is asked again; doubled up to the last. */
@@ -171,16 +232,22 @@ export interface Held {
 }
 
 /**
- * The updates of one lease: each begins at the position that the endpoint was seen at, and is sent until it is where
- * the update leads.
+ * The updates of one lease: each begins at the position that the endpoint was seen at, and is sent
+ * until it is where the update leads.
  */
 export class Steps {
-  /** Where the endpoint was seen last; `undefined` before that, and where nothing is to be expected of it. */
+  /**
+   * Where the endpoint was seen last; `undefined` before that, and where nothing is to be expected
+   * of it.
+   */
   seen: Position | undefined;
 
   constructor(
-    private readonly http: SparqlHttp, readonly held: Held, private readonly options: Pick<ProjectionOptions, "timeout" | "batch">,
-    private readonly onPosition: (position: Position) => void, private readonly log: EngineLog,
+    private readonly http: SparqlHttp,
+    readonly held: Held,
+    private readonly options: Pick<ProjectionOptions, "timeout" | "batch">,
+    private readonly onPosition: (position: Position) => void,
+    private readonly log: EngineLog,
   ) {}
 
   /** The same, once the endpoint was seen. */
@@ -188,10 +255,25 @@ export class Steps {
     return this.seen!;
   }
 
-  /** Brings records to their given state in as many updates as it takes; the last one arrives at `to`. */
+  /**
+   * Brings records to their given state in as many updates as it takes; the last one arrives at
+   * `to`.
+   */
   async apply(graphs: readonly FeedGraph[], to: Position, fresh: boolean): Promise<void> {
-    const existing = fresh ? new Set<string>() : await this.asked(() => graphsAmong(this.http, graphs.flatMap(({ ark }) => graphsOf(ark)), this.options.timeout));
-    const refused = (ark: string, lines: number): void => this.log.error({ ark, lines }, "graph lines that the SPARQL endpoint cannot hold were left out");
+    const existing = fresh
+      ? new Set<string>()
+      : await this.asked(() =>
+          graphsAmong(
+            this.http,
+            graphs.flatMap(({ ark }) => graphsOf(ark)),
+            this.options.timeout,
+          ),
+        );
+    const refused = (ark: string, lines: number): void =>
+      this.log.error(
+        { ark, lines },
+        "graph lines that the SPARQL endpoint cannot hold were left out",
+      );
     let before: Piece[] | undefined;
     for (const lot of lotsOf(graphs, existing, this.options.batch, refused)) {
       if (before) await this.#apart(before, { ...this.at, part: this.at.part + 1 });
@@ -200,7 +282,10 @@ export class Steps {
     await this.#apart(before ?? [], to);
   }
 
-  /** One lot in one step, or in smaller ones where the endpoint refuses it: one bad line must not cost the rest. */
+  /**
+   * One lot in one step, or in smaller ones where the endpoint refuses it: one bad line must not
+   * cost the rest.
+   */
   async #apart(lot: readonly Piece[], to: Position): Promise<void> {
     try {
       return await this.step(to, lot);
@@ -213,13 +298,20 @@ export class Steps {
         return this.#apart(two[1], to.part > 0 ? { ...to, part: this.at.part + 1 } : to);
       }
       if (lot.length === 0 || lot[0]!.statements.length === 0) throw error;
-      this.log.error({ ark: lot[0]!.ark, lines: lot[0]!.statements.length, reason: error.message }, "graph lines that the SPARQL endpoint cannot hold were left out");
-      return this.step(to, lot.map((piece) => ({ ...piece, statements: [] })));
+      this.log.error(
+        { ark: lot[0]!.ark, lines: lot[0]!.statements.length, reason: error.message },
+        "graph lines that the SPARQL endpoint cannot hold were left out",
+      );
+      return this.step(
+        to,
+        lot.map((piece) => ({ ...piece, statements: [] })),
+      );
     }
   }
 
   /**
-   * Sends an update until the endpoint is where it leads: an answer that is lost says nothing of what was done.
+   * Sends an update until the endpoint is where it leads: an answer that is lost says nothing of
+   * what was done.
    * @throws Displaced, EndpointRefusal
    */
   async step(to: Position, lot: readonly Piece[], update?: string): Promise<void> {
@@ -230,7 +322,10 @@ export class Steps {
         await this.http.update(text, { timeout: this.options.timeout });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        this.log.warn({ reason: error.message }, "an update of the SPARQL endpoint was not answered; looking what became of it");
+        this.log.warn(
+          { reason: error.message },
+          "an update of the SPARQL endpoint was not answered; looking what became of it",
+        );
         await pause(wait);
       }
       const { positions } = await this.look();
@@ -238,7 +333,10 @@ export class Steps {
         this.seen = to;
         return this.onPosition(to);
       }
-      if (positions.length > 1 || !samePosition(positions[0], this.seen)) throw new Displaced("another node has the projection, or the endpoint came back as something else");
+      if (positions.length > 1 || !samePosition(positions[0], this.seen))
+        throw new Displaced(
+          "another node has the projection, or the endpoint came back as something else",
+        );
     }
   }
 
@@ -254,7 +352,11 @@ export class Steps {
         return await ask();
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (!told) this.log.warn({ reason: error.message }, "the SPARQL endpoint does not answer; asking again");
+        if (!told)
+          this.log.warn(
+            { reason: error.message },
+            "the SPARQL endpoint does not answer; asking again",
+          );
         told = true;
         await pause(wait);
       }

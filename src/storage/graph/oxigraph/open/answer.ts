@@ -12,11 +12,17 @@ const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results><
 const LEAST: Readonly<Record<string, number>> = { json: 3, xml: 17, csv: 1, tsv: 1, nt: 1 };
 
 /**
- * An answer with no more rows, or bytes of UTF-8, than allowed. The cut is between rows, so what is left is a whole
- * document. Answers of ASK, which have no rows, stay as they are.
+ * An answer with no more rows, or bytes of UTF-8, than allowed. The cut is between rows, so what is
+ * left is a whole document. Answers of ASK, which have no rows, stay as they are.
  */
-export function cutRows(text: string, format: string, maxRows: number, maxBytes: number): { text: string } & Pick<OpenAnswer, "truncated"> {
-  if (text.length <= maxRows * LEAST[format]! && text.length * 3 <= maxBytes) return { text, truncated: null };
+export function cutRows(
+  text: string,
+  format: string,
+  maxRows: number,
+  maxBytes: number,
+): { text: string } & Pick<OpenAnswer, "truncated"> {
+  if (text.length <= maxRows * LEAST[format]! && text.length * 3 <= maxBytes)
+    return { text, truncated: null };
   const tail = TAILS[format] ?? "";
   let end = firstRow(text, format);
   if (end < 0) return { text, truncated: null };
@@ -31,7 +37,10 @@ export function cutRows(text: string, format: string, maxRows: number, maxBytes:
   return { text, truncated: null };
 }
 
-/** Where the rows begin; -1 when there are none. Names of variables hold nothing that could be taken for it. */
+/**
+ * Where the rows begin; -1 when there are none. Names of variables hold nothing that could be taken
+ * for it.
+ */
 function firstRow(text: string, format: string): number {
   const after = (mark: string) => {
     const at = text.indexOf(mark);
@@ -48,7 +57,8 @@ function* rowEnds(text: string, format: string, from: number): Generator<number>
   if (format === "csv") return yield* csvEnds(text, from);
   // Within a value both are escaped.
   const mark = format === "xml" ? "</result>" : "\n";
-  for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + mark.length)) yield at + mark.length;
+  for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + mark.length))
+    yield at + mark.length;
 }
 
 function* jsonEnds(text: string, from: number): Generator<number> {
@@ -67,7 +77,9 @@ function* jsonEnds(text: string, from: number): Generator<number> {
   }
 }
 
-/** A line break within quotes is part of a value (RFC 4180); a doubled quote opens again at once. */
+/**
+ * A line break within quotes is part of a value (RFC 4180); a doubled quote opens again at once.
+ */
 function* csvEnds(text: string, from: number): Generator<number> {
   let quoted = false;
   for (let at = from; at < text.length; at++) {
@@ -80,7 +92,11 @@ function* csvEnds(text: string, from: number): Generator<number> {
 /** A graph in another form than N-Triples. */
 export function spelled(ntriples: string, format: GraphFormat): string {
   if (format === "ttl") {
-    const writer = new Writer({ prefixes: Object.fromEntries(Object.entries(PREFIXES).filter(([, namespace]) => ntriples.includes(`<${namespace}`))) });
+    const writer = new Writer({
+      prefixes: Object.fromEntries(
+        Object.entries(PREFIXES).filter(([, namespace]) => ntriples.includes(`<${namespace}`)),
+      ),
+    });
     let turtle = "";
     writer.addQuads(new Parser({ format: "N-Triples" }).parse(ntriples));
     writer.end((error, result: string) => {
@@ -93,7 +109,10 @@ export function spelled(ntriples: string, format: GraphFormat): string {
   const graph = defaultGraph();
   try {
     scratch.load(ntriples, { format: "application/n-triples", no_transaction: true });
-    return scratch.dump({ format: format === "jsonld" ? "application/ld+json" : "application/rdf+xml", from_graph_name: graph });
+    return scratch.dump({
+      format: format === "jsonld" ? "application/ld+json" : "application/rdf+xml",
+      from_graph_name: graph,
+    });
   } finally {
     (graph as unknown as { free(): void }).free();
     (scratch as unknown as { free(): void }).free();
@@ -107,22 +126,52 @@ class Refused extends Error {}
  * Answers a stranger's query, no longer than allowed.
  * @throws Error to be put into words by {@link refusal}; what is fatal to the engine as it comes
  */
-export function answer(store: GraphStore, { question, maxRows, maxBytes }: AskRequest): Pick<OpenAnswer, "truncated"> & { bytes: Uint8Array<ArrayBuffer> } {
+export function answer(
+  store: GraphStore,
+  { question, maxRows, maxBytes }: AskRequest,
+): Pick<OpenAnswer, "truncated"> & { bytes: Uint8Array<ArrayBuffer> } {
   const { query, format, graph, base, dataset } = question;
   for (const iri of dataset ? [...dataset.default, ...dataset.named] : []) {
-    if (!iri.startsWith("ark:") && !store.holds(iri)) throw new Refused(`The dataset names ${iri.slice(0, 300)}, which is no graph here, and graphs of elsewhere are not fetched; the graph of a record is its ARK.`);
+    if (!iri.startsWith("ark:") && !store.holds(iri))
+      throw new Refused(
+        `The dataset names ${iri.slice(0, 300)}, which is no graph here, and graphs of ` +
+          "elsewhere are not fetched; the graph of a record is its ARK.",
+      );
   }
-  const { text, truncated } = cutRows(store.ask(query, graph ? "nt" : format, base, dataset), graph ? "nt" : format, maxRows, maxBytes);
-  const bytes = new TextEncoder().encode(graph && format !== "nt" ? spelled(text, format as GraphFormat) : text);
-  if (bytes.length > maxBytes) throw new Refused(`The graph is longer than ${maxBytes} bytes (SPARQL_MAX_BYTES); ask for less, or for application/n-triples, which can be cut.`);
+  const { text, truncated } = cutRows(
+    store.ask(query, graph ? "nt" : format, base, dataset),
+    graph ? "nt" : format,
+    maxRows,
+    maxBytes,
+  );
+  const bytes = new TextEncoder().encode(
+    graph && format !== "nt" ? spelled(text, format as GraphFormat) : text,
+  );
+  if (bytes.length > maxBytes)
+    throw new Refused(
+      `The graph is longer than ${maxBytes} bytes (SPARQL_MAX_BYTES); ask for less, or for ` +
+        "application/n-triples, which can be cut.",
+    );
   return { bytes, truncated };
 }
 
 /** What the engine said of a query, for whoever sent it. */
-export function refusal(error: Error): { message: string; code: ErrorCode; extra?: Record<string, unknown> } {
+export function refusal(error: Error): {
+  message: string;
+  code: ErrorCode;
+  extra?: Record<string, unknown>;
+} {
   if (error instanceof Refused) return { code: "QUERY_REFUSED", message: error.message };
   const place = /^error at (\d+):(\d+): (.*)$/s.exec(error.message);
-  if (!place) return { code: "QUERY_REFUSED", message: `The query was refused: ${error.message.slice(0, 500)}` };
+  if (!place)
+    return {
+      code: "QUERY_REFUSED",
+      message: `The query was refused: ${error.message.slice(0, 500)}`,
+    };
   const [line, column] = [Number(place[1]), Number(place[2])];
-  return { code: "QUERY_SYNTAX", message: `The query is malformed at line ${line}, column ${column}: ${place[3]!.slice(0, 500)}.`, extra: { line, column } };
+  return {
+    code: "QUERY_SYNTAX",
+    message: `The query is malformed at line ${line}, column ${column}: ${place[3]!.slice(0, 500)}.`,
+    extra: { line, column },
+  };
 }

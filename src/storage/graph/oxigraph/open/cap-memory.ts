@@ -4,14 +4,16 @@ const MEMORY_SECTION = 5;
 const HEADER = 8;
 
 /**
- * Every module that this thread makes from now on gets at most so much memory: what needs more ends the instance,
- * and with it the thread, instead of the process. Nothing else holds a WASM engine back: a worker's resource limits
- * do not count its memory.
+ * Every module that this thread makes from now on gets at most so much memory: what needs more ends
+ * the instance, and with it the thread, instead of the process. Nothing else holds a WASM engine
+ * back: a worker's resource limits do not count its memory.
  * @param bytes up to 4 GiB
  */
 export function capMemory(bytes: number): void {
   // Node's own types leave it out.
-  const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: { Module: new (source: Uint8Array) => object } };
+  const { WebAssembly: wasm } = globalThis as unknown as {
+    WebAssembly: { Module: new (source: Uint8Array) => object };
+  };
   const { Module } = wasm;
   const pages = Math.min(65_536, Math.max(64, Math.floor(bytes / PAGE)));
   wasm.Module = class extends Module {
@@ -34,7 +36,11 @@ export function withMaximum(module: Uint8Array, pages: number): Uint8Array {
       const minimum = readUnsigned(module, size.next + 2);
       if (module[size.next] !== 1 || module[size.next + 1] !== 0 || minimum.next !== end) break;
       const body = [1, 1, ...unsigned(minimum.value), ...unsigned(Math.max(pages, minimum.value))];
-      return Buffer.concat([module.subarray(0, at), Buffer.from([MEMORY_SECTION, ...unsigned(body.length), ...body]), module.subarray(end)]);
+      return Buffer.concat([
+        module.subarray(0, at),
+        Buffer.from([MEMORY_SECTION, ...unsigned(body.length), ...body]),
+        module.subarray(end),
+      ]);
     }
     at = end;
   }

@@ -1,11 +1,23 @@
 import type { MessagePort } from "node:worker_threads";
 import { ServiceError } from "../../../../errors.js";
-import { type Asker, type EngineLog, type OpenAnswer, type OpenQueries, type OpenQuestion, silent } from "../../port.js";
+import {
+  type Asker,
+  type EngineLog,
+  type OpenAnswer,
+  type OpenQueries,
+  type OpenQuestion,
+  silent,
+} from "../../port.js";
 import { Arrivals, FairLine } from "../../waiting.js";
 import { type Loss, REBUILD_AFTER_REWRITES, ThreadHandle } from "../thread-handle.js";
 
 /** Why a lane is no more, for those who come after. */
-interface LaneLoss { reason: string; timedOut: boolean; outOfMemory: boolean; loaded: boolean }
+interface LaneLoss {
+  reason: string;
+  timedOut: boolean;
+  outOfMemory: boolean;
+  loaded: boolean;
+}
 
 interface LaneEvents {
   /** It has loaded, or has answered: it can take a query. */
@@ -13,22 +25,40 @@ interface LaneEvents {
   onLost(lane: Lane, loss: LaneLoss): void;
 }
 
-const FAILED = "The query engine failed while it answered the query, and is starting anew. If it fails again, write the query differently, and report it to the operator.";
+const FAILED =
+  "The query engine failed while it answered the query, and is starting anew. If it fails " +
+  "again, write the query differently, and report it to the operator.";
 
-/** One thread for strangers' queries: it takes one at a time, so that whatever ends it ends no other query. */
+/**
+ * One thread for strangers' queries: it takes one at a time, so that whatever ends it ends no other
+ * query.
+ */
 class Lane {
   busy = false;
   readonly #handle: ThreadHandle;
   readonly #arrivals: Arrivals;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: Required<OpenOptions>, private readonly events: LaneEvents, log: EngineLog) {
-    this.#arrivals = new Arrivals(() => ({ state: this.loaded ? "ready" : "loading", sequence: this.#handle.sequence }));
-    this.#handle = new ThreadHandle(options.openFeed(), options.pageSize, {
-      onProgress: () => {},
-      onReached: () => this.#reached(),
-      onLost: (_handle, loss) => this.#lost(loss),
-    }, log, options.memory);
+  constructor(
+    private readonly options: Required<OpenOptions>,
+    private readonly events: LaneEvents,
+    log: EngineLog,
+  ) {
+    this.#arrivals = new Arrivals(() => ({
+      state: this.loaded ? "ready" : "loading",
+      sequence: this.#handle.sequence,
+    }));
+    this.#handle = new ThreadHandle(
+      options.openFeed(),
+      options.pageSize,
+      {
+        onProgress: () => {},
+        onReached: () => this.#reached(),
+        onLost: (_handle, loss) => this.#lost(loss),
+      },
+      log,
+      options.memory,
+    );
   }
 
   get loaded(): boolean {
@@ -60,12 +90,27 @@ class Lane {
     try {
       if (this.#handle.sequence < sequence) {
         this.#handle.advance(sequence);
-        await this.#arrivals.wait(sequence, this.options.indexWait, () => new ServiceError("INDEX_LOADING", "The graph is being loaded; try again shortly."));
+        await this.#arrivals.wait(
+          sequence,
+          this.options.indexWait,
+          () => new ServiceError("INDEX_LOADING", "The graph is being loaded; try again shortly."),
+        );
       }
-      return await new Promise<OpenAnswer>((resolve, reject) => this.#handle.send({
-        ask: { op: "ask", question, maxRows: this.options.maxRows, maxBytes: this.options.maxBytes },
-        timeout: this.options.timeout, setting: "SPARQL_TIMEOUT", attempts: 0, reject, resolve: (reply) => resolve(reply as OpenAnswer),
-      }));
+      return await new Promise<OpenAnswer>((resolve, reject) =>
+        this.#handle.send({
+          ask: {
+            op: "ask",
+            question,
+            maxRows: this.options.maxRows,
+            maxBytes: this.options.maxBytes,
+          },
+          timeout: this.options.timeout,
+          setting: "SPARQL_TIMEOUT",
+          attempts: 0,
+          reject,
+          resolve: (reply) => resolve(reply as OpenAnswer),
+        }),
+      );
     } finally {
       this.busy = false;
       this.#rest();
@@ -84,7 +129,9 @@ class Lane {
   }
 
   #tooMuch(): ServiceError {
-    const message = `The query needed more memory than its thread has (SPARQL_MEMORY=${this.options.memory} bytes) and was ended; ask for less at a time.`;
+    const message =
+      `The query needed more memory than its thread has (SPARQL_MEMORY=${this.options.memory} ` +
+      "bytes) and was ended; ask for less at a time.";
     return new ServiceError("QUERY_MEMORY", message, {}, { "Retry-After": "5" });
   }
 
@@ -99,7 +146,12 @@ class Lane {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       void this.end();
-      this.events.onLost(this, { reason: "idle", timedOut: false, outOfMemory: false, loaded: true });
+      this.events.onLost(this, {
+        reason: "idle",
+        timedOut: false,
+        outOfMemory: false,
+        loaded: true,
+      });
     }, this.options.idle).unref();
   }
 
@@ -107,18 +159,32 @@ class Lane {
     clearTimeout(this.#idle);
     const { loaded } = this;
     this.events.onLost(this, { reason, timedOut, outOfMemory, loaded });
-    guilty?.reject(outOfMemory ? this.#tooMuch() : new ServiceError("QUERY_FAILED", FAILED, {}, { "Retry-After": "5" }));
-    this.#arrivals.close(new ServiceError("INDEX_LOADING", "The graph is being loaded anew; try again shortly.", {}, { "Retry-After": "2" }));
+    guilty?.reject(
+      outOfMemory
+        ? this.#tooMuch()
+        : new ServiceError("QUERY_FAILED", FAILED, {}, { "Retry-After": "5" }),
+    );
+    this.#arrivals.close(
+      new ServiceError(
+        "INDEX_LOADING",
+        "The graph is being loaded anew; try again shortly.",
+        {},
+        { "Retry-After": "2" },
+      ),
+    );
   }
 }
 
-/** ms before a graph that did not fit is tried again, and before one whose truth could not be read. */
+/**
+ * ms before a graph that did not fit is tried again, and before one whose truth could not be read.
+ */
 const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
 
 /**
- * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free, ended when idle.
- * Who waits, waits here and not in a thread, and loses nothing but time by what ends one.
+ * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free,
+ * ended when idle. Who waits, waits here and not in a thread, and loses nothing but time by what
+ * ends one.
  */
 export class OpenEngine implements OpenQueries {
   readonly #options: Required<OpenOptions>;
@@ -129,13 +195,26 @@ export class OpenEngine implements OpenQueries {
   #barred: { until: number; error: ServiceError } | undefined;
 
   constructor(options: OpenOptions) {
-    this.#options = { log: silent, needs: () => 0, rebuildAfter: REBUILD_AFTER_REWRITES, pageSize: 500, ...options };
-    this.#line = new FairLine({ ...options, slots: options.threads }, "thread", () => this.#late(), () => this.#relieve());
+    this.#options = {
+      log: silent,
+      needs: () => 0,
+      rebuildAfter: REBUILD_AFTER_REWRITES,
+      pageSize: 500,
+      ...options,
+    };
+    this.#line = new FairLine(
+      { ...options, slots: options.threads },
+      "thread",
+      () => this.#late(),
+      () => this.#relieve(),
+    );
   }
 
   ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
     const refused = this.#refuses();
-    return refused ? Promise.reject(refused) : this.#line.join(question, asker, () => this.#serve());
+    return refused
+      ? Promise.reject(refused)
+      : this.#line.join(question, asker, () => this.#serve());
   }
 
   advance(sequence: number): void {
@@ -149,31 +228,60 @@ export class OpenEngine implements OpenQueries {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const stopping = new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    const stopping = new ServiceError(
+      "SHUTTING_DOWN",
+      "The service is stopping; ask again when it is back.",
+      {},
+      { "Retry-After": "5" },
+    );
     this.#line.dismiss(stopping);
     await Promise.all([...this.#lanes].map((lane) => lane.end(stopping)));
     this.#lanes.clear();
   }
 
   #refuses(): ServiceError | undefined {
-    if (this.#closed) return new ServiceError("SHUTTING_DOWN", "The service is stopping; ask again when it is back.", {}, { "Retry-After": "5" });
+    if (this.#closed)
+      return new ServiceError(
+        "SHUTTING_DOWN",
+        "The service is stopping; ask again when it is back.",
+        {},
+        { "Retry-After": "5" },
+      );
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
     // A thread that takes a query has the graph, whatever is reckoned.
-    if (this.#options.needs() > this.#options.memory && ![...this.#lanes].some(({ loaded }) => loaded)) return this.#outgrown();
+    if (
+      this.#options.needs() > this.#options.memory &&
+      ![...this.#lanes].some(({ loaded }) => loaded)
+    )
+      return this.#outgrown();
     return undefined;
   }
 
   #outgrown(): ServiceError {
-    const message = `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this registry needs a SPARQL endpoint of its own, or a higher setting.`;
+    const message =
+      `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this ` +
+      "registry needs a SPARQL endpoint of its own, or a higher setting.";
     return new ServiceError("SPARQL_NEEDS_ENDPOINT", message, {}, { "Retry-After": "300" });
   }
 
   #late(): ServiceError {
     const wait = `SPARQL_QUEUE_WAIT=${this.#options.queueWait} ms`;
     const loading = [...this.#lanes].find((lane) => !lane.loaded);
-    if (!loading) return new ServiceError("SPARQL_BUSY", `All threads for queries were busy for ${wait}; try again shortly.`, {}, { "Retry-After": "5" });
+    if (!loading)
+      return new ServiceError(
+        "SPARQL_BUSY",
+        `All threads for queries were busy for ${wait}; try again shortly.`,
+        {},
+        { "Retry-After": "5" },
+      );
     const { done, total } = loading.progress;
-    return new ServiceError("INDEX_LOADING", `The graph is being loaded (${done} of ${total} records) and was not ready within ${wait}; try again shortly.`, { done, total }, { "Retry-After": "5" });
+    return new ServiceError(
+      "INDEX_LOADING",
+      `The graph is being loaded (${done} of ${total} records) and was not ready within ` +
+        `${wait}; try again shortly.`,
+      { done, total },
+      { "Retry-After": "5" },
+    );
   }
 
   /** Gives waiting queries to free threads, and starts one when none can take them. */
@@ -184,10 +292,13 @@ export class OpenEngine implements OpenQueries {
       const waiting = lane && this.#line.next();
       if (!waiting) break;
       waiting.runs((error) => lane.stop(error));
-      lane.ask(waiting.question).then(waiting.resolve, waiting.reject).finally(() => {
-        waiting.finish();
-        this.#freed(lane);
-      });
+      lane
+        .ask(waiting.question)
+        .then(waiting.resolve, waiting.reject)
+        .finally(() => {
+          waiting.finish();
+          this.#freed(lane);
+        });
     }
     const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
     if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
@@ -200,9 +311,24 @@ export class OpenEngine implements OpenQueries {
 
   #start(): void {
     try {
-      this.#lanes.add(new Lane(this.#options, { onFree: () => this.#serve(), onLost: (lane, loss) => this.#lost(lane, loss) }, this.#options.log));
+      this.#lanes.add(
+        new Lane(
+          this.#options,
+          { onFree: () => this.#serve(), onLost: (lane, loss) => this.#lost(lane, loss) },
+          this.#options.log,
+        ),
+      );
     } catch (error) {
-      this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), (error as Error).message);
+      this.#bar(
+        UNREADABLE_FOR,
+        new ServiceError(
+          "STORE_UNAVAILABLE",
+          "The records cannot be read for queries now; try again shortly.",
+          {},
+          { "Retry-After": "2" },
+        ),
+        (error as Error).message,
+      );
     }
   }
 
@@ -219,9 +345,21 @@ export class OpenEngine implements OpenQueries {
   #lost(lane: Lane, { reason, timedOut, outOfMemory, loaded }: LaneLoss): void {
     if (!this.#lanes.delete(lane) || reason === "idle") return;
     if (loaded) {
-      this.#options.log.warn({ reason }, `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`);
+      this.#options.log.warn(
+        { reason },
+        `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`,
+      );
     } else if (!outOfMemory) {
-      this.#bar(UNREADABLE_FOR, new ServiceError("STORE_UNAVAILABLE", "The records cannot be read for queries now; try again shortly.", {}, { "Retry-After": "2" }), reason);
+      this.#bar(
+        UNREADABLE_FOR,
+        new ServiceError(
+          "STORE_UNAVAILABLE",
+          "The records cannot be read for queries now; try again shortly.",
+          {},
+          { "Retry-After": "2" },
+        ),
+        reason,
+      );
     } else {
       this.#bar(OUTGROWN_FOR, this.#outgrown(), reason);
     }
@@ -246,7 +384,9 @@ export interface OpenOptions {
   maxBytes: number;
   /** SPARQL_MEMORY, bytes a thread. */
   memory: number;
-  /** Bytes that the graph is known to take at the least; above SPARQL_MEMORY no thread is started. */
+  /**
+   * Bytes that the graph is known to take at the least; above SPARQL_MEMORY no thread is started.
+   */
   needs?: () => number;
   /** SPARQL_THREADS. */
   threads: number;

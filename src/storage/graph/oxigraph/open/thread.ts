@@ -1,4 +1,7 @@
-/** The thread for strangers' queries: that of the service, with a lid on its memory and behind others in the queue for a core. */
+/**
+ * The thread for strangers' queries: that of the service, with a lid on its memory and behind
+ * others in the queue for a core.
+ */
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";
 import type { ThreadData } from "../thread-handle.js";
@@ -8,8 +11,10 @@ import { capMemory } from "./cap-memory.js";
 const NICENESS = 5;
 
 capMemory((workerData as ThreadData).memory!);
-// On Linux it is the calling thread's own (setpriority(2)); elsewhere it would be that of the whole process.
+// On Linux it is the calling thread's own (setpriority(2)); elsewhere it would be that of the whole
+// process.
 if (process.platform === "linux") setPriority(0, NICENESS);
-// Only now: importing it makes the engine's instance. All of it before the graph: the time of a query is its own.
+// Only now: importing it makes the engine's instance. All of it before the graph: the time of a
+// query is its own.
 await import("./answer.js");
 await import("../thread.js");

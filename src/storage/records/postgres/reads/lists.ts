@@ -1,17 +1,31 @@
 import { arkKey } from "../../../../identifiers/ark.js";
 import type { KindName } from "../../../../model/kind.js";
 import type { FoundLink, ListedPage, ListQuery, Page, RecordStore } from "../../port.js";
-import { readNamePosition, readNumbers, RECORD_COLUMNS, recordOf, type RecordRow, writeNamePosition } from "../../rows.js";
+import {
+  readNamePosition,
+  readNumbers,
+  RECORD_COLUMNS,
+  recordOf,
+  type RecordRow,
+  writeNamePosition,
+} from "../../rows.js";
 import { fold, isStorableText, shortWord, wordOf } from "../../text.js";
 import { type Database, type Row, type Statement, statement, type Value } from "../statement.js";
 
 type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
 type Listed = [...RecordRow, rows: number, id: number, sorted: string];
 
-const TALLY = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE $1::text IS NULL OR kind = $1");
-const HOLDING = statement<[number]>("SELECT count(*) FROM keyword WHERE word = $1 AND ($2::text IS NULL OR kind = $2)");
+const TALLY = statement<[number]>(
+  "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE $1::text IS NULL OR kind = $1",
+);
+const HOLDING = statement<[number]>(
+  "SELECT count(*) FROM keyword WHERE word = $1 AND ($2::text IS NULL OR kind = $2)",
+);
 
-/** Lists of live records, in pages by key: a page costs the same wherever it lies. Documents are read of those that are shown only. */
+/**
+ * Lists of live records, in pages by key: a page costs the same wherever it lies. Documents are
+ * read of those that are shown only.
+ */
 export class ListReads {
   readonly #prepared = new Map<string, Statement>();
 
@@ -25,18 +39,35 @@ export class ListReads {
       if (order === "name") {
         const [sorted, id] = readNamePosition(after);
         // Text that is no position of ours has nothing behind it that could not be stored either.
-        asked.where.push(`(r.sorted, r.id) > (${asked.add(sorted.toWellFormed())}, ${asked.add(id)})`);
-      } else asked.where.push(`${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumbers(after, 1)[0]!)}`);
+        asked.where.push(
+          `(r.sorted, r.id) > (${asked.add(sorted.toWellFormed())}, ${asked.add(id)})`,
+        );
+      } else
+        asked.where.push(
+          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumbers(after, 1)[0]!)}`,
+        );
     }
     if (asked.isVain) return { items: [], positions: [] };
-    const by = (record: string, id: string): string => (order === "name" ? `${record}.sorted, ${record}.id` : order === "created" ? id : `${id} DESC`);
-    const found = `SELECT r.* FROM ${asked.from} WHERE ${asked.where.join(" AND ")} ORDER BY ${by("r", asked.id)} LIMIT ${asked.add(limit + 1)}`;
+    const by = (record: string, id: string): string =>
+      order === "name" ? `${record}.sorted, ${record}.id` : order === "created" ? id : `${id} DESC`;
+    const found = `SELECT r.* FROM ${asked.from} WHERE ${asked.where.join(" AND ")}
+        ORDER BY ${by("r", asked.id)} LIMIT ${asked.add(limit + 1)}`;
     // Lengths are read without the documents, so that those beyond the page are not sent.
-    const [sized, within] = bytes === undefined ? [`SELECT f.*, count(*) OVER () AS matched FROM (${found}) AS f`, "true"] : [`SELECT f.*, count(*) OVER () AS matched,
-        coalesce(sum(octet_length(t.document)) OVER (ORDER BY ${by("f", "f.id")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-      FROM (${found}) AS f JOIN state AS t ON t.id = f.state`, `r.before <= ${asked.add(bytes)}`];
-    const rows = await this.database.query(this.#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.sorted
-      FROM (${sized}) AS r JOIN state AS s ON s.id = r.state WHERE ${within} ORDER BY ${by("r", "r.id")}`), asked.values);
+    const [sized, within] =
+      bytes === undefined
+        ? [`SELECT f.*, count(*) OVER () AS matched FROM (${found}) AS f`, "true"]
+        : [
+            `SELECT f.*, count(*) OVER () AS matched, coalesce(sum(octet_length(t.document)) OVER
+              (ORDER BY ${by("f", "f.id")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS
+              before FROM (${found}) AS f JOIN state AS t ON t.id = f.state`,
+            `r.before <= ${asked.add(bytes)}`,
+          ];
+    const rows = await this.database.query(
+      this
+        .#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.sorted FROM (${sized}) AS r
+          JOIN state AS s ON s.id = r.state WHERE ${within} ORDER BY ${by("r", "r.id")}`),
+      asked.values,
+    );
     const page = rows.slice(0, limit);
     const all = rows[0]?.at(-3) as number | undefined;
     const items = page.map((row) => recordOf(row as unknown as RecordRow));
@@ -44,23 +75,38 @@ export class ListReads {
       const [id, sorted] = row.slice(-2) as [number, string];
       return order === "name" ? writeNamePosition(sorted, id) : String(id);
     });
-    return { items, positions, ...(all !== undefined && all > page.length ? { next: positions.at(-1)! } : {}) };
+    return {
+      items,
+      positions,
+      ...(all !== undefined && all > page.length ? { next: positions.at(-1)! } : {}),
+    };
   }
 
   /** Kept ready for all and for a kind; counted for other filters. */
   async count(filter: Filter): Promise<number> {
     const { kind, name, ownerKey, keyword, crate } = filter;
-    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) return (await this.database.query(TALLY, [kind ?? null]))[0]![0];
+    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined)
+      return (await this.database.query(TALLY, [kind ?? null]))[0]![0];
     const asked = new Asked(filter);
     if (asked.isVain) return 0;
     // The words of live records only: nothing else needs to be read.
-    if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined) return (await this.database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null]))[0]![0];
-    return (await this.database.query(this.#prepare<[number]>(`SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`), asked.values))[0]![0];
+    if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
+      return (
+        await this.database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null])
+      )[0]![0];
+    return (
+      await this.database.query(
+        this.#prepare<[number]>(
+          `SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`,
+        ),
+        asked.values,
+      )
+    )[0]![0];
   }
 
   #prepare<R extends Row>(sql: string): Statement<R> {
     let prepared = this.#prepared.get(sql);
-    if (!prepared) this.#prepared.set(sql, prepared = statement(sql));
+    if (!prepared) this.#prepared.set(sql, (prepared = statement(sql)));
     return prepared as unknown as Statement<R>;
   }
 }
@@ -76,8 +122,11 @@ class Asked {
   readonly isVain: boolean;
 
   constructor({ kind, name, ownerKey, keyword, crate, notEndingWith }: Filter) {
-    this.isVain = [name, ownerKey, keyword, crate, notEndingWith].some((text) => text !== undefined && !isStorableText(text));
-    this.from = keyword === undefined ? "record AS r" : "keyword AS k JOIN record AS r ON r.id = k.record";
+    this.isVain = [name, ownerKey, keyword, crate, notEndingWith].some(
+      (text) => text !== undefined && !isStorableText(text),
+    );
+    this.from =
+      keyword === undefined ? "record AS r" : "keyword AS k JOIN record AS r ON r.id = k.record";
     this.id = keyword === undefined ? "r.id" : "k.record";
     if (this.isVain) return;
     if (keyword !== undefined) this.where.push(`k.word = ${this.add(shortWord(wordOf(keyword)))}`);
@@ -98,76 +147,152 @@ class Asked {
   }
 }
 
-type From = [asked: number, source: string, kind: string, position: number, predicate: string, target: string, targetKey: string];
-type To = [asked: number, sequence: number, sourceId: number, position: number, predicate: string, kind: string, target: string, targetKey: string, source: string];
+type From = [
+  asked: number,
+  source: string,
+  kind: string,
+  position: number,
+  predicate: string,
+  target: string,
+  targetKey: string,
+];
+type To = [
+  asked: number,
+  sequence: number,
+  sourceId: number,
+  position: number,
+  predicate: string,
+  kind: string,
+  target: string,
+  targetKey: string,
+  source: string,
+];
 
-const FROM = statement<From>(`
-  SELECT asked.place, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
-  FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r ON r.ark = asked.ark
-  CROSS JOIN LATERAL (
-    SELECT page.position, page.via, page.target, page.target_key FROM link AS page WHERE page.source = r.id AND page.position > $2
-      AND ($3::text[] IS NULL OR page.via IN (SELECT id FROM via WHERE predicate = ANY($3)))
-      AND ($5 = 0 OR (
-        SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key = page.target_key
-          AND ($3 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($3))) LIMIT 1) IS NULL)
-    ORDER BY page.position LIMIT $4) AS l
-  JOIN via AS v ON v.id = l.via
-  ORDER BY asked.place, l.position`);
+const FROM =
+  statement<From>(`SELECT asked.place, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+      FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r
+      ON r.ark = asked.ark CROSS JOIN LATERAL ( SELECT page.position, page.via, page.target,
+      page.target_key FROM link AS page WHERE page.source = r.id AND page.position > $2 AND
+      ($3::text[] IS NULL OR page.via IN (SELECT id FROM via
+      WHERE predicate = ANY($3))) AND ($5 = 0 OR ( SELECT 1 FROM link AS earlier
+      WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key
+      = page.target_key AND ($3 IS NULL OR earlier.via IN (SELECT id FROM via
+      WHERE predicate = ANY($3))) LIMIT 1) IS NULL) ORDER BY page.position LIMIT $4) AS l
+      JOIN via AS v ON v.id = l.via ORDER BY asked.place, l.position`);
 
-// The distinct pairs of predicate and kind are hopped over in the index, then each is read up to the limit: a target
-// of 100,000 links is not read whole for the few of them that are asked for. For the same reason what must not exist is
-// asked for as a value: PostgreSQL would make a join of all of it out of NOT EXISTS. The few links of a source are looked
-// at rather than the many of a target: what is compared with `|| ''` is not looked up in an index.
-const TO = statement<To>(`
-  WITH RECURSIVE pair (place, target_key, via) AS (
-    SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)
-    FROM unnest($1::text[]) WITH ORDINALITY AS asked (target_key, place)
-    UNION ALL
-    SELECT pair.place, pair.target_key, (SELECT l.via FROM link AS l WHERE l.target_key = pair.target_key AND l.via > pair.via ORDER BY l.via LIMIT 1) FROM pair WHERE pair.via IS NOT NULL)
-  SELECT pair.place, l.sequence, l.source, l.position, v.predicate, v.kind, l.target, l.target_key, r.ark
-  FROM pair
-  JOIN via AS v ON v.id = pair.via AND ($2::text[] IS NULL OR v.predicate = ANY($2)) AND ($3::text[] IS NULL OR v.kind = ANY($3))
-  CROSS JOIN LATERAL (
-    SELECT page.sequence, page.source, page.position, page.target, page.target_key FROM link AS page
-    WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source, page.position) > ($4::bigint, $5::bigint, $6::int)
-      AND ($8 = 0 OR (
-        SELECT 1 FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key || '' = page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position)
-          AND ($2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($2))) LIMIT 1) IS NULL)
-      AND ($9::text[] IS NULL OR (
-        SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record WHERE id = page.source)
-          AND back.via IN (SELECT id FROM via WHERE predicate = ANY($9))
-          AND back.source IN (SELECT id FROM record WHERE key = page.target_key) LIMIT 1) IS NULL)
-    ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l
-  JOIN record AS r ON r.id = l.source`);
+// The distinct pairs of predicate and kind are hopped over in the index, then each is read up to
+// the limit: a target of 100,000 links is not read whole for the few of them that are asked for.
+// For the same reason what must not exist is asked for as a value: PostgreSQL would make a join of
+// all of it out of NOT EXISTS. The few links of a source are looked at rather than the many of a
+// target: what is compared with `|| ''` is not looked up in an index.
+const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
+    SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l
+    WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)
+    FROM unnest($1::text[]) WITH ORDINALITY AS asked (target_key, place) UNION ALL
+    SELECT pair.place, pair.target_key, (SELECT l.via FROM link AS l
+    WHERE l.target_key = pair.target_key AND l.via > pair.via ORDER BY l.via LIMIT 1)
+    FROM pair WHERE pair.via IS NOT NULL) SELECT pair.place, l.sequence, l.source, l.position,
+    v.predicate, v.kind, l.target, l.target_key, r.ark FROM pair JOIN via AS v
+    ON v.id = pair.via AND ($2::text[] IS NULL OR v.predicate = ANY($2)) AND ($3::text[] IS NULL OR
+    v.kind = ANY($3)) CROSS JOIN LATERAL ( SELECT page.sequence, page.source, page.position,
+    page.target, page.target_key FROM link AS page
+    WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source,
+    page.position) > ($4::bigint, $5::bigint, $6::int) AND ($8 = 0 OR ( SELECT 1
+    FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key || '' =
+    page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position) AND
+    ($2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($2)))
+    LIMIT 1) IS NULL) AND ($9::text[] IS NULL OR ( SELECT 1 FROM link AS back
+    WHERE back.target_key = (SELECT key FROM record
+    WHERE id = page.source) AND back.via IN (SELECT id FROM via
+    WHERE predicate = ANY($9)) AND back.source IN (SELECT id FROM record
+    WHERE key = page.target_key) LIMIT 1) IS NULL)
+    ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l JOIN record AS r
+    ON r.id = l.source`);
 
 /** Links in both directions: one statement each, however many records are asked for. */
 export class LinkReads {
   constructor(private readonly database: Database) {}
 
-  async linksFrom(arks: readonly string[], { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1]): Promise<Page<FoundLink>[]> {
+  async linksFrom(
+    arks: readonly string[],
+    { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
+  ): Promise<Page<FoundLink>[]> {
     const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of await this.database.query(FROM, [listOf(arks), start, predicates ? listOf(predicates) : null, limit + 1, Number(distinct === true)])) pages[row[0] - 1]!.push(row);
-    return pages.map((rows) => pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) =>
-      ({ source, sourceKind: kind as KindName, position: String(position), predicate, target, targetKey })));
+    for (const row of await this.database.query(FROM, [
+      listOf(arks),
+      start,
+      predicates ? listOf(predicates) : null,
+      limit + 1,
+      Number(distinct === true),
+    ]))
+      pages[row[0] - 1]!.push(row);
+    return pages.map((rows) =>
+      pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) => ({
+        source,
+        sourceKind: kind as KindName,
+        position: String(position),
+        predicate,
+        target,
+        targetKey,
+      })),
+    );
   }
 
-  async linksTo(keys: readonly string[], { predicates, kinds, distinct, unlessBack, after, limit }: Parameters<RecordStore["linksTo"]>[1]): Promise<Page<FoundLink>[]> {
+  async linksTo(
+    keys: readonly string[],
+    {
+      predicates,
+      kinds,
+      distinct,
+      unlessBack,
+      after,
+      limit,
+    }: Parameters<RecordStore["linksTo"]>[1],
+  ): Promise<Page<FoundLink>[]> {
     const pages = keys.map((): To[] => []);
     const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
-    const rows = await this.database.query(TO, [listOf(keys), predicates ? listOf(predicates) : null, kinds ? listOf(kinds) : null, ...start, limit + 1, Number(distinct === true), unlessBack ? listOf(unlessBack) : null]);
+    const rows = await this.database.query(TO, [
+      listOf(keys),
+      predicates ? listOf(predicates) : null,
+      kinds ? listOf(kinds) : null,
+      ...start,
+      limit + 1,
+      Number(distinct === true),
+      unlessBack ? listOf(unlessBack) : null,
+    ]);
     for (const row of rows) pages[row[0] - 1]!.push(row);
-    return pages.map((page) => pageOf(page.toSorted(oldestFirst), limit, ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) =>
-      ({ source, sourceKind: kind as KindName, position: `${sequence}.${sourceId}.${position}`, predicate, target, targetKey })));
+    return pages.map((page) =>
+      pageOf(
+        page.toSorted(oldestFirst),
+        limit,
+        ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) => ({
+          source,
+          sourceKind: kind as KindName,
+          position: `${sequence}.${sourceId}.${position}`,
+          predicate,
+          target,
+          targetKey,
+        }),
+      ),
+    );
   }
 }
 
-/** What cannot be stored is asked for as an empty string, which nothing has, so that places in the list stay. */
-const listOf = (values: readonly string[]): string[] => values.map((value) => (isStorableText(value) ? value : ""));
+/**
+ * What cannot be stored is asked for as an empty string, which nothing has, so that places in the
+ * list stay.
+ */
+const listOf = (values: readonly string[]): string[] =>
+  values.map((value) => (isStorableText(value) ? value : ""));
 
 const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 
-function pageOf<R>(rows: readonly R[], limit: number, link: (row: R) => FoundLink): Page<FoundLink> {
+function pageOf<R>(
+  rows: readonly R[],
+  limit: number,
+  link: (row: R) => FoundLink,
+): Page<FoundLink> {
   const items = rows.slice(0, limit).map(link);
   return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
 }

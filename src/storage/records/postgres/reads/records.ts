@@ -2,7 +2,17 @@ import DataLoader from "dataloader";
 import { arkKey } from "../../../../identifiers/ark.js";
 import type { KindName } from "../../../../model/kind.js";
 import { unpackQuads } from "../../codecs.js";
-import type { ClosedMember, Found, Holder, ObjectBookkeeping, ObjectReference, Page, PublicationStatus, Revision, StoredRecord } from "../../port.js";
+import type {
+  ClosedMember,
+  Found,
+  Holder,
+  ObjectBookkeeping,
+  ObjectReference,
+  Page,
+  PublicationStatus,
+  Revision,
+  StoredRecord,
+} from "../../port.js";
 import { storedJson } from "../../refusals.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../rows.js";
 import { isStorableText } from "../../text.js";
@@ -14,40 +24,60 @@ const UNDER_WAY = 2;
 const LARGEST = 100;
 
 /**
- * Asks the database once for what was asked for one by one, at the same moment or while the questions before were on their
- * way: under load a statement for each would cost more than what it finds. Nothing is kept, and nobody waits for others to come.
+ * Asks the database once for what was asked for one by one, at the same moment or while the
+ * questions before were on their way: under load a statement for each would cost more than what it
+ * finds. Nothing is kept, and nobody waits for others to come.
  *
  * @param ask answers in the order of the keys
  */
 function gathered<V>(ask: (keys: readonly string[]) => Promise<V[]>): (key: string) => Promise<V> {
   let underWay = 0;
   const waiting: (() => void)[] = [];
-  const loader = new DataLoader<string, V>(async (keys) => {
-    underWay++;
-    try {
-      return await ask(keys);
-    } finally {
-      underWay--;
-      waiting.shift()?.();
-    }
-  }, {
-    cache: false, maxBatchSize: LARGEST,
-    batchScheduleFn(send) {
-      if (underWay < UNDER_WAY) setImmediate(send);
-      else waiting.push(send);
+  const loader = new DataLoader<string, V>(
+    async (keys) => {
+      underWay++;
+      try {
+        return await ask(keys);
+      } finally {
+        underWay--;
+        waiting.shift()?.();
+      }
     },
-  });
+    {
+      cache: false,
+      maxBatchSize: LARGEST,
+      batchScheduleFn(send) {
+        if (underWay < UNDER_WAY) setImmediate(send);
+        else waiting.push(send);
+      },
+    },
+  );
   return (key) => loader.load(key);
 }
 
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
-const MANY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])`);
-const MANY_BY_KEY = statement<RecordRow>(`SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[]) ORDER BY r.ark`);
-const HOLDERS = statement<[string, string, string, string | null, number]>("SELECT ark, key, kind, owner, (deleted_at IS NOT NULL)::int FROM record WHERE key = ANY($1::text[])");
-const AT_REVISION = statement<[Uint8Array, string, number]>("SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE r.ark = $1 AND v.revision = $2");
-const HISTORY = statement<[number, number, string | null, string, string | null]>(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v ON v.record = r.id
-  WHERE r.ark = $1 AND v.revision < $2 ORDER BY v.revision DESC LIMIT $3`);
-const QUADS = statement<[Uint8Array]>("SELECT coalesce(s.projected, s.quads) FROM record AS r JOIN state AS s ON s.id = r.state WHERE r.ark = $1 AND r.deleted_at IS NULL");
+const MANY = statement<RecordRow>(
+  `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])`,
+);
+const MANY_BY_KEY = statement<RecordRow>(
+  `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[]) ORDER BY r.ark`,
+);
+const HOLDERS = statement<[string, string, string, string | null, number]>(
+  `SELECT ark, key, kind, owner, (deleted_at IS NOT NULL)::int FROM record
+    WHERE key = ANY($1::text[])`,
+);
+const AT_REVISION = statement<[Uint8Array, string, number]>(
+  `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id
+    JOIN state AS s ON s.id = v.state WHERE r.ark = $1 AND v.revision = $2`,
+);
+const HISTORY = statement<
+  [number, number, string | null, string, string | null]
+>(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v
+    ON v.record = r.id WHERE r.ark = $1 AND v.revision < $2 ORDER BY v.revision DESC LIMIT $3`);
+const QUADS = statement<[Uint8Array]>(
+  `SELECT coalesce(s.projected, s.quads) FROM record AS r JOIN state AS s ON s.id = r.state
+    WHERE r.ark = $1 AND r.deleted_at IS NULL`,
+);
 
 /** Single records, their revisions and their graphs. */
 export class RecordReads {
@@ -55,7 +85,10 @@ export class RecordReads {
 
   constructor(private readonly database: Database) {}
 
-  /** One statement for all that are asked for at a time when their identifiers are spelled as stored, two otherwise. */
+  /**
+   * One statement for all that are asked for at a time when their identifiers are spelled as
+   * stored, two otherwise.
+   */
   async find(ark: string): Promise<Found | undefined> {
     return isStorableText(ark) ? this.#find(ark) : undefined;
   }
@@ -64,11 +97,14 @@ export class RecordReads {
   async findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]> {
     const asked = [...new Set(arks.filter(isStorableText))];
     if (asked.length === 0) return arks.map(() => undefined);
-    const byArk = new Map((await this.database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]));
+    const byArk = new Map(
+      (await this.database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
+    );
     const missing = [...new Set(asked.filter((ark) => !byArk.has(ark)).map(arkKey))];
     const byKey = new Map<string, StoredRecord | undefined>();
     if (missing.length > 0) {
-      for (const row of await this.database.query(MANY_BY_KEY, [missing])) byKey.set(row[1], byKey.has(row[1]) ? undefined : recordOf(row));
+      for (const row of await this.database.query(MANY_BY_KEY, [missing]))
+        byKey.set(row[1], byKey.has(row[1]) ? undefined : recordOf(row));
     }
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
   }
@@ -76,20 +112,38 @@ export class RecordReads {
   async holders(keys: readonly string[]): Promise<Holder[]> {
     const asked = [...new Set(keys.filter(isStorableText))];
     const rows = asked.length === 0 ? [] : await this.database.query(HOLDERS, [asked]);
-    return rows.map(([ark, key, kind, owner, deleted]) => ({ ark, key, kind: kind as KindName, owner, deleted: deleted === 1 }));
+    return rows.map(([ark, key, kind, owner, deleted]) => ({
+      ark,
+      key,
+      kind: kind as KindName,
+      owner,
+      deleted: deleted === 1,
+    }));
   }
 
-  async atRevision(ark: string, revision: number): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> {
+  async atRevision(
+    ark: string,
+    revision: number,
+  ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> {
     if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
     const [row] = await this.database.query(AT_REVISION, [ark, revision]);
     return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
   }
 
-  async history(ark: string, { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number }): Promise<Revision[]> {
+  async history(
+    ark: string,
+    { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
+  ): Promise<Revision[]> {
     if (!isStorableText(ark)) return [];
-    return (await this.database.query(HISTORY, [ark, before, limit])).map(([revision, at, by, action, changed]) => ({
-      revision, at, by, action: action as Revision["action"], changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
-    }));
+    return (await this.database.query(HISTORY, [ark, before, limit])).map(
+      ([revision, at, by, action, changed]) => ({
+        revision,
+        at,
+        by,
+        action: action as Revision["action"],
+        changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
+      }),
+    );
   }
 
   async quads(ark: string): Promise<string | undefined> {
@@ -97,85 +151,155 @@ export class RecordReads {
     return row && unpackQuads(row[0]);
   }
   async #findAll(arks: readonly string[]): Promise<(Found | undefined)[]> {
-    const byArk = new Map((await this.database.query(MANY, [[...new Set(arks)]])).map((row) => [row[0], recordOf(row)]));
+    const byArk = new Map(
+      (await this.database.query(MANY, [[...new Set(arks)]])).map((row) => [row[0], recordOf(row)]),
+    );
     const missing = new Set(arks.filter((ark) => !byArk.has(ark)).map(arkKey));
     const byKey = new Map<string, StoredRecord[]>();
-    if (missing.size > 0) for (const row of await this.database.query(MANY_BY_KEY, [[...missing]])) byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
+    if (missing.size > 0)
+      for (const row of await this.database.query(MANY_BY_KEY, [[...missing]]))
+        byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
     return arks.map((ark) => {
       const stored = byArk.get(ark);
       if (stored) return { record: stored };
       const others = byKey.get(arkKey(ark)) ?? [];
-      return others.length > 1 ? { ambiguous: others.map((other) => other.ark) } : others[0] && { record: others[0] };
+      return others.length > 1
+        ? { ambiguous: others.map((other) => other.ark) }
+        : others[0] && { record: others[0] };
     });
   }
 }
 
 type ReferenceRow = [sha256: string, size: number, mediaType: string, name: string, role: string];
 
-const SELECT = "SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = $1 AND ($2::text IS NULL OR o.role = $2) AND ($3::text IS NULL OR o.name = $3) AND o.dropped = false";
+const SELECT = `SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r JOIN object_ref AS o
+    ON o.record = r.id WHERE r.ark = $1 AND ($2::text IS NULL OR o.role = $2) AND ($3::text IS NULL
+    OR o.name = $3) AND o.dropped = false`;
 const NOW = statement<ReferenceRow>(`${SELECT} AND o.ended IS NULL ORDER BY o.id`);
-const THEN = statement<ReferenceRow>(`${SELECT} AND o.since <= $4 AND (o.ended IS NULL OR o.ended > $4) ORDER BY o.id`);
-const DELETED = statement<[number]>("SELECT count(o.ended) FROM record AS r JOIN object_ref AS o ON o.record = r.id WHERE r.ark = $1 AND o.role = $2 HAVING count(*) = count(o.ended)");
-const REFERENCED = statement<[string]>(`SELECT sha256 FROM (
-    SELECT sha256 FROM object_ref WHERE dropped = false AND sha256 > $1
-    UNION SELECT sha256 FROM submission WHERE status IN ('queued', 'running') AND sha256 > $1) AS needed
-  ORDER BY sha256 LIMIT $2`);
+const THEN = statement<ReferenceRow>(
+  `${SELECT} AND o.since <= $4 AND (o.ended IS NULL OR o.ended > $4) ORDER BY o.id`,
+);
+const DELETED = statement<[number]>(
+  `SELECT count(o.ended) FROM record AS r JOIN object_ref AS o ON o.record = r.id
+    WHERE r.ark = $1 AND o.role = $2 HAVING count(*) = count(o.ended)`,
+);
+const REFERENCED = statement<
+  [string]
+>(`SELECT sha256 FROM ( SELECT sha256 FROM object_ref WHERE dropped = false AND sha256 > $1
+    UNION SELECT sha256 FROM submission WHERE status IN ('queued', 'running') AND sha256 > $1) AS
+    needed ORDER BY sha256 LIMIT $2`);
 
 export class ObjectReads {
   constructor(private readonly database: Database) {}
 
-  async of(ark: string, { role, name, revision }: Parameters<ObjectBookkeeping["objectsOf"]>[1] = {}): Promise<ObjectReference[]> {
+  async of(
+    ark: string,
+    { role, name, revision }: Parameters<ObjectBookkeeping["objectsOf"]>[1] = {},
+  ): Promise<ObjectReference[]> {
     if (!isStorableText(ark) || (name !== undefined && !isStorableText(name))) return [];
     const asked = [ark, role ?? null, name ?? null];
-    const rows = await (revision === undefined ? this.database.query(NOW, asked) : this.database.query(THEN, [...asked, revision]));
-    return rows.map(([sha256, size, mediaType, called, is]) => ({ sha256, size, mediaType, name: called, role: is as ObjectReference["role"] }));
+    const rows = await (revision === undefined
+      ? this.database.query(NOW, asked)
+      : this.database.query(THEN, [...asked, revision]));
+    return rows.map(([sha256, size, mediaType, called, is]) => ({
+      sha256,
+      size,
+      mediaType,
+      name: called,
+      role: is as ObjectReference["role"],
+    }));
   }
 
-  async contentWasDeleted(ark: string, role: ObjectReference["role"] = "content"): Promise<boolean> {
-    return isStorableText(ark) && ((await this.database.query(DELETED, [ark, role]))[0]?.[0] ?? 0) > 0;
+  async contentWasDeleted(
+    ark: string,
+    role: ObjectReference["role"] = "content",
+  ): Promise<boolean> {
+    return (
+      isStorableText(ark) && ((await this.database.query(DELETED, [ark, role]))[0]?.[0] ?? 0) > 0
+    );
   }
 
-  async referenced({ after = "", limit }: Parameters<ObjectBookkeeping["referenced"]>[0]): Promise<{ items: string[]; next?: string }> {
-    const hashes = (await this.database.query(REFERENCED, [isStorableText(after) ? after : "", limit + 1])).map(([sha256]) => sha256);
+  async referenced({
+    after = "",
+    limit,
+  }: Parameters<ObjectBookkeeping["referenced"]>[0]): Promise<{ items: string[]; next?: string }> {
+    const hashes = (
+      await this.database.query(REFERENCED, [isStorableText(after) ? after : "", limit + 1])
+    ).map(([sha256]) => sha256);
     const items = hashes.slice(0, limit);
     return hashes.length > limit ? { items, next: items.at(-1)! } : { items };
   }
 }
 
-const OF = statement<[string]>("SELECT r.ark FROM crate_use AS u JOIN record AS r ON r.id = u.record WHERE u.crate = $1 AND r.deleted_at IS NULL ORDER BY u.record");
-const ELSEWHERE = statement<[string]>(`SELECT r.ark FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r ON r.ark = asked.ark
-  WHERE EXISTS (SELECT 1 FROM crate_use AS u WHERE u.record = r.id AND u.crate <> $2) ORDER BY asked.place`);
-const MEMBERS = statement<[number]>(`(SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3)
-  UNION ALL (SELECT record FROM crate_use WHERE crate = $1 AND record > $2 ORDER BY record LIMIT $3) ORDER BY 1 LIMIT $3`);
-const CLOSED = statement<[string, string, string | null, string, string | null, string | null]>(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate FROM record AS r
-  WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.ended IS NULL)
-  GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
-// Live records only: a deletion lowers the count. Two states with one count and sum differ in when the last change was.
-const STATE = statement<[number, number, number]>(`SELECT count(*), coalesce(sum(revision), 0)::bigint, coalesce(max(modified_at), 0)::bigint FROM (
-    SELECT revision, modified_at FROM record WHERE ark = $1
-    UNION ALL SELECT revision, modified_at FROM record WHERE crate = $1 AND deleted_at IS NULL
-    UNION ALL SELECT r.revision, r.modified_at FROM crate_use AS u JOIN record AS r ON r.id = u.record WHERE u.crate = $1 AND r.deleted_at IS NULL) AS mine`);
+const OF = statement<[string]>(
+  `SELECT r.ark FROM crate_use AS u JOIN record AS r ON r.id = u.record
+    WHERE u.crate = $1 AND r.deleted_at IS NULL ORDER BY u.record`,
+);
+const ELSEWHERE = statement<
+  [string]
+>(`SELECT r.ark FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r
+    ON r.ark = asked.ark WHERE EXISTS (SELECT 1 FROM crate_use AS u
+    WHERE u.record = r.id AND u.crate <> $2) ORDER BY asked.place`);
+const MEMBERS = statement<[number]>(
+  `(SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3)
+  UNION ALL (SELECT record FROM crate_use WHERE crate = $1 AND record > $2 ORDER BY record ` +
+    `LIMIT $3) ORDER BY 1 LIMIT $3`,
+);
+const CLOSED = statement<
+  [string, string, string | null, string, string | null, string | null]
+>(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate FROM record AS r
+    WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS
+    (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.ended IS NULL)
+    GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
+// Live records only: a deletion lowers the count. Two states with one count and sum differ in when
+// the last change was.
+const STATE = statement<
+  [number, number, number]
+>(`SELECT count(*), coalesce(sum(revision), 0)::bigint, coalesce(max(modified_at), 0)::bigint
+    FROM ( SELECT revision, modified_at FROM record WHERE ark = $1 UNION ALL
+    SELECT revision, modified_at FROM record WHERE crate = $1 AND deleted_at IS NULL
+    UNION ALL SELECT r.revision, r.modified_at FROM crate_use AS u JOIN record AS r
+    ON r.id = u.record WHERE u.crate = $1 AND r.deleted_at IS NULL) AS mine`);
 
 export class CrateUseReads {
   constructor(private readonly database: Database) {}
 
   async of(crate: string): Promise<string[]> {
-    return isStorableText(crate) ? (await this.database.query(OF, [crate])).map(([ark]) => ark) : [];
+    return isStorableText(crate)
+      ? (await this.database.query(OF, [crate])).map(([ark]) => ark)
+      : [];
   }
 
   async elsewhere(arks: readonly string[], crate: string): Promise<string[]> {
-    return (await this.database.query(ELSEWHERE, [arks.filter(isStorableText), crate])).map(([ark]) => ark);
+    return (await this.database.query(ELSEWHERE, [arks.filter(isStorableText), crate])).map(
+      ([ark]) => ark,
+    );
   }
 
-  async closedMembers(crate: string, { after = "0", limit }: { after?: string; limit: number }): Promise<Page<ClosedMember>> {
-    const ids = isStorableText(crate) ? (await this.database.query(MEMBERS, [crate, Number(after), limit])).map(([id]) => id) : [];
+  async closedMembers(
+    crate: string,
+    { after = "0", limit }: { after?: string; limit: number },
+  ): Promise<Page<ClosedMember>> {
+    const ids = isStorableText(crate)
+      ? (await this.database.query(MEMBERS, [crate, Number(after), limit])).map(([id]) => id)
+      : [];
     const rows = ids.length === 0 ? [] : await this.database.query(CLOSED, [ids]);
-    const items = rows.map(([ark, kind, owner, status, embargoedUntil, from]) =>
-      ({ ark, kind: kind as KindName, owner, publicationStatus: status as PublicationStatus, embargoedUntil, crate: from }));
+    const items = rows.map(([ark, kind, owner, status, embargoedUntil, from]) => ({
+      ark,
+      kind: kind as KindName,
+      owner,
+      publicationStatus: status as PublicationStatus,
+      embargoedUntil,
+      crate: from,
+    }));
     return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
   }
 
   async state(crate: string): Promise<string> {
-    return isStorableText(crate) ? (await this.database.query(STATE, [crate]))[0]!.map((number) => number.toString(36)).join(".") : "";
+    return isStorableText(crate)
+      ? (await this.database.query(STATE, [crate]))[0]!
+          .map((number) => number.toString(36))
+          .join(".")
+      : "";
   }
 }

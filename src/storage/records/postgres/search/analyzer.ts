@@ -2,7 +2,12 @@ import type { SearchText } from "../../port.js";
 import { everyWordOf, Stemmer } from "../../search/words.js";
 
 /** Fields and what PostgreSQL calls their weights: A counts most. */
-const FIELDS = [["name", "A"], ["keywords", "B"], ["description", "C"], ["other", "D"]] as const;
+const FIELDS = [
+  ["name", "A"],
+  ["keywords", "B"],
+  ["description", "C"],
+  ["other", "D"],
+] as const;
 
 /** Words whose stems are remembered; some MiB. Few texts bring a word that was not met before. */
 const MOST_KNOWN = 100_000;
@@ -50,7 +55,12 @@ export class Analyzer {
         times.set(stem, count);
         const before = marks.get(stem);
         // Only how often and in which field counts, not where; but places must differ.
-        marks.set(stem, before === undefined ? `${PLACE[index]! + count}${weight}` : `${before},${PLACE[index]! + count}${weight}`);
+        marks.set(
+          stem,
+          before === undefined
+            ? `${PLACE[index]! + count}${weight}`
+            : `${before},${PLACE[index]! + count}${weight}`,
+        );
       }
     }
     let vector = "";
@@ -77,12 +87,18 @@ export class Analyzer {
     if (this.#known.size > MOST_KNOWN) this.#known.clear();
     const missing = new Set<string>();
     // A number is its own stem.
-    for (const word of words) if (!this.#known.has(word) && !/^[0-9]+$/.test(word)) missing.add(word);
+    for (const word of words)
+      if (!this.#known.has(word) && !/^[0-9]+$/.test(word)) missing.add(word);
     if (missing.size === 0) return;
     const asked = [...missing];
-    for (const [index, stem] of this.#stemmer.stemsOf(asked).entries()) this.#known.set(asked[index]!, stem ?? asked[index]!);
+    for (const [index, stem] of this.#stemmer.stemsOf(asked).entries())
+      this.#known.set(asked[index]!, stem ?? asked[index]!);
   }
 }
 
-/** A stem as it stands in the text form of a tsvector or a tsquery: between quotes nothing is an operator. */
-export const lexeme = (stem: string): string => `'${/['\\]/.test(stem) ? stem.replace(/['\\]/g, "$&$&") : stem}'`;
+/**
+ * A stem as it stands in the text form of a tsvector or a tsquery: between quotes nothing is an
+ * operator.
+ */
+export const lexeme = (stem: string): string =>
+  `'${/['\\]/.test(stem) ? stem.replace(/['\\]/g, "$&$&") : stem}'`;

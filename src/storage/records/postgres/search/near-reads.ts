@@ -3,20 +3,31 @@ import { HeldVectors, type VectorRow } from "../../vectors/held.js";
 import type { Near } from "../../vectors/matrix.js";
 import { type Database, statement } from "../statement.js";
 
-const RUN = statement<[era: string, step: number]>("SELECT era, step FROM vector_reach WHERE model = $1");
-const ROWS = statement<VectorRow>("SELECT step, record, kind, vector FROM vector WHERE model = $1 AND (step, record) > ($2::bigint, $3::bigint) ORDER BY step, record LIMIT $4");
+const RUN = statement<[era: string, step: number]>(
+  "SELECT era, step FROM vector_reach WHERE model = $1",
+);
+const ROWS = statement<VectorRow>(
+  `SELECT step, record, kind, vector FROM vector
+    WHERE model = $1 AND (step, record) > ($2::bigint, $3::bigint) ORDER BY step, record LIMIT $4`,
+);
 
 /** The vectors of the model that is asked for, brought up to date before each look. */
 export class NearReads {
   readonly #held;
 
   /** @param memory bytes that the vectors may have */
-  constructor(private readonly database: Database, memory: number) {
+  constructor(
+    private readonly database: Database,
+    memory: number,
+  ) {
     this.#held = new HeldVectors(memory);
   }
 
   /** Asked one at a time. @throws ServiceError `QUERY_MEMORY` */
-  async nearest({ model, vector }: NonNullable<SearchQuery["near"]>, kind: string | undefined): Promise<Near[]> {
+  async nearest(
+    { model, vector }: NonNullable<SearchQuery["near"]>,
+    kind: string | undefined,
+  ): Promise<Near[]> {
     const row = (await this.database.query(RUN, [model]))[0];
     if (this.#held.begin(model, row && { era: row[0], step: row[1] })) await this.#readOn(model);
     return this.#held.nearest(vector, kind);
@@ -27,7 +38,11 @@ export class NearReads {
     return this.database.snapshot(async (session) => {
       const row = (await session.query(RUN, [model]))[0];
       const run = row && { era: row[0], step: row[1] };
-      for (let from = this.#held.begin(model, run); run && from; from = this.#held.begin(model, run)) {
+      for (
+        let from = this.#held.begin(model, run);
+        run && from;
+        from = this.#held.begin(model, run)
+      ) {
         const limit = this.#held.pageRows;
         const rows = await session.query(ROWS, [model, from.step, from.record, limit]);
         this.#held.take(rows);

@@ -9,9 +9,14 @@ import { asStoreError } from "../statement-error.js";
 import { NearReads } from "./near-reads.js";
 
 /** What is near, among records of a kind where one is named. */
-export interface NearQuestion { near: NonNullable<SearchQuery["near"]>; kind: string | undefined }
+export interface NearQuestion {
+  near: NonNullable<SearchQuery["near"]>;
+  kind: string | undefined;
+}
 
-const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool" | "log"> & { vectorsMemory: number };
+const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool" | "log"> & {
+  vectorsMemory: number;
+};
 /** One connection: one question is asked at a time. */
 const database = new Database({ ...options, pool: 1, log: () => {} });
 const reads = new NearReads(database, vectorsMemory);

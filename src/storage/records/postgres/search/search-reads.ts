@@ -11,15 +11,28 @@ import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabular
 /** Words of a fragment: all of an ordinary name, a stretch of a description. */
 const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };
 
-/** What of a text shows that a word was found there; absent when none was. The stretch is the one that holds most of the different words. */
-function fragmentOf(field: SearchedField, text: string, stems: ReadonlyMap<string, number>, analyzer: Analyzer): FragmentPart[] | undefined {
+/**
+ * What of a text shows that a word was found there; absent when none was. The stretch is the one
+ * that holds most of the different words.
+ */
+function fragmentOf(
+  field: SearchedField,
+  text: string,
+  stems: ReadonlyMap<string, number>,
+  analyzer: Analyzer,
+): FragmentPart[] | undefined {
   const places = placesOf(text);
-  const found = analyzer.stemsOf(places.map(({ word }) => word)).map((stem) => (stems.has(stem) ? stem : undefined));
+  const found = analyzer
+    .stemsOf(places.map(({ word }) => word))
+    .map((stem) => (stems.has(stem) ? stem : undefined));
   if (found.every((stem) => stem === undefined)) return undefined;
   const shown = SHOWN[field];
   const first = bestStart(found, shown);
   const last = Math.min(first + shown, places.length);
-  const [from, to] = [first === 0 ? 0 : places[first]!.from, last === places.length ? text.length : places[last - 1]!.to];
+  const [from, to] = [
+    first === 0 ? 0 : places[first]!.from,
+    last === places.length ? text.length : places[last - 1]!.to,
+  ];
   const parts: FragmentPart[] = [];
   let at = from;
   const add = (until: number, isFound: boolean): void => {
@@ -37,13 +50,17 @@ function fragmentOf(field: SearchedField, text: string, stems: ReadonlyMap<strin
   return joined(parts);
 }
 
-/** Where a stretch of `length` words begins that holds most of the different stems, with some words before the first of them. */
+/**
+ * Where a stretch of `length` words begins that holds most of the different stems, with some words
+ * before the first of them.
+ */
 function bestStart(found: readonly (string | undefined)[], length: number): number {
   if (found.length <= length) return 0;
   let [best, most] = [0, -1];
   for (const [index, stem] of found.entries()) {
     if (stem === undefined) continue;
-    const different = new Set(found.slice(index, index + length).filter((one) => one !== undefined)).size;
+    const different = new Set(found.slice(index, index + length).filter((one) => one !== undefined))
+      .size;
     if (different > most) [best, most] = [index, different];
   }
   return Math.max(0, Math.min(best - (length >> 2), found.length - length));
@@ -54,7 +71,8 @@ function joined(parts: readonly FragmentPart[]): FragmentPart[] {
   const whole: FragmentPart[] = [];
   for (const part of parts) {
     const before = whole.at(-1);
-    if (before && before.found === part.found) whole[whole.length - 1] = { text: before.text + part.text, found: part.found };
+    if (before && before.found === part.found)
+      whole[whole.length - 1] = { text: before.text + part.text, found: part.found };
     else whole.push(part);
   }
   return whole;
@@ -69,50 +87,98 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-type Found = [ark: string, score: number, name: string, keywords: string, description: string, total: number];
+type Found = [
+  ark: string,
+  score: number,
+  name: string,
+  keywords: string,
+  description: string,
+  total: number,
+];
 
 const KIND = "($2::text IS NULL OR t.kind = $2)";
-const COUNT = statement<[number]>(`SELECT count(*) FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`);
+const COUNT = statement<[number]>(
+  `SELECT count(*) FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`,
+);
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
 
 /**
- * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises with its weight and
- * less and less with how often it stands there: with the rarity it orders as BM25 does. Only of those that reach the
- * page's last score the record is looked up, for the order of creation among equals.
+ * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises
+ * with its weight and less and less with how often it stands there: with the rarity it orders as
+ * BM25 does. Only of those that reach the page's last score the record is looked up, for the order
+ * of creation among equals.
  */
 function pageStatement(words: number): Statement<Found> {
-  const ranks = Array.from({ length: words }, (_, index) => `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, $${6 + 2 * index}::tsquery, ${BY_LENGTH})`);
-  return statement(`WITH ranked AS (SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND})
-    SELECT r.ark, f.score / (SELECT max(score) FROM ranked), t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
-    FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r ON r.state = ranked.state
-      WHERE ranked.score >= coalesce((SELECT score FROM ranked ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0) ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
-    JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+  const ranks = Array.from(
+    { length: words },
+    (_, index) =>
+      `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, ` +
+      `$${6 + 2 * index}::tsquery, ${BY_LENGTH})`,
+  );
+  return statement(`WITH ranked AS (SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t
+      WHERE t.search @@ $1::tsquery AND ${KIND}) SELECT r.ark, f.score / (SELECT max(score)
+      FROM ranked), t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+      FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
+      ON r.state = ranked.state WHERE ranked.score >= coalesce((SELECT score FROM ranked
+      ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0)
+      ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f JOIN record AS r ON r.id = f.id
+      JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
 }
 
-/** Records near a vector that are live, and of the kind that is asked for; `at` is the number of the parameter with their identifiers. */
-const nearSql = (at: number): string => `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share) JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)`;
+/**
+ * Records near a vector that are live, and of the kind that is asked for; `at` is the number of the
+ * parameter with their identifiers.
+ */
+const nearSql = (at: number): string =>
+  `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share)
+    JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)`;
 
 /** The same with what is near: the best score by words counts 1, as does the nearest vector. */
 function nearPageStatement(words: number): Statement<Found> {
-  const ranks = Array.from({ length: words }, (_, index) => `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, $${6 + 2 * index}::tsquery, ${BY_LENGTH})`);
-  const found = words === 0 ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE $1::text IS NULL" : `SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
-  return statement(`WITH words AS (${found}),
-    ranked AS (SELECT u.state, sum(u.part) AS score FROM (
-      SELECT state, coalesce(score / nullif((SELECT max(score) FROM words), 0), 0) * $${7 + 2 * words}::float8 AS part FROM words UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
-    SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
-    FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
-    JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+  const ranks = Array.from(
+    { length: words },
+    (_, index) =>
+      `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, ` +
+      `$${6 + 2 * index}::tsquery, ${BY_LENGTH})`,
+  );
+  const found =
+    words === 0
+      ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE $1::text IS NULL"
+      : `SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t
+          WHERE t.search @@ $1::tsquery AND ${KIND}`;
+  return statement(`WITH words AS (${found}), ranked AS (SELECT u.state, sum(u.part) AS score FROM (
+      SELECT state, coalesce(score / nullif((SELECT max(score)
+      FROM words), 0), 0) * $${7 + 2 * words}::float8 AS part FROM words
+      UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
+      SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+      FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
+      ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
+      JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state
+      ORDER BY f.score DESC, f.id`);
 }
-const COUNT_NEAR = statement<[number]>(`SELECT count(*) FROM (SELECT t.state FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace("SELECT r.state, n.share FROM", "SELECT r.state FROM"));
+const COUNT_NEAR = statement<[number]>(
+  `SELECT count(*) FROM (SELECT t.state FROM text AS t
+    WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace(
+    "SELECT r.state, n.share FROM",
+    "SELECT r.state FROM",
+  ),
+);
 
-const IDENTIFIED = "WHERE key >= $1 AND key < $2 AND deleted_at IS NULL AND ($3::text IS NULL OR kind = $3)";
+const IDENTIFIED =
+  "WHERE key >= $1 AND key < $2 AND deleted_at IS NULL AND ($3::text IS NULL OR kind = $3)";
 const IDENTIFIED_COUNT = statement<[number]>(`SELECT count(*) FROM record ${IDENTIFIED}`);
-const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(`SELECT ark, length(key)::bigint FROM record ${IDENTIFIED} ORDER BY key, id LIMIT $4 OFFSET $5`);
+const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(
+  `SELECT ark, length(key)::bigint FROM record ${IDENTIFIED} ORDER BY key, id LIMIT $4 OFFSET $5`,
+);
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 /** Words a record must or may hold, by their stems, each with what it counts. */
-interface Asked { query: string; stems: Map<string, number>; /** What they count beside nearness. */ covered?: number }
+interface Asked {
+  query: string;
+  stems: Map<string, number>;
+  /** What they count beside nearness. */ covered?: number;
+}
 
 const NO_WORDS: Asked = { query: "", stems: new Map() };
 
@@ -122,86 +188,220 @@ export class SearchReads {
   readonly #pages = new Map<number, Statement<Found>>();
   readonly #nearPages = new Map<number, Statement<Found>>();
 
-  constructor(private readonly database: Database, private readonly analyzer: Analyzer, private readonly near: AskedThread<NearQuestion, Near[]>) {}
+  constructor(
+    private readonly database: Database,
+    private readonly analyzer: Analyzer,
+    private readonly near: AskedThread<NearQuestion, Near[]>,
+  ) {}
 
-  /** @param signal one that is aborted before the search has begun keeps it from being run; its reason is thrown */
+  /**
+   * @param signal one that is aborted before the search has begun keeps it from being run; its
+   * reason is thrown
+   */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
     if (query.match === "identifier") return this.#identified(query, signal);
     const words = soughtWordsOf(query.text);
-    const byStem = new Map(this.analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]));
+    const byStem = new Map(
+      this.analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]),
+    );
     const stems = [...byStem.keys()];
-    const asAsked = (): AskedStem[] => [...byStem].map(([stem, word]) => ({ stem, meant: () => [...new Set(this.analyzer.stemsOf(oneLetterOff(word)))] }));
+    const asAsked = (): AskedStem[] =>
+      [...byStem].map(([stem, word]) => ({
+        stem,
+        meant: () => [...new Set(this.analyzer.stemsOf(oneLetterOff(word)))],
+      }));
     const near = await this.#nearest(query, signal);
     if (stems.length === 0 && near.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
     return this.database.snapshot((session) => {
       signal?.throwIfAborted();
-      return query.match === "all" ? this.#all(session, stems, asAsked, query) : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, near, query);
+      return query.match === "all"
+        ? this.#all(session, stems, asAsked, query)
+        : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, near, query);
     });
   }
 
   /** Records whose key is the text or begins with it, by key. */
-  #identified({ text, kind, offset, limit }: SearchQuery, signal: AbortSignal | undefined): Promise<SearchPage> {
+  #identified(
+    { text, kind, offset, limit }: SearchQuery,
+    signal: AbortSignal | undefined,
+  ): Promise<SearchPage> {
     return this.database.snapshot(async (session) => {
       signal?.throwIfAborted();
       const values = [text, text + LAST_CHARACTER, kind ?? null];
-      const [[total]] = await session.query(IDENTIFIED_COUNT, values) as [[number]];
-      const rows = total <= offset ? [] : await session.query(IDENTIFIED_PAGE, [...values, limit, offset]);
-      return { total, hits: rows.map(([ark, length]) => ({ ark, score: [...text].length / length, fragments: {} })) };
+      const [[total]] = (await session.query(IDENTIFIED_COUNT, values)) as [[number]];
+      const rows =
+        total <= offset ? [] : await session.query(IDENTIFIED_PAGE, [...values, limit, offset]);
+      return {
+        total,
+        hits: rows.map(([ark, length]) => ({
+          ark,
+          score: [...text].length / length,
+          fragments: {},
+        })),
+      };
     });
   }
 
-  async #nearest({ match, near, kind }: SearchQuery, signal: AbortSignal | undefined): Promise<Near[]> {
-    return match === "all" || near === undefined ? [] : this.near.ask({ near: { model: near.model, vector: exactVector(near.vector) }, kind }, signal);
+  async #nearest(
+    { match, near, kind }: SearchQuery,
+    signal: AbortSignal | undefined,
+  ): Promise<Near[]> {
+    return match === "all" || near === undefined
+      ? []
+      : this.near.ask(
+          { near: { model: near.model, vector: exactVector(near.vector) }, kind },
+          signal,
+        );
   }
 
-  /** Every word; near spellings of those that no record holds only when no record holds all of them. */
-  async #all(session: Session, stems: readonly string[], asAsked: () => AskedStem[], query: SearchQuery): Promise<SearchPage> {
+  /**
+   * Every word; near spellings of those that no record holds only when no record holds all of them.
+   */
+  async #all(
+    session: Session,
+    stems: readonly string[],
+    asAsked: () => AskedStem[],
+    query: SearchQuery,
+  ): Promise<SearchPage> {
     // So many words that no record holds them all are not ranked one by one.
-    const exact = await this.#page(session, { query: allOf(stems.map((stem) => [stem])), stems: weighed(stems.slice(0, MOST_WORDS)) }, query);
+    const exact = await this.#page(
+      session,
+      { query: allOf(stems.map((stem) => [stem])), stems: weighed(stems.slice(0, MOST_WORDS)) },
+      query,
+    );
     if (exact.total > 0 || stems.length > MOST_WORDS) return exact;
     const groups = await spellings(session, asAsked());
-    return groups === undefined ? exact : this.#page(session, { query: allOf(groups), stems: weighed(groups.flat()) }, query);
+    return groups === undefined
+      ? exact
+      : this.#page(session, { query: allOf(groups), stems: weighed(groups.flat()) }, query);
   }
 
-  async #related(session: Session, stems: readonly string[], asAsked: () => AskedStem[], near: readonly Near[], query: SearchQuery): Promise<SearchPage> {
+  async #related(
+    session: Session,
+    stems: readonly string[],
+    asAsked: () => AskedStem[],
+    near: readonly Near[],
+    query: SearchQuery,
+  ): Promise<SearchPage> {
     const asked = await this.#meant(session, stems, asAsked);
     if (asked.length === 0) return this.#page(session, NO_WORDS, query, near);
-    const best = await this.#best(session, { query: anyOf(asked), stems: weighed(asked) }, { offset: 0, limit: RECORDS_LOOKED_AT });
+    const best = await this.#best(
+      session,
+      { query: anyOf(asked), stems: weighed(asked) },
+      { offset: 0, limit: RECORDS_LOOKED_AT },
+    );
     if (best.total === 0) return this.#page(session, NO_WORDS, query, near);
-    const texts = best.found.map(([, , name, keywords, description]) => `${name} ${keywords} ${description}`);
-    const related = await relatedStems(session, this.analyzer, this.#commonness, texts, asked, await this.#records(session));
-    const covered = near.length === 0 ? 1 : coverage([...(await this.#commonness.of(session, stems)).values()], await this.#records(session));
-    return this.#page(session, { query: anyOf([...asked, ...related]), stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]), covered }, query, near);
+    const texts = best.found.map(
+      ([, , name, keywords, description]) => `${name} ${keywords} ${description}`,
+    );
+    const related = await relatedStems(
+      session,
+      this.analyzer,
+      this.#commonness,
+      texts,
+      asked,
+      await this.#records(session),
+    );
+    const covered =
+      near.length === 0
+        ? 1
+        : coverage(
+            [...(await this.#commonness.of(session, stems)).values()],
+            await this.#records(session),
+          );
+    return this.#page(
+      session,
+      {
+        query: anyOf([...asked, ...related]),
+        stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]),
+        covered,
+      },
+      query,
+      near,
+    );
   }
 
   /** The stems themselves, or where no record holds any of them those spelt nearly so. */
-  async #meant(session: Session, stems: readonly string[], asAsked: () => AskedStem[]): Promise<readonly string[]> {
+  async #meant(
+    session: Session,
+    stems: readonly string[],
+    asAsked: () => AskedStem[],
+  ): Promise<readonly string[]> {
     if (stems.length === 0) return [];
-    const [[known]] = await session.query(COUNT, [anyOf(stems), null]) as [[number]];
-    return known > 0 ? stems : (await spellings(session, asAsked().slice(0, MOST_WORDS)) ?? []).flat();
+    const [[known]] = (await session.query(COUNT, [anyOf(stems), null])) as [[number]];
+    return known > 0
+      ? stems
+      : ((await spellings(session, asAsked().slice(0, MOST_WORDS))) ?? []).flat();
   }
 
-  async #page(session: Session, asked: Asked, query: SearchQuery, near: readonly Near[] = []): Promise<SearchPage> {
+  async #page(
+    session: Session,
+    asked: Asked,
+    query: SearchQuery,
+    near: readonly Near[] = [],
+  ): Promise<SearchPage> {
     if (asked.stems.size === 0 && near.length === 0) return { total: 0, hits: [] };
     const { total, found } = await this.#best(session, asked, query, near);
-    return { total, hits: found.map(([ark, score, name, keywords, description]) => ({ ark, score, fragments: this.#fragments(asked.stems, { name, keywords, description }) })) };
+    return {
+      total,
+      hits: found.map(([ark, score, name, keywords, description]) => ({
+        ark,
+        score,
+        fragments: this.#fragments(asked.stems, { name, keywords, description }),
+      })),
+    };
   }
 
-  async #best(session: Session, { query, stems, covered = 1 }: Asked, { kind, offset, limit }: Omit<SearchQuery, "text" | "match">, near: readonly Near[] = []): Promise<{ total: number; found: Found[] }> {
-    const [records, counts] = [await this.#records(session), await this.#commonness.of(session, [...stems.keys()])];
-    const ranks = [...stems].flatMap(([stem, weight]) => [weight * rarity(counts.get(stem)!, records), lexeme(stem)]);
-    const nearest = near.length === 0 ? [] : [near.map(({ id }) => id), near.map(({ share }) => share)];
-    const [pages, make] = near.length === 0 ? [this.#pages, pageStatement] : [this.#nearPages, nearPageStatement];
+  async #best(
+    session: Session,
+    { query, stems, covered = 1 }: Asked,
+    { kind, offset, limit }: Omit<SearchQuery, "text" | "match">,
+    near: readonly Near[] = [],
+  ): Promise<{ total: number; found: Found[] }> {
+    const [records, counts] = [
+      await this.#records(session),
+      await this.#commonness.of(session, [...stems.keys()]),
+    ];
+    const ranks = [...stems].flatMap(([stem, weight]) => [
+      weight * rarity(counts.get(stem)!, records),
+      lexeme(stem),
+    ]);
+    const nearest =
+      near.length === 0 ? [] : [near.map(({ id }) => id), near.map(({ share }) => share)];
+    const [pages, make] =
+      near.length === 0 ? [this.#pages, pageStatement] : [this.#nearPages, nearPageStatement];
     let page = pages.get(stems.size);
-    if (!page) pages.set(stems.size, page = make(stems.size));
-    const found = await session.query(page, [query, kind ?? null, limit, offset, ...ranks, ...nearest, ...(near.length === 0 ? [] : [covered])]);
+    if (!page) pages.set(stems.size, (page = make(stems.size)));
+    const found = await session.query(page, [
+      query,
+      kind ?? null,
+      limit,
+      offset,
+      ...ranks,
+      ...nearest,
+      ...(near.length === 0 ? [] : [covered]),
+    ]);
     // Behind the last page, or where nothing is, no row tells.
-    return { total: found[0]?.[5] ?? (await session.query(near.length === 0 ? COUNT : COUNT_NEAR, [query, kind ?? null, ...nearest]))[0]![0], found };
+    return {
+      total:
+        found[0]?.[5] ??
+        (
+          await session.query(near.length === 0 ? COUNT : COUNT_NEAR, [
+            query,
+            kind ?? null,
+            ...nearest,
+          ])
+        )[0]![0],
+      found,
+    };
   }
 
-  #fragments(stems: ReadonlyMap<string, number>, texts: Readonly<Record<SearchedField, string>>): Partial<Record<SearchedField, FragmentPart[]>> {
+  #fragments(
+    stems: ReadonlyMap<string, number>,
+    texts: Readonly<Record<SearchedField, string>>,
+  ): Partial<Record<SearchedField, FragmentPart[]>> {
     const fragments: Partial<Record<SearchedField, FragmentPart[]>> = {};
     for (const [field, text] of Object.entries(texts) as [SearchedField, string][]) {
       const parts = fragmentOf(field, text, stems, this.analyzer);
@@ -215,9 +415,11 @@ export class SearchReads {
   }
 }
 
-const weighed = (stems: readonly string[], weight = 1): Map<string, number> => new Map(stems.map((stem) => [stem, weight]));
+const weighed = (stems: readonly string[], weight = 1): Map<string, number> =>
+  new Map(stems.map((stem) => [stem, weight]));
 
 /** A tsquery that each group must meet by one of its stems. */
-const allOf = (groups: readonly (readonly string[])[]): string => groups.map((group) => `(${anyOf(group)})`).join(" & ");
+const allOf = (groups: readonly (readonly string[])[]): string =>
+  groups.map((group) => `(${anyOf(group)})`).join(" & ");
 /** A tsquery that any of the stems meets. */
 const anyOf = (stems: readonly string[]): string => stems.map(lexeme).join(" | ");

@@ -10,8 +10,13 @@ const MOST_LOOKED_AT = 64;
 /** Stems of one answer: between two of them others get their turn. */
 const AT_ONCE = 5000;
 
-const COUNTS = statement<[stem: string, records: number]>(`SELECT asked.stem, (SELECT count(*) FROM text AS t WHERE t.search @@ asked.word::tsquery) FROM unnest($1::text[], $2::text[]) AS asked (stem, word)`);
-const TERMS = statement<[stem: string]>(`SELECT stem FROM term WHERE length = $1 AND stem > $2 ORDER BY stem LIMIT ${AT_ONCE}`);
+const COUNTS = statement<[stem: string, records: number]>(
+  `SELECT asked.stem, (SELECT count(*) FROM text AS t WHERE t.search @@ asked.word::tsquery)
+    FROM unnest($1::text[], $2::text[]) AS asked (stem, word)`,
+);
+const TERMS = statement<[stem: string]>(
+  `SELECT stem FROM term WHERE length = $1 AND stem > $2 ORDER BY stem LIMIT ${AT_ONCE}`,
+);
 
 /** In how many records each stem stands. */
 async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
@@ -28,23 +33,37 @@ export class Commonness {
 
   async of(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
     const now = performance.now();
-    const missing = stems.filter((stem) => !((this.#kept.get(stem)?.at ?? -Infinity) > now - FRESH));
+    const missing = stems.filter(
+      (stem) => !((this.#kept.get(stem)?.at ?? -Infinity) > now - FRESH),
+    );
     if (this.#kept.size + missing.length > MOST_KEPT) this.#kept.clear();
     const counted = await countsOf(session, missing);
     for (const [stem, records] of counted) this.#kept.set(stem, { records, at: now });
-    return new Map(stems.map((stem) => [stem, counted.get(stem) ?? this.#kept.get(stem)?.records ?? 0]));
+    return new Map(
+      stems.map((stem) => [stem, counted.get(stem) ?? this.#kept.get(stem)?.records ?? 0]),
+    );
   }
 }
 
 /** A word's stem, and the stems of what it may have been meant to be. */
-export interface AskedStem { stem: string; meant(): readonly string[] }
+export interface AskedStem {
+  stem: string;
+  meant(): readonly string[];
+}
 
 /**
- * For each stem those spelt most like it: itself when a record holds it. `undefined` when a stem has none, or nothing
- * changed. Walks the dictionary once for each word that is not known, so it is asked only when nothing else is found.
+ * For each stem those spelt most like it: itself when a record holds it. `undefined` when a stem
+ * has none, or nothing changed. Walks the dictionary once for each word that is not known, so it is
+ * asked only when nothing else is found.
  */
-export async function spellings(session: Session, asked: readonly AskedStem[]): Promise<string[][] | undefined> {
-  const counts = await countsOf(session, asked.map(({ stem }) => stem));
+export async function spellings(
+  session: Session,
+  asked: readonly AskedStem[],
+): Promise<string[][] | undefined> {
+  const counts = await countsOf(
+    session,
+    asked.map(({ stem }) => stem),
+  );
   const groups: string[][] = [];
   let changed = false;
   for (const { stem, meant } of asked) {
@@ -60,10 +79,14 @@ export async function spellings(session: Session, asked: readonly AskedStem[]): 
   return changed ? groups : undefined;
 }
 
-async function nearest(session: Session, stem: string, meant: readonly string[]): Promise<string[]> {
+async function nearest(
+  session: Session,
+  stem: string,
+  meant: readonly string[],
+): Promise<string[]> {
   const most = tolerance(stem);
   // Few of these are words of the dictionary; their counts tell.
-  const held = [...await countsOf(session, meant)].filter(([, records]) => records > 0);
+  const held = [...(await countsOf(session, meant))].filter(([, records]) => records > 0);
   const found: { term: string; away: number }[] = held.map(([term]) => ({ term, away: 1 }));
   for (let length = stem.length - most; most > 0 && length <= stem.length + most; length++) {
     for (let after = ""; ;) {
@@ -78,10 +101,17 @@ async function nearest(session: Session, stem: string, meant: readonly string[])
   }
   // The dictionary remembers stems of records that are gone.
   for (let away = 0; away <= Math.max(most, 1); away++) {
-    const some = found.filter((one) => one.away === away).slice(0, MOST_LOOKED_AT).map(({ term }) => term);
+    const some = found
+      .filter((one) => one.away === away)
+      .slice(0, MOST_LOOKED_AT)
+      .map(({ term }) => term);
     if (some.length === 0) continue;
-    const live = [...await countsOf(session, some)].filter(([, records]) => records > 0);
-    if (live.length > 0) return live.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SPELLINGS).map(([term]) => term);
+    const live = [...(await countsOf(session, some))].filter(([, records]) => records > 0);
+    if (live.length > 0)
+      return live
+        .toSorted(([, a], [, b]) => b - a)
+        .slice(0, MOST_SPELLINGS)
+        .map(([term]) => term);
   }
   return [];
 }
@@ -92,12 +122,27 @@ async function nearest(session: Session, stem: string, meant: readonly string[])
  * @param asked stems of the query, which are not answered
  * @param records all there are
  */
-export async function relatedStems(session: Session, analyzer: Analyzer, commonness: Commonness, texts: readonly string[], asked: readonly string[], records: number): Promise<string[]> {
-  const stems = texts.slice(0, RECORDS_LOOKED_AT).map((text) => new Set(analyzer.stemsOf(tellingWordsOf(text))));
+export async function relatedStems(
+  session: Session,
+  analyzer: Analyzer,
+  commonness: Commonness,
+  texts: readonly string[],
+  asked: readonly string[],
+  records: number,
+): Promise<string[]> {
+  const stems = texts
+    .slice(0, RECORDS_LOOKED_AT)
+    .map((text) => new Set(analyzer.stemsOf(tellingWordsOf(text))));
   const best = new Map<string, number>();
   for (const stem of stems.flatMap((some) => [...some])) best.set(stem, (best.get(stem) ?? 0) + 1);
   for (const stem of asked) best.delete(stem);
-  const shared = [...best].filter(([stem, times]) => times > 1 && stem.length > 2).map(([stem]) => stem);
+  const shared = [...best]
+    .filter(([stem, times]) => times > 1 && stem.length > 2)
+    .map(([stem]) => stem);
   const counts = await commonness.of(session, shared);
-  return pickRelated([...best].map(([stem, times]) => ({ word: stem, stem, best: times })), (stem) => counts.get(stem) ?? Infinity, records);
+  return pickRelated(
+    [...best].map(([stem, times]) => ({ word: stem, stem, best: times })),
+    (stem) => counts.get(stem) ?? Infinity,
+    records,
+  );
 }

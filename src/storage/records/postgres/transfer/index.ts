@@ -1,6 +1,15 @@
 import type { MessagePort } from "node:worker_threads";
 import { Feed } from "../../threads.js";
-import { type FoundDamage, type NeededObject, TRANSFER_TABLES, type TransferChunk, TransferRefused, type TransferRow, type TransferTable, type TruthTransfer } from "../../transfer-port.js";
+import {
+  type FoundDamage,
+  type NeededObject,
+  TRANSFER_TABLES,
+  type TransferChunk,
+  TransferRefused,
+  type TransferRow,
+  type TransferTable,
+  type TruthTransfer,
+} from "../../transfer-port.js";
 import { chunksOf, receive, rowDamage } from "../../transfer/chunks.js";
 import { checkSchema, migrate } from "../schema.js";
 import { asStoreError, isDamage } from "../statement-error.js";
@@ -10,27 +19,56 @@ import { ImportRows, rowsOf } from "./rows.js";
 
 const SEQUENCE = statement<[number]>("SELECT sequence FROM counter WHERE id = 1");
 const LOCK = statement("SELECT 1 FROM counter WHERE id = 1 FOR UPDATE");
-const HELD = statement<[boolean]>("SELECT EXISTS (SELECT 1 FROM record) OR EXISTS (SELECT 1 FROM account) OR EXISTS (SELECT 1 FROM submission)");
-/** An empty store may have been started once: it has settings of its own, and states of commits that were refused. */
-const EMPTY = ["setting", "intent", "object_ref", "object_removal", "crate_use", "via", "tally", "state", "text", "term"].map((table) => `DELETE FROM ${table};`).join(" ");
+const HELD = statement<[boolean]>(
+  `SELECT EXISTS (SELECT 1 FROM record) OR EXISTS (SELECT 1 FROM account) OR EXISTS (SELECT 1
+    FROM submission)`,
+);
+/**
+ * An empty store may have been started once: it has settings of its own, and states of commits that
+ * were refused.
+ */
+const EMPTY = [
+  "setting",
+  "intent",
+  "object_ref",
+  "object_removal",
+  "crate_use",
+  "via",
+  "tally",
+  "state",
+  "text",
+  "term",
+]
+  .map((table) => `DELETE FROM ${table};`)
+  .join(" ");
 /** What is made again from the rest, and the numbers that go on behind those that came. */
-const DERIVED = `
-INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL GROUP BY kind;
-UPDATE counter SET sequence = (SELECT coalesce(max(sequence), 0) FROM change_log), record = (SELECT coalesce(max(id), 0) FROM record),
-  object = (SELECT coalesce(max(id), 0) FROM object_ref), submission = (SELECT coalesce(max(number), 0) FROM submission) WHERE id = 1;
-SELECT setval('state_lot', greatest((SELECT last_value FROM state_lot), (SELECT coalesce(max(id), 0) / 1000 + 1 FROM state)));
-`;
-const NEEDED = statement<[sha256: string, size: number | null]>(`SELECT sha256, max(size) FROM (
-    SELECT sha256, size FROM object_ref WHERE dropped = false AND sha256 > $1
-    UNION SELECT sha256, NULL FROM submission WHERE status IN ('queued', 'running') AND sha256 > $1) AS needed
-  GROUP BY sha256 ORDER BY sha256 LIMIT $2`);
+const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL
+    GROUP BY kind; UPDATE counter SET sequence = (SELECT coalesce(max(sequence), 0)
+    FROM change_log), record = (SELECT coalesce(max(id), 0)
+    FROM record), object = (SELECT coalesce(max(id), 0)
+    FROM object_ref), submission = (SELECT coalesce(max(number), 0) FROM submission)
+    WHERE id = 1; SELECT setval('state_lot', greatest((SELECT last_value
+    FROM state_lot), (SELECT coalesce(max(id), 0) / 1000 + 1 FROM state)));`;
+const NEEDED = statement<
+  [sha256: string, size: number | null]
+>(`SELECT sha256, max(size) FROM ( SELECT sha256, size FROM object_ref
+    WHERE dropped = false AND sha256 > $1 UNION SELECT sha256, NULL FROM submission
+    WHERE status IN ('queued', 'running') AND sha256 > $1) AS needed GROUP BY sha256
+    ORDER BY sha256 LIMIT $2`);
 
-const NEEDING = statement<[string]>(`SELECT DISTINCT r.ark FROM object_ref AS o JOIN record AS r ON r.id = o.record WHERE o.sha256 = $1 AND o.dropped = false
-  UNION ALL SELECT 'submission ' || id FROM submission WHERE sha256 = $1 AND status IN ('queued', 'running') LIMIT $2`);
-const REVISION_OF = statement<[ark: string, revision: number]>("SELECT r.ark, v.revision FROM revision AS v JOIN record AS r ON r.id = v.record WHERE v.state = $1");
+const NEEDING = statement<
+  [string]
+>(`SELECT DISTINCT r.ark FROM object_ref AS o JOIN record AS r ON r.id = o.record
+    WHERE o.sha256 = $1 AND o.dropped = false UNION ALL SELECT 'submission ' || id
+    FROM submission WHERE sha256 = $1 AND status IN ('queued', 'running') LIMIT $2`);
+const REVISION_OF = statement<[ark: string, revision: number]>(
+  `SELECT r.ark, v.revision FROM revision AS v JOIN record AS r ON r.id = v.record
+    WHERE v.state = $1`,
+);
 
 /** For the one session of a transfer: the other side sets its pace. */
-const AT_ITS_PACE = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+const AT_ITS_PACE =
+  "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 /** ms for one statement, such as the last ones of an import. */
 const LONGEST = 60 * 60_000;
 
@@ -38,7 +76,10 @@ const LONGEST = 60 * 60_000;
 class PostgresTransfer implements TruthTransfer {
   readonly exclusive = false;
 
-  constructor(private readonly database: Database, private readonly feed: Feed) {}
+  constructor(
+    private readonly database: Database,
+    private readonly feed: Feed,
+  ) {}
 
   sequence = (): Promise<number> => ask(async () => (await this.database.query(SEQUENCE))[0]![0]);
   isEmpty = (): Promise<boolean> => ask(async () => !(await this.database.query(HELD))[0]![0]);
@@ -64,7 +105,13 @@ class PostgresTransfer implements TruthTransfer {
     return ask(() => this.database.transaction("", (session) => takeIn(session, chunks)));
   }
 
-  async neededObjects({ after = "", limit }: { after?: string; limit: number }): Promise<{ items: NeededObject[]; next?: string }> {
+  async neededObjects({
+    after = "",
+    limit,
+  }: {
+    after?: string;
+    limit: number;
+  }): Promise<{ items: NeededObject[]; next?: string }> {
     const found = await ask(() => this.database.query(NEEDED, [after, limit + 1]));
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
     return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
@@ -73,7 +120,10 @@ class PostgresTransfer implements TruthTransfer {
   needing = async (sha256: string, limit: number): Promise<string[]> =>
     (await ask(() => this.database.query(NEEDING, [sha256, limit]))).map(([name]) => name);
 
-  /** What PostgreSQL's own checksums find ends the reading of a table; what cannot be decoded does not. */
+  /**
+   * What PostgreSQL's own checksums find ends the reading of a table; what cannot be decoded does
+   * not.
+   */
   async *damage(): AsyncGenerator<FoundDamage, void, undefined> {
     for (const table of TRANSFER_TABLES) {
       const session = await ask(() => this.database.session());
@@ -115,7 +165,11 @@ async function takeIn(session: Session, chunks: AsyncIterable<TransferChunk>): P
   await session.exec(AT_ITS_PACE);
   // Whoever writes waits for the end of it, and then finds the store filled.
   await session.query(LOCK);
-  if ((await session.query(HELD))[0]![0]) throw new TransferRefused("The target holds records, accounts or submissions already: a registry is moved into an empty place only");
+  if ((await session.query(HELD))[0]![0])
+    throw new TransferRefused(
+      "The target holds records, accounts or submissions already: a registry is moved into " +
+        "an empty place only",
+    );
   await session.exec(EMPTY);
   const sending = new Sending(session);
   const rows = new ImportRows(sending);
@@ -140,10 +194,18 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
 /**
  * Opens the truth in a PostgreSQL database to be moved.
  *
- * @param options.make opens for an import, making the tables if need be; without it nothing is changed
- * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of another version
+ * @param options.make opens for an import, making the tables if need be; without it nothing is
+ * changed
+ * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of another
+ * version
  */
-export async function openPostgresTransfer({ make, ...options }: Omit<DatabaseOptions, "pool" | "log"> & { make: boolean; log?(message: string): void }): Promise<TruthTransfer> {
+export async function openPostgresTransfer({
+  make,
+  ...options
+}: Omit<DatabaseOptions, "pool" | "log"> & {
+  make: boolean;
+  log?(message: string): void;
+}): Promise<TruthTransfer> {
   const { log = () => {}, ...reach } = options;
   const database = new Database({ ...reach, pool: 3, timeout: LONGEST, log });
   try {
@@ -152,5 +214,8 @@ export async function openPostgresTransfer({ make, ...options }: Omit<DatabaseOp
     await database.close();
     throw error;
   }
-  return new PostgresTransfer(database, new Feed("src/storage/records/postgres/feed-thread", reach, log));
+  return new PostgresTransfer(
+    database,
+    new Feed("src/storage/records/postgres/feed-thread", reach, log),
+  );
 }

@@ -1,6 +1,11 @@
 import { arkKey } from "../../../../identifiers/ark.js";
 import { fold, indexable, shortWord, sortedName } from "../../text.js";
-import { TRANSFER, type TransferRow, type TransferTable, type TransferType } from "../../transfer-port.js";
+import {
+  TRANSFER,
+  type TransferRow,
+  type TransferTable,
+  type TransferType,
+} from "../../transfer-port.js";
 import { Analyzer } from "../search/analyzer.js";
 import { type Row, type Session, type Statement, statement } from "../statement.js";
 import type { Sending } from "../writes/sending.js";
@@ -12,27 +17,52 @@ const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = 
   submission: { user: "person" },
   object_ref: { until: "ended" },
 };
-const LIST: Readonly<Record<TransferType, string>> = { integer: "bigint", text: "text", boolean: "int", bytes: "bytea" };
+const LIST: Readonly<Record<TransferType, string>> = {
+  integer: "bigint",
+  text: "text",
+  boolean: "int",
+  bytes: "bytea",
+};
 
-interface Column { name: string; type: TransferType }
+interface Column {
+  name: string;
+  type: TransferType;
+}
 
 const columnsOf = (table: TransferTable): Column[] =>
-  Object.entries<TransferType>(TRANSFER[table].columns).map(([name, type]) => ({ name: NAMED[table]?.[name] ?? name, type }));
+  Object.entries<TransferType>(TRANSFER[table].columns).map(([name, type]) => ({
+    name: NAMED[table]?.[name] ?? name,
+    type,
+  }));
 
 /** All rows of a table, by its key. */
 function selectOf(table: TransferTable): string {
   if (table === "text") {
-    return "SELECT r.id, t.name, t.description, t.keywords, t.other, t.words FROM record AS r JOIN text AS t ON t.state = r.state WHERE r.deleted_at IS NULL ORDER BY r.id";
+    return `SELECT r.id, t.name, t.description, t.keywords, t.other, t.words FROM record AS r
+        JOIN text AS t ON t.state = r.state WHERE r.deleted_at IS NULL ORDER BY r.id`;
   }
-  return `SELECT ${columnsOf(table).map(({ name }) => name).join(", ")} FROM ${table} ORDER BY ${TRANSFER[table].key.map((name) => NAMED[table]?.[name] ?? name).join(", ")}`;
+  return `SELECT ${columnsOf(table)
+    .map(({ name }) => name)
+    .join(", ")}
+      FROM ${table} ORDER BY
+      ${TRANSFER[table].key.map((name) => NAMED[table]?.[name] ?? name).join(", ")}`;
 }
 
-/** Adds rows, each column as one list; booleans as 0 and 1. @param more columns that are made of those that are sent */
+/**
+ * Adds rows, each column as one list; booleans as 0 and 1.
+ * @param more columns that are made of those that are sent
+ */
 function insertOf(table: TransferTable, more: readonly Column[] = []): Statement {
   const columns = [...columnsOf(table), ...more];
   const names = columns.map(({ name }) => name).join(", ");
-  const values = columns.map(({ name, type }) => (type === "boolean" ? `v.${name} = 1` : `v.${name}`)).join(", ");
-  return statement(`INSERT INTO ${table} (${names}) SELECT ${values} FROM unnest(${columns.map(({ type }, index) => `$${index + 1}::${LIST[type]}[]`).join(", ")}) AS v (${names})`);
+  const values = columns
+    .map(({ name, type }) => (type === "boolean" ? `v.${name} = 1` : `v.${name}`))
+    .join(", ");
+  return statement(
+    `INSERT INTO ${table} (${names}) SELECT ${values}
+      FROM unnest(${columns.map(({ type }, index) => `$${index + 1}::${LIST[type]}[]`).join(", ")})
+      AS v (${names})`,
+  );
 }
 
 /** Rows that are asked for at a time; of those with long texts fewer. */
@@ -42,17 +72,31 @@ const LONG: ReadonlySet<TransferTable> = new Set(["text", "submission"]);
 /** Bytes of states that are asked for at a time. */
 const BYTES = 2 ** 20;
 
-/** Which states there are, and how large. Those that a refused commit left behind belong to no revision. */
-const STATES = "SELECT s.id, (octet_length(s.document) + octet_length(s.quads) + coalesce(octet_length(s.projected), 0))::bigint FROM state AS s WHERE s.id IN (SELECT state FROM revision) ORDER BY s.id";
-const CONTENTS = statement<[id: number, document: Uint8Array, quads: Uint8Array, projected: Uint8Array | null]>("SELECT id, document, quads, projected FROM state WHERE id = ANY($1::bigint[]) ORDER BY id");
+/**
+ * Which states there are, and how large. Those that a refused commit left behind belong to no
+ * revision.
+ */
+const STATES = `SELECT s.id, (octet_length(s.document) + octet_length(s.quads) +
+    coalesce(octet_length(s.projected), 0))::bigint FROM state AS s WHERE s.id IN (SELECT state
+    FROM revision) ORDER BY s.id`;
+const CONTENTS = statement<
+  [id: number, document: Uint8Array, quads: Uint8Array, projected: Uint8Array | null]
+>("SELECT id, document, quads, projected FROM state WHERE id = ANY($1::bigint[]) ORDER BY id");
 
 /** Rows of a table as of the session's transaction, by their key. */
 export function rowsOf(session: Session, table: TransferTable): AsyncIterable<TransferRow> {
-  return table === "state" ? states(session) : walk(session, table, selectOf(table), LONG.has(table) ? FEW : AT_ONCE);
+  return table === "state"
+    ? states(session)
+    : walk(session, table, selectOf(table), LONG.has(table) ? FEW : AT_ONCE);
 }
 
 /** The answer stays in the database, and comes as it is read. */
-async function* walk(session: Session, name: string, select: string, atOnce: number): AsyncGenerator<Row, void, undefined> {
+async function* walk(
+  session: Session,
+  name: string,
+  select: string,
+  atOnce: number,
+): AsyncGenerator<Row, void, undefined> {
   await session.exec(`DECLARE transfer_${name} NO SCROLL CURSOR FOR ${select}`);
   const next = statement(`FETCH FORWARD ${atOnce} FROM transfer_${name}`);
   for (;;) {
@@ -76,16 +120,29 @@ async function* states(session: Session): AsyncGenerator<TransferRow, void, unde
   if (lot.length > 0) yield* await session.query(CONTENTS, [lot]);
 }
 
-const RECORD_MORE: readonly Column[] = [{ name: "folded", type: "text" }, { name: "sorted", type: "text" }, { name: "owner_key", type: "text" }];
-const ADD_STATES = statement(`INSERT INTO state (id, document, quads, projected)
-  SELECT v.id, substring($1::bytea FROM v.d FOR v.dl), substring($1::bytea FROM v.q FOR v.ql), CASE WHEN v.has = 1 THEN substring($1::bytea FROM v.p FOR v.pl) END
-  FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::int[]) AS v (id, has, d, dl, q, ql, p, pl)`);
+const RECORD_MORE: readonly Column[] = [
+  { name: "folded", type: "text" },
+  { name: "sorted", type: "text" },
+  { name: "owner_key", type: "text" },
+];
+const ADD_STATES =
+  statement(`INSERT INTO state (id, document, quads, projected) SELECT v.id, substring($1::bytea
+    FROM v.d FOR v.dl), substring($1::bytea FROM v.q FOR v.ql), CASE WHEN v.has = 1 THEN
+    substring($1::bytea FROM v.p FOR v.pl) END FROM unnest($2::bigint[], $3::int[], $4::int[],
+    $5::int[], $6::int[], $7::int[], $8::int[], $9::int[]) AS v (id, has, d, dl, q, ql, p, pl)`);
 /** What a text belongs to, which was sent before it. */
-const OWNERS = statement<[record: number, state: number, kind: string]>("SELECT id, state, kind FROM record WHERE id = ANY($1::bigint[])");
-const ADD_KEYWORDS = statement("INSERT INTO keyword (word, record, kind) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])");
+const OWNERS = statement<[record: number, state: number, kind: string]>(
+  "SELECT id, state, kind FROM record WHERE id = ANY($1::bigint[])",
+);
+const ADD_KEYWORDS = statement(
+  `INSERT INTO keyword (word, record, kind) SELECT *
+    FROM unnest($1::text[], $2::bigint[], $3::text[])`,
+);
 // A fence never goes back, also where the target gave some out itself.
-const ADD_LEASES = statement(`INSERT INTO lease (name, fence, expires_at) SELECT v.name, v.fence, now() FROM unnest($1::text[], $2::bigint[]) AS v (name, fence)
-  ON CONFLICT (name) DO UPDATE SET holder = NULL, fence = greatest(lease.fence, excluded.fence)`);
+const ADD_LEASES =
+  statement(`INSERT INTO lease (name, fence, expires_at) SELECT v.name, v.fence, now()
+      FROM unnest($1::text[], $2::bigint[]) AS v (name, fence) ON CONFLICT (name) DO UPDATE
+      SET holder = NULL, fence = greatest(lease.fence, excluded.fence)`);
 const NOTHING = new Uint8Array(0);
 
 /** Writes rows as they come, and what the database keeps beside them. */
@@ -101,8 +158,15 @@ export class ImportRows {
     if (table === "text") return this.#texts(rows);
     if (table === "lease") return this.sending.rows(ADD_LEASES, rows);
     let insert = this.#inserts.get(table);
-    if (!insert) this.#inserts.set(table, insert = insertOf(table, table === "record" ? RECORD_MORE : []));
-    await this.sending.rows(insert, rows.map((row) => [...row.map((value) => (typeof value === "boolean" ? Number(value) : value)), ...(table === "record" ? recordMore(row) : [])]));
+    if (!insert)
+      this.#inserts.set(table, (insert = insertOf(table, table === "record" ? RECORD_MORE : [])));
+    await this.sending.rows(
+      insert,
+      rows.map((row) => [
+        ...row.map((value) => (typeof value === "boolean" ? Number(value) : value)),
+        ...(table === "record" ? recordMore(row) : []),
+      ]),
+    );
   }
 
   close(): void {
@@ -110,24 +174,63 @@ export class ImportRows {
   }
 
   async #states(rows: readonly TransferRow[]): Promise<void> {
-    await this.sending.rowsWithBytes(ADD_STATES, rows.map(([id, document, quads, projected]) =>
-      ({ columns: [id, projected === null ? 0 : 1], bytes: [document as Uint8Array, quads as Uint8Array, (projected as Uint8Array | null) ?? NOTHING] })));
+    await this.sending.rowsWithBytes(
+      ADD_STATES,
+      rows.map(([id, document, quads, projected]) => ({
+        columns: [id, projected === null ? 0 : 1],
+        bytes: [
+          document as Uint8Array,
+          quads as Uint8Array,
+          (projected as Uint8Array | null) ?? NOTHING,
+        ],
+      })),
+    );
   }
 
   async #texts(rows: readonly TransferRow[]): Promise<void> {
-    const texts = rows.map(([record, name, description, keywords, other, words]) => ({ record, name, description, keywords, other, words }) as { record: number; name: string; description: string; keywords: string; other: string; words: string });
-    const owners = new Map((await this.sending.send(OWNERS, [texts.map(({ record }) => record)])).map(([record, state, kind]) => [record, { state, kind }]));
+    const texts = rows.map(
+      ([record, name, description, keywords, other, words]) =>
+        ({ record, name, description, keywords, other, words }) as {
+          record: number;
+          name: string;
+          description: string;
+          keywords: string;
+          other: string;
+          words: string;
+        },
+    );
+    const owners = new Map(
+      (await this.sending.send(OWNERS, [texts.map(({ record }) => record)])).map(
+        ([record, state, kind]) => [record, { state, kind }],
+      ),
+    );
     const analyses = this.#analyzer.analyze(texts);
-    await this.sending.rows(ADD_TEXTS, texts.map(({ record, name, description, keywords, other, words }, index) => {
-      const { state, kind } = owners.get(record)!;
-      return [state, kind, name, description, keywords, other, words, analyses[index]!.vector];
-    }));
-    await this.sending.rows(ADD_KEYWORDS, texts.flatMap(({ record, words }) =>
-      (words === "" ? [] : [...new Set(words.split("\n").map(shortWord))].map((word) => [word, record, owners.get(record)!.kind]))));
-    const stems = [...new Set(analyses.flatMap(({ stems }) => stems))].filter((stem) => !this.#stems.has(stem));
+    await this.sending.rows(
+      ADD_TEXTS,
+      texts.map(({ record, name, description, keywords, other, words }, index) => {
+        const { state, kind } = owners.get(record)!;
+        return [state, kind, name, description, keywords, other, words, analyses[index]!.vector];
+      }),
+    );
+    await this.sending.rows(
+      ADD_KEYWORDS,
+      texts.flatMap(({ record, words }) =>
+        words === ""
+          ? []
+          : [...new Set(words.split("\n").map(shortWord))].map((word) => [
+              word,
+              record,
+              owners.get(record)!.kind,
+            ]),
+      ),
+    );
+    const stems = [...new Set(analyses.flatMap(({ stems }) => stems))].filter(
+      (stem) => !this.#stems.has(stem),
+    );
     if (this.#stems.size > MOST_KNOWN) this.#stems.clear();
     for (const stem of stems) this.#stems.add(stem);
-    if (stems.length > 0) void this.sending.send(ADD_TERMS, [stems.map(({ length }) => length), stems], stems.length);
+    if (stems.length > 0)
+      void this.sending.send(ADD_TERMS, [stems.map(({ length }) => length), stems], stems.length);
     await this.sending.breathe();
   }
 }

@@ -1,7 +1,27 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { unpackLinks } from "../../codecs.js";
-import type { Account, AccountChange, Commit, Committed, CommittedRecord, ObjectReference, RecordWrite } from "../../port.js";
-import { checkFence, duplicate, emailTaken, gone, hasAccount, hasChanged, heldMeanwhile, isSpent, noAccount, notStored, takesTooLong } from "../../refusals.js";
+import type {
+  Account,
+  AccountChange,
+  Commit,
+  Committed,
+  CommittedRecord,
+  ObjectReference,
+  RecordWrite,
+} from "../../port.js";
+import {
+  checkFence,
+  duplicate,
+  emailTaken,
+  gone,
+  hasAccount,
+  hasChanged,
+  heldMeanwhile,
+  isSpent,
+  noAccount,
+  notStored,
+  takesTooLong,
+} from "../../refusals.js";
 import { restate } from "../../rows.js";
 import type { Held, HeldObject, Ledger } from "./ledger.js";
 import type { Prepared } from "./prepare.js";
@@ -19,7 +39,13 @@ function applyAccount(ledger: Ledger, change: AccountChange): void {
   if (change.op === "create" && before) throw hasAccount(user);
   if (change.op !== "create" && (!before || before.deleted)) throw noAccount(user);
   const after = changed(change, before);
-  if (!after.deleted && [...ledger.accounts.values()].some((other) => !other.deleted && other.user !== user && other.email === after.email)) throw emailTaken();
+  if (
+    !after.deleted &&
+    [...ledger.accounts.values()].some(
+      (other) => !other.deleted && other.user !== user && other.email === after.email,
+    )
+  )
+    throw emailTaken();
   ledger.set(ledger.accounts, user, after);
   ledger.changedAccounts.add(user);
 }
@@ -28,10 +54,23 @@ function changed(change: AccountChange, before: Account | undefined): Account {
   const { user } = change;
   switch (change.op) {
     case "create":
-      return { user, email: change.email, passwordHash: change.passwordHash, admin: change.admin, tokensValidFrom: 0, deleted: false };
+      return {
+        user,
+        email: change.email,
+        passwordHash: change.passwordHash,
+        admin: change.admin,
+        tokensValidFrom: 0,
+        deleted: false,
+      };
     case "update": {
       const { email, passwordHash, admin, tokensValidFrom } = change;
-      return { ...before!, ...(email === undefined ? {} : { email }), ...(passwordHash === undefined ? {} : { passwordHash }), ...(admin === undefined ? {} : { admin }), ...(tokensValidFrom === undefined ? {} : { tokensValidFrom }) };
+      return {
+        ...before!,
+        ...(email === undefined ? {} : { email }),
+        ...(passwordHash === undefined ? {} : { passwordHash }),
+        ...(admin === undefined ? {} : { admin }),
+        ...(tokensValidFrom === undefined ? {} : { tokensValidFrom }),
+      };
     }
     case "delete":
       // Nothing private stays; the row does, so that tokens of the account are known to be ended.
@@ -39,27 +78,62 @@ function changed(change: AccountChange, before: Account | undefined): Account {
   }
 }
 
-function addObjects(ledger: Ledger, record: number, objects: readonly ObjectReference[], revision: number): void {
-  const added = objects.map((object): HeldObject => ({ ...object, id: ++ledger.counters.object, since: revision, ended: null, dropped: false, isNew: true }));
+function addObjects(
+  ledger: Ledger,
+  record: number,
+  objects: readonly ObjectReference[],
+  revision: number,
+): void {
+  const added = objects.map((object): HeldObject => ({
+    ...object,
+    id: ++ledger.counters.object,
+    since: revision,
+    ended: null,
+    dropped: false,
+    isNew: true,
+  }));
   ledger.set(ledger.objects, record, [...(ledger.objects.get(record) ?? []), ...added]);
 }
 
 /** The references from this revision on; those that stay are left alone. */
-function replaceObjects(ledger: Ledger, record: number, objects: readonly ObjectReference[], revision: number): void {
+function replaceObjects(
+  ledger: Ledger,
+  record: number,
+  objects: readonly ObjectReference[],
+  revision: number,
+): void {
   const wanted = new Map(objects.map((object) => [identity(object), object]));
   const before = ledger.objects.get(record) ?? [];
-  ledger.set(ledger.objects, record, before.map((held) => (held.ended !== null || wanted.delete(identity(held)) ? held : { ...held, ended: revision })));
+  ledger.set(
+    ledger.objects,
+    record,
+    before.map((held) =>
+      held.ended !== null || wanted.delete(identity(held)) ? held : { ...held, ended: revision },
+    ),
+  );
   addObjects(ledger, record, [...wanted.values()], revision);
 }
 
-/** Ends all references with this revision; `drop` takes them from earlier revisions too, so that the bytes may go. */
+/**
+ * Ends all references with this revision; `drop` takes them from earlier revisions too, so that the
+ * bytes may go.
+ */
 function endObjects(ledger: Ledger, record: number, revision: number, drop: boolean): void {
   const before = ledger.objects.get(record) ?? [];
-  ledger.set(ledger.objects, record, before.map((held) => ({ ...held, ended: held.ended ?? revision, dropped: held.dropped || drop })));
+  ledger.set(
+    ledger.objects,
+    record,
+    before.map((held) => ({
+      ...held,
+      ended: held.ended ?? revision,
+      dropped: held.dropped || drop,
+    })),
+  );
   if (drop) ledger.set(ledger.drops, record, revision);
 }
 
-const identity = ({ sha256, size, mediaType, name, role }: ObjectReference): string => JSON.stringify([sha256, size, mediaType, name, role]);
+const identity = ({ sha256, size, mediaType, name, role }: ObjectReference): string =>
+  JSON.stringify([sha256, size, mediaType, name, role]);
 
 type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
 
@@ -83,7 +157,12 @@ const AT_ONCE = 1000;
  * Decides one commit, in memory. @throws what the port says; call it within {@link Ledger.attempt}
  * @param isLate whether the commit has kept others waiting for as long as it may
  */
-export async function applyCommit(ledger: Ledger, commit: Commit, prepared: ReadonlyMap<RecordWrite, Prepared>, isLate: () => boolean): Promise<Committed> {
+export async function applyCommit(
+  ledger: Ledger,
+  commit: Commit,
+  prepared: ReadonlyMap<RecordWrite, Prepared>,
+  isLate: () => boolean,
+): Promise<Committed> {
   const { at, by, submission } = commit;
   if (submission) checkFence(ledger.submissions.get(submission.id), submission);
   for (const key of commit.unheld ?? []) {
@@ -91,13 +170,25 @@ export async function applyCommit(ledger: Ledger, commit: Commit, prepared: Read
     if (holder) throw heldMeanwhile(holder.ark);
   }
   // An archive that comes with the commit stays.
-  for (const write of commit.records) if ("dropObjects" in write && write.dropObjects === true) ledger.dropped.push([write.ark, ledger.counters.object]);
+  for (const write of commit.records)
+    if ("dropObjects" in write && write.dropObjects === true)
+      ledger.dropped.push([write.ark, ledger.counters.object]);
   let decided = 0;
   const breathe = async (): Promise<void> => {
     if (isLate()) throw takesTooLong();
     if (++decided % AT_ONCE === 0) await turn();
   };
-  const step: Step = { ledger, prepared, sequence: ledger.counters.sequence + 1, at, by, changed: new Set(), arrived: new Map(), links: [], breathe };
+  const step: Step = {
+    ledger,
+    prepared,
+    sequence: ledger.counters.sequence + 1,
+    at,
+    by,
+    changed: new Set(),
+    arrived: new Map(),
+    links: [],
+    breathe,
+  };
   const records = await applyRecords(commit.records, step);
   for (const { record, write } of step.links) {
     await breathe();
@@ -107,7 +198,10 @@ export async function applyCommit(ledger: Ledger, commit: Commit, prepared: Read
   if (commit.account) applyAccount(ledger, commit.account);
   if (submission) {
     ledger.closed.push({ close: submission, at });
-    ledger.set(ledger.submissions, submission.id, { ...ledger.submissions.get(submission.id)!, status: submission.status });
+    ledger.set(ledger.submissions, submission.id, {
+      ...ledger.submissions.get(submission.id)!,
+      status: submission.status,
+    });
   }
   // A number is used only by commits that changed records, so that none is missing from the log.
   if (step.changed.size > 0) {
@@ -117,9 +211,17 @@ export async function applyCommit(ledger: Ledger, commit: Commit, prepared: Read
   return { sequence: ledger.counters.sequence, records };
 }
 
-/** New records are numbered in the order of their identifiers, which is the order lists have within a commit. */
-async function applyRecords(writes: readonly RecordWrite[], step: Step): Promise<CommittedRecord[]> {
-  const creates = writes.filter((write) => write.op === "create").sort((a, b) => (a.ark < b.ark ? -1 : 1));
+/**
+ * New records are numbered in the order of their identifiers, which is the order lists have within
+ * a commit.
+ */
+async function applyRecords(
+  writes: readonly RecordWrite[],
+  step: Step,
+): Promise<CommittedRecord[]> {
+  const creates = writes
+    .filter((write) => write.op === "create")
+    .sort((a, b) => (a.ark < b.ark ? -1 : 1));
   for (const write of creates) {
     await step.breathe();
     createOne(step, write);
@@ -128,7 +230,11 @@ async function applyRecords(writes: readonly RecordWrite[], step: Step): Promise
   for (const write of writes) {
     if (write.op === "create") {
       const newestBacklink = step.arrived.get(write.ark);
-      done.push({ ark: write.ark, revision: 1, ...(newestBacklink === undefined ? {} : { newestBacklink }) });
+      done.push({
+        ark: write.ark,
+        revision: 1,
+        ...(newestBacklink === undefined ? {} : { newestBacklink }),
+      });
     } else {
       await step.breathe();
       done.push({ ark: write.ark, revision: change(step, write) });
@@ -140,15 +246,36 @@ async function applyRecords(writes: readonly RecordWrite[], step: Step): Promise
 function createOne(step: Step, write: Write<"create">): void {
   const { ledger, at, sequence } = step;
   const holders = ledger.byKey.get(write.key) ?? [];
-  const holder = holders.find(({ ark }) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
-  if (holder) throw duplicate(write.ark, { ark: holder.ark, kind: holder.kind, deleted: holder.deletedAt !== null });
+  const holder =
+    holders.find(({ ark }) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
+  if (holder)
+    throw duplicate(write.ark, {
+      ark: holder.ark,
+      kind: holder.kind,
+      deleted: holder.deletedAt !== null,
+    });
   // Links of earlier commits: those that were stored, and those of this group.
   const waiting = ledger.touched.get(write.key) ?? ledger.waiting.get(write.key);
   const { state } = step.prepared.get(write)!;
   const record: Held = {
-    id: ++ledger.counters.record, ark: write.ark, key: write.key, kind: write.kind, name: write.name, owner: write.owner, createdAt: at, modifiedAt: at, revision: 1,
-    status: write.publicationStatus ?? "DRAFT", embargoedUntil: null, crate: write.crate ?? null, newestBacklink: waiting ?? 0, state,
-    deletedAt: null, deletedBy: null, reason: null, successor: null,
+    id: ++ledger.counters.record,
+    ark: write.ark,
+    key: write.key,
+    kind: write.kind,
+    name: write.name,
+    owner: write.owner,
+    createdAt: at,
+    modifiedAt: at,
+    revision: 1,
+    status: write.publicationStatus ?? "DRAFT",
+    embargoedUntil: null,
+    crate: write.crate ?? null,
+    newestBacklink: waiting ?? 0,
+    state,
+    deletedAt: null,
+    deletedBy: null,
+    reason: null,
+    successor: null,
   };
   ledger.hold(record);
   ledger.created.push(record);
@@ -169,7 +296,8 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
   if (!record) throw notStored(write.ark);
   const wasDeleted = record.deletedAt !== null;
   if (wasDeleted && !(write.op === "replace" && write.revive === true)) throw gone(write.ark);
-  if (write.ifRevision !== undefined && write.ifRevision !== record.revision) throw hasChanged(write.ark, record.revision, write.ifRevision);
+  if (write.ifRevision !== undefined && write.ifRevision !== record.revision)
+    throw hasChanged(write.ark, record.revision, write.ifRevision);
   const revision = record.revision + 1;
   switch (write.op) {
     case "replace": {
@@ -177,7 +305,19 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
       if (!wasDeleted && record.kind !== write.kind) ledger.count(record.kind, -1);
       if (wasDeleted || record.kind !== write.kind) ledger.count(write.kind, 1);
       const { kind, name, owner } = write;
-      ledger.edit(record, { kind, name, owner, modifiedAt: at, revision, state: step.prepared.get(write)!.state, crate: write.crate ?? record.crate, deletedAt: null, deletedBy: null, reason: null, successor: null });
+      ledger.edit(record, {
+        kind,
+        name,
+        owner,
+        modifiedAt: at,
+        revision,
+        state: step.prepared.get(write)!.state,
+        crate: write.crate ?? record.crate,
+        deletedAt: null,
+        deletedBy: null,
+        reason: null,
+        successor: null,
+      });
       addRevision(step, record, "update", write.changed);
       if (write.dropObjects) endObjects(ledger, record.id, revision, true);
       if (write.objects) replaceObjects(ledger, record.id, write.objects, revision);
@@ -186,15 +326,29 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
     }
     case "delete":
       ledger.count(record.kind, -1);
-      ledger.edit(record, { modifiedAt: at, deletedAt: at, revision, deletedBy: by, reason: write.reason ?? null, successor: write.successor ?? null });
+      ledger.edit(record, {
+        modifiedAt: at,
+        deletedAt: at,
+        revision,
+        deletedBy: by,
+        reason: write.reason ?? null,
+        successor: write.successor ?? null,
+      });
       addRevision(step, record, "delete", []);
       endObjects(ledger, record.id, revision, write.dropObjects === true);
       step.links.push({ record, write });
       break;
     case "publish":
-      if (record.status === write.status && record.embargoedUntil === write.embargoedUntil) return record.revision;
-      ledger.edit(record, { modifiedAt: at, revision, status: write.status, embargoedUntil: write.embargoedUntil });
-      // Record administration: the document is that of the revision before, but clients see a new ETag.
+      if (record.status === write.status && record.embargoedUntil === write.embargoedUntil)
+        return record.revision;
+      ledger.edit(record, {
+        modifiedAt: at,
+        revision,
+        status: write.status,
+        embargoedUntil: write.embargoedUntil,
+      });
+      // Record administration: the document is that of the revision before, but clients see a new
+      // ETag.
       addRevision(step, record, "publish", []);
       break;
   }
@@ -202,17 +356,46 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
   return revision;
 }
 
-function addRevision({ ledger, at, by }: Step, record: Held, action: string, changed: readonly string[]): void {
-  ledger.revisions.push([record.id, record.revision, at, by, action, changed.length > 0 ? JSON.stringify(changed) : null, record.state]);
+function addRevision(
+  { ledger, at, by }: Step,
+  record: Held,
+  action: string,
+  changed: readonly string[],
+): void {
+  ledger.revisions.push([
+    record.id,
+    record.revision,
+    at,
+    by,
+    action,
+    changed.length > 0 ? JSON.stringify(changed) : null,
+    record.state,
+  ]);
 }
 
-/** After all records of the commit, so that a link finds its target whichever of the two comes first. */
+/**
+ * After all records of the commit, so that a link finds its target whichever of the two comes
+ * first.
+ */
 function writeLinks({ ledger, sequence }: Step, record: Held, write: RecordWrite): void {
   const links = "links" in write ? unpackLinks(write.links) : [];
-  const now = links.map(({ predicate, target, targetKey }) => ({ via: ledger.vias.get(`${record.kind} ${predicate}`)!, target, targetKey }));
+  const now = links.map(({ predicate, target, targetKey }) => ({
+    via: ledger.vias.get(`${record.kind} ${predicate}`)!,
+    target,
+    targetKey,
+  }));
   const touch = (key: string): void => {
     if (key !== record.key) ledger.touch(key, sequence);
   };
-  ledger.set(ledger.links, record.id, restate(ledger.links.get(record.id) ?? ledger.storedLinks.get(record.id) ?? [], now, sequence, touch));
+  ledger.set(
+    ledger.links,
+    record.id,
+    restate(
+      ledger.links.get(record.id) ?? ledger.storedLinks.get(record.id) ?? [],
+      now,
+      sequence,
+      touch,
+    ),
+  );
   if ("quads" in write) ledger.set(ledger.quads, record.id, write.quads);
 }

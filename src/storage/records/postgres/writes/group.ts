@@ -11,23 +11,47 @@ import { type Ledger, load, LOCK } from "./ledger.js";
 import { type Operation, Operations } from "./operations.js";
 import { checkCommit, type Preparation, type Prepared, project } from "./prepare.js";
 import { Sending } from "./sending.js";
-import { endUses, replaceUses, SAVE, type Terms, writeEndings, writeLinks, writeLog, writeObjects, writeRecords, writeStates } from "./write-rows.js";
+import {
+  endUses,
+  replaceUses,
+  SAVE,
+  type Terms,
+  writeEndings,
+  writeLinks,
+  writeLog,
+  writeObjects,
+  writeRecords,
+  writeStates,
+} from "./write-rows.js";
 
 export type Task = { commit: Commit } | { call: Operation; args: unknown[] };
 type Answer = { result: unknown } | { error: unknown };
 
-/** Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be broken off. */
+/**
+ * Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be
+ * broken off.
+ */
 const SHARE = 3 / 4;
-/** How often a transaction that met another one is tried (one whose connection was lost, twice), and ms before the second time; each further one doubles them. */
+/**
+ * How often a transaction that met another one is tried (one whose connection was lost, twice), and
+ * ms before the second time; each further one doubles them.
+ */
 const ATTEMPTS = 6;
 const FIRST_PAUSE = 10;
 
 /** What a group needs of its store. */
-interface Means { database: Database; preparation: Preparation; terms: Terms; mark: Mark; skew(): number }
+interface Means {
+  database: Database;
+  preparation: Preparation;
+  terms: Terms;
+  mark: Mark;
+  skew(): number;
+}
 
 /**
- * Does tasks in one transaction. Commits are decided one after the other in memory, so that one that is refused leaves
- * the others alone; what they come to is written in a dozen statements however many they are.
+ * Does tasks in one transaction. Commits are decided one after the other in memory, so that one
+ * that is refused leaves the others alone; what they come to is written in a dozen statements
+ * however many they are.
  */
 export class Group {
   /** Numbers of pairs of kind and predicate that are stored for good. */
@@ -41,7 +65,10 @@ export class Group {
     return this.#sequence;
   }
 
-  /** Answers each task. What is answered with a result is durable; what with an error changed nothing. */
+  /**
+   * Answers each task. What is answered with a result is durable; what with an error changed
+   * nothing.
+   */
   async run(tasks: readonly Task[]): Promise<Answer[]> {
     const answers = new Map<Task, Answer>();
     for (const task of tasks) {
@@ -53,11 +80,14 @@ export class Group {
     }
     const able = tasks.filter((task) => !answers.has(task));
     try {
-      if (able.length > 0) for (const [index, answer] of (await this.#tryOften(able)).entries()) answers.set(able[index]!, answer);
+      if (able.length > 0)
+        for (const [index, answer] of (await this.#tryOften(able)).entries())
+          answers.set(able[index]!, answer);
     } catch (failed) {
       const error = await this.#reasonOf(failed);
       // Of a statement that the database refuses nobody knows whose it is: each is done by itself.
-      if (isOutage(error) || error instanceof ServiceError || able.length === 1) for (const task of able) answers.set(task, { error: asStoreError(error) });
+      if (isOutage(error) || error instanceof ServiceError || able.length === 1)
+        for (const task of able) answers.set(task, { error: asStoreError(error) });
       else for (const task of able) answers.set(task, (await this.run([task]))[0]!);
     }
     return tasks.map((task) => answers.get(task)!);
@@ -66,26 +96,40 @@ export class Group {
   /** A statement that the database refuses may be one of before a change of the schema. */
   async #reasonOf(error: unknown): Promise<unknown> {
     if (!(error instanceof StatementError) || isOutage(error)) return error;
-    return this.means.database.query(NEEDS).then(([schema]) => assertKnown(schema!)).then(() => error, (reason: unknown) => reason);
+    return this.means.database
+      .query(NEEDS)
+      .then(([schema]) => assertKnown(schema!))
+      .then(
+        () => error,
+        (reason: unknown) => reason,
+      );
   }
 
   async #tryOften(tasks: readonly Task[]): Promise<Answer[]> {
     const { preparation, terms } = this.means;
-    const prepared = await preparation.of(tasks.flatMap((task) => ("commit" in task ? [task.commit] : [])));
+    const prepared = await preparation.of(
+      tasks.flatMap((task) => ("commit" in task ? [task.commit] : [])),
+    );
     await terms.add([...prepared.values()].flatMap(({ stems }) => stems));
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#once(tasks, prepared);
       } catch (error) {
-        // Either way it is known that nothing was stored. A connection may have been lost long before it was used.
-        const isWorthwhile = isCollision(error) ? attempt < ATTEMPTS : isLost(error) && attempt === 1;
+        // Either way it is known that nothing was stored. A connection may have been lost long
+        // before it was used.
+        const isWorthwhile = isCollision(error)
+          ? attempt < ATTEMPTS
+          : isLost(error) && attempt === 1;
         if (!isWorthwhile) throw error;
         await pause(FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + Math.random()));
       }
     }
   }
 
-  async #once(tasks: readonly Task[], prepared: ReadonlyMap<RecordWrite, Prepared>): Promise<Answer[]> {
+  async #once(
+    tasks: readonly Task[],
+    prepared: ReadonlyMap<RecordWrite, Prepared>,
+  ): Promise<Answer[]> {
     const { database, mark } = this.means;
     const session = await database.session();
     let broken = true;
@@ -108,7 +152,11 @@ export class Group {
     }
   }
 
-  async #inTransaction(session: Session, tasks: readonly Task[], prepared: ReadonlyMap<RecordWrite, Prepared>): Promise<{ answers: Answer[]; ledger: Ledger }> {
+  async #inTransaction(
+    session: Session,
+    tasks: readonly Task[],
+    prepared: ReadonlyMap<RecordWrite, Prepared>,
+  ): Promise<{ answers: Answer[]; ledger: Ledger }> {
     const commits = tasks.flatMap((task) => ("commit" in task ? [task.commit] : []));
     const within = Math.min(...commits.map(({ within: limit = Infinity }) => limit));
     let deadline = Infinity;
@@ -132,7 +180,12 @@ export class Group {
     const answers: Answer[] = [];
     const done: Commit[] = [];
     for (const task of tasks) {
-      const answer = "commit" in task ? await decide(() => ledger.attempt(() => applyCommit(ledger, task.commit, prepared, isLate))) : { result: undefined };
+      const answer =
+        "commit" in task
+          ? await decide(() =>
+              ledger.attempt(() => applyCommit(ledger, task.commit, prepared, isLate)),
+            )
+          : { result: undefined };
       answers.push(answer);
       if ("commit" in task && !("error" in answer)) done.push(task.commit);
     }
@@ -140,14 +193,29 @@ export class Group {
     await this.#write(sending, ledger, done, [...prepared.values()]);
     const operations = new Operations(session, counters, this.means.mark.writer, this.means.skew());
     for (const [index, task] of tasks.entries()) {
-      if ("call" in task) answers[index] = { result: await (operations[task.call] as (...args: unknown[]) => Promise<unknown>)(...task.args) };
+      if ("call" in task)
+        answers[index] = {
+          result: await (operations[task.call] as (...args: unknown[]) => Promise<unknown>)(
+            ...task.args,
+          ),
+        };
     }
-    void sending.send(SAVE, [counters.sequence, counters.record, counters.object, counters.submission]);
+    void sending.send(SAVE, [
+      counters.sequence,
+      counters.record,
+      counters.object,
+      counters.submission,
+    ]);
     await sending.settle();
     return { answers, ledger };
   }
 
-  async #write(sending: Sending, ledger: Ledger, done: readonly Commit[], prepared: readonly Prepared[]): Promise<void> {
+  async #write(
+    sending: Sending,
+    ledger: Ledger,
+    done: readonly Commit[],
+    prepared: readonly Prepared[],
+  ): Promise<void> {
     await writeRecords(sending, ledger, prepared);
     await writeLinks(sending, ledger);
     await writeObjects(sending, ledger);
@@ -171,7 +239,10 @@ async function decide(work: () => Promise<unknown>): Promise<Answer> {
   }
 }
 
-const PUT = statement("INSERT INTO writer (id, number, seen_at) VALUES ($1, $2, now()) ON CONFLICT (id) DO UPDATE SET number = excluded.number, seen_at = excluded.seen_at");
+const PUT = statement(
+  `INSERT INTO writer (id, number, seen_at) VALUES ($1, $2, now()) ON CONFLICT (id) DO UPDATE
+    SET number = excluded.number, seen_at = excluded.seen_at`,
+);
 /** Waits for a transaction that holds the row, however it ends. */
 const LAST = statement<[number: number]>("SELECT number FROM writer WHERE id = $1 FOR UPDATE");
 
@@ -179,8 +250,8 @@ const LAST = statement<[number: number]>("SELECT number FROM writer WHERE id = $
 const PAUSE = 200;
 
 /**
- * Ends transactions so that it is known how they ended: each writes its number into this writer's row. When a COMMIT
- * is not answered, the row says whether it was done.
+ * Ends transactions so that it is known how they ended: each writes its number into this writer's
+ * row. When a COMMIT is not answered, the row says whether it was done.
  */
 export class Mark {
   #number = 0;
@@ -190,15 +261,25 @@ export class Mark {
    * @param patience ms for which an outcome is asked for
    * @param away told each time the database cannot say
    */
-  constructor(private readonly database: Database, readonly writer: string, private readonly patience: number, private readonly away: (error: unknown) => void) {}
+  constructor(
+    private readonly database: Database,
+    readonly writer: string,
+    private readonly patience: number,
+    private readonly away: (error: unknown) => void,
+  ) {}
 
-  /** Commits. @throws StatementError when nothing was stored; ServiceError `STORE_UNAVAILABLE` when the database did not come back to tell */
+  /**
+   * Commits.
+   * @throws StatementError when nothing was stored; ServiceError `STORE_UNAVAILABLE` when the
+   * database did not come back to tell
+   */
   async commit(session: Session): Promise<void> {
     const number = ++this.#number;
     await session.query(PUT, [this.writer, number]);
     try {
       const done = await session.exec("COMMIT");
-      if (done !== "COMMIT") throw new StatementError("25P02", "the transaction had failed before its COMMIT");
+      if (done !== "COMMIT")
+        throw new StatementError("25P02", "the transaction had failed before its COMMIT");
     } catch (error) {
       if (error instanceof StatementError && error.code === "25P02") throw error;
       if (!(await this.#wasDone(number))) throw error;
@@ -213,7 +294,12 @@ export class Mark {
       } catch (error) {
         if (!isOutage(error)) throw error;
         if (performance.now() > until) {
-          throw new ServiceError("STORE_UNAVAILABLE", "The database was lost while a change was made durable, and did not come back to tell whether it was stored. Read what was to be changed before you repeat it.");
+          throw new ServiceError(
+            "STORE_UNAVAILABLE",
+            "The database was lost while a change was made durable, and did not come back " +
+              "to tell whether it was stored. Read what was to be changed before you repeat " +
+              "it.",
+          );
         }
         this.away(error);
         await pause(PAUSE);

@@ -6,21 +6,41 @@ import type { Counters } from "./ledger.js";
 import { CLOSE, closeValues, RELEASE } from "./write-rows.js";
 
 const KEEP = statement("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING");
-const SET = statement("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+const SET = statement(
+  `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+    SET value = excluded.value`,
+);
 const UNSET = statement("DELETE FROM setting WHERE name = $1");
 const SETTING = statement<[value: string]>("SELECT value FROM setting WHERE name = $1");
 
-const BY_ID = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission WHERE id = $1`);
+const BY_ID = statement<SubmissionRow>(
+  `SELECT ${SUBMISSION_COLUMNS} FROM submission WHERE id = $1`,
+);
 // A finished one counts while its crate is not deleted; for an update none does.
-const SAME = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission AS s WHERE sha256 = $1 AND person = $2 AND type = $3 AND (
-  (status IN ('queued', 'running') AND cancelled = false AND updates = $4)
-  OR ($4 = false AND status = 'finished' AND EXISTS (SELECT 1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
-const ADD = statement(`INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created, warnings, minted, sha256, input, cancelled, updates)
-  VALUES ($1, $2, $3, $4, 'queued', 0, 0, $5, '[]', 0, $6, $7, false, $8)`);
-const REMOVE_ENDED = statement("DELETE FROM submission WHERE person = $1 AND type = $2 AND status IN ('finished', 'failed')");
-const BEGIN = statement<[id: string]>("UPDATE submission SET status = 'running', attempt = attempt + 1, time_started = coalesce(time_started, $2) WHERE id = $1 AND status IN ('queued', 'running') AND cancelled = false RETURNING id");
-const YIELD = statement<[id: string]>("UPDATE submission SET status = 'queued', interrupted = interrupted + $3::integer WHERE id = $1 AND attempt = $2 AND status = 'running' AND cancelled = false RETURNING id");
-const STAGE = statement<[id: string]>("UPDATE submission SET stage = $3 WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING id");
+const SAME = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submission AS s
+      WHERE sha256 = $1 AND person = $2 AND type = $3 AND ( (status IN ('queued', 'running') AND
+      cancelled = false AND updates = $4) OR ($4 = false AND status = 'finished' AND EXISTS (SELECT
+      1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
+const ADD =
+  statement(`INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created,
+      warnings, minted, sha256, input, cancelled, updates)
+      VALUES ($1, $2, $3, $4, 'queued', 0, 0, $5, '[]', 0, $6, $7, false, $8)`);
+const REMOVE_ENDED = statement(
+  "DELETE FROM submission WHERE person = $1 AND type = $2 AND status IN ('finished', 'failed')",
+);
+const BEGIN = statement<[id: string]>(
+  `UPDATE submission SET status = 'running', attempt = attempt + 1, time_started =
+    coalesce(time_started, $2) WHERE id = $1 AND status IN ('queued', 'running') AND cancelled =
+    false RETURNING id`,
+);
+const YIELD = statement<[id: string]>(
+  `UPDATE submission SET status = 'queued', interrupted = interrupted + $3::integer
+    WHERE id = $1 AND attempt = $2 AND status = 'running' AND cancelled = false RETURNING id`,
+);
+const STAGE = statement<[id: string]>(
+  `UPDATE submission SET stage = $3 WHERE id = $1 AND attempt = $2 AND status = 'running'
+    RETURNING id`,
+);
 // A running one is ended by its handler, which sees the mark.
 const CANCEL = statement(`UPDATE submission SET cancelled = true,
     time_finished = CASE status WHEN 'queued' THEN $2 ELSE time_finished END,
@@ -28,57 +48,116 @@ const CANCEL = statement(`UPDATE submission SET cancelled = true,
     status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
   WHERE id = $1 AND status IN ('queued', 'running')`);
 
-const INTEND = statement(`INSERT INTO intent (sha256, holder_kind, holder, attempt, at) SELECT DISTINCT v.sha256, $2, $3, $4::bigint, $5::bigint FROM unnest($1::text[]) AS v (sha256)
-  ON CONFLICT (sha256, holder_kind, holder) DO UPDATE SET attempt = excluded.attempt, at = excluded.at`);
+const INTEND = statement(`INSERT INTO intent (sha256, holder_kind, holder, attempt, at)
+      SELECT DISTINCT v.sha256, $2, $3, $4::bigint, $5::bigint
+      FROM unnest($1::text[]) AS v (sha256) ON CONFLICT (sha256, holder_kind, holder) DO UPDATE
+      SET attempt = excluded.attempt, at = excluded.at`);
 /** ms after which a node that was not seen is taken for ended, and its sweep with it. */
 const UNSEEN = 900_000;
-const REMOVING = statement<[sha256: string]>(`SELECT o.sha256 FROM object_removal AS o JOIN writer AS w ON w.id = o.writer WHERE o.sha256 = ANY($1::text[]) AND w.seen_at > now() - interval '${UNSEEN} milliseconds'`);
-const UNREFERENCED = statement<[sha256: string]>(`SELECT DISTINCT asked.sha256 FROM unnest($1::text[]) AS asked (sha256)
-  WHERE NOT EXISTS (SELECT 1 FROM object_ref AS o WHERE o.sha256 = asked.sha256 AND o.dropped = false)
-    AND NOT EXISTS (SELECT 1 FROM intent AS i WHERE i.sha256 = asked.sha256 AND i.at > $2)
-    AND NOT EXISTS (SELECT 1 FROM submission AS s WHERE s.sha256 = asked.sha256 AND s.status IN ('queued', 'running'))`);
-const CLAIM = statement("INSERT INTO object_removal (sha256, writer) SELECT v.sha256, $2 FROM unnest($1::text[]) AS v (sha256) ON CONFLICT (sha256) DO UPDATE SET writer = excluded.writer");
+const REMOVING = statement<[sha256: string]>(
+  `SELECT o.sha256 FROM object_removal AS o JOIN writer AS w ON w.id = o.writer
+    WHERE o.sha256 = ANY($1::text[]) AND w.seen_at > now() - interval '${UNSEEN} milliseconds'`,
+);
+const UNREFERENCED = statement<
+  [sha256: string]
+>(`SELECT DISTINCT asked.sha256 FROM unnest($1::text[]) AS asked (sha256)
+    WHERE NOT EXISTS (SELECT 1 FROM object_ref AS o
+    WHERE o.sha256 = asked.sha256 AND o.dropped = false) AND NOT EXISTS (SELECT 1
+    FROM intent AS i WHERE i.sha256 = asked.sha256 AND i.at > $2) AND NOT EXISTS (SELECT 1
+    FROM submission AS s WHERE s.sha256 = asked.sha256 AND s.status IN ('queued', 'running'))`);
+const CLAIM = statement(
+  `INSERT INTO object_removal (sha256, writer) SELECT v.sha256, $2
+    FROM unnest($1::text[]) AS v (sha256) ON CONFLICT (sha256) DO UPDATE
+    SET writer = excluded.writer`,
+);
 const REMOVED = statement("DELETE FROM object_removal WHERE sha256 = ANY($1::text[])");
 
 type Submitted = Parameters<SubmissionStore["submit"]>[0];
 
-/** Writes that are no commits of records: a few statements each, in the transaction of their group and under its lock. */
+/**
+ * Writes that are no commits of records: a few statements each, in the transaction of their group
+ * and under its lock.
+ */
 export class Operations {
   /**
    * @param writer the node that a sweep belongs to
    * @param skew ms by which the database's clock is ahead of this node's
    */
-  constructor(private readonly session: Session, private readonly counters: Counters, private readonly writer: string, private readonly skew: number) {}
+  constructor(
+    private readonly session: Session,
+    private readonly counters: Counters,
+    private readonly writer: string,
+    private readonly skew: number,
+  ) {}
 
-  async setSetting(...[name, value, options = {}]: Parameters<RecordStore["setSetting"]>): Promise<string | undefined> {
+  async setSetting(
+    ...[name, value, options = {}]: Parameters<RecordStore["setSetting"]>
+  ): Promise<string | undefined> {
     if (value === null) await this.session.query(UNSET, [name]);
     else await this.session.query(options.ifAbsent ? KEEP : SET, [name, value]);
     return (await this.session.query(SETTING, [name]))[0]?.[0];
   }
 
-  async submit({ id, type, user, sha256, input, update = false, inPlaceOfEnded = false, at }: Submitted): Promise<{ submission: Submission; existing: boolean }> {
-    const same = sha256 === null ? undefined : (await this.session.query(SAME, [sha256, user, type, update]))[0];
+  async submit({
+    id,
+    type,
+    user,
+    sha256,
+    input,
+    update = false,
+    inPlaceOfEnded = false,
+    at,
+  }: Submitted): Promise<{ submission: Submission; existing: boolean }> {
+    const same =
+      sha256 === null
+        ? undefined
+        : (await this.session.query(SAME, [sha256, user, type, update]))[0];
     if (same) return { submission: submissionOf(same), existing: true };
     if (inPlaceOfEnded) await this.session.query(REMOVE_ENDED, [user, type]);
-    await this.session.query(ADD, [this.counters.submission + 1, id, type, user, at, sha256, JSON.stringify(input), update]);
+    await this.session.query(ADD, [
+      this.counters.submission + 1,
+      id,
+      type,
+      user,
+      at,
+      sha256,
+      JSON.stringify(input),
+      update,
+    ]);
     this.counters.submission++;
     return { submission: (await this.#submission(id))!, existing: false };
   }
 
   async beginAttempt(id: string, at: number): Promise<Submission | undefined> {
-    return await this.#did(BEGIN, [id, at]) ? this.#submission(id) : undefined;
+    return (await this.#did(BEGIN, [id, at])) ? this.#submission(id) : undefined;
   }
 
-  yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> => this.#did(YIELD, [id, attempt, counts ? 0 : 1]);
-  setStage = (id: string, attempt: number, stage: string): Promise<boolean> => this.#did(STAGE, [id, attempt, stage]);
-  closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> => this.#did(CLOSE, closeValues(close, at));
+  yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> =>
+    this.#did(YIELD, [id, attempt, counts ? 0 : 1]);
+  setStage = (id: string, attempt: number, stage: string): Promise<boolean> =>
+    this.#did(STAGE, [id, attempt, stage]);
+  closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> =>
+    this.#did(CLOSE, closeValues(close, at));
 
   async cancelSubmission(id: string, at: number): Promise<Submission | undefined> {
-    await this.session.query(CANCEL, [id, at, JSON.stringify([{ file: null, pointer: null, message: "The submission was cancelled before work on it began.", code: "CANCELLED" }])]);
+    await this.session.query(CANCEL, [
+      id,
+      at,
+      JSON.stringify([
+        {
+          file: null,
+          pointer: null,
+          message: "The submission was cancelled before work on it began.",
+          code: "CANCELLED",
+        },
+      ]),
+    ]);
     return this.#submission(id);
   }
 
-  async intend(...[{ kind, id, attempt }, sha256s, at]: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> {
+  async intend(
+    ...[{ kind, id, attempt }, sha256s, at]: Parameters<ObjectBookkeeping["intend"]>
+  ): Promise<{ removing: string[] }> {
     await this.session.query(INTEND, [sha256s, kind, id, attempt, at + this.skew]);
     return { removing: (await this.session.query(REMOVING, [sha256s])).map(([sha256]) => sha256) };
   }
@@ -87,8 +166,12 @@ export class Operations {
     await this.session.query(RELEASE, [id, kind]);
   }
 
-  async claimUnreferenced(...[sha256s, { now, intentLifetime }]: Parameters<ObjectBookkeeping["claimUnreferenced"]>): Promise<string[]> {
-    const free = (await this.session.query(UNREFERENCED, [sha256s, now + this.skew - intentLifetime])).map(([sha256]) => sha256);
+  async claimUnreferenced(
+    ...[sha256s, { now, intentLifetime }]: Parameters<ObjectBookkeeping["claimUnreferenced"]>
+  ): Promise<string[]> {
+    const free = (
+      await this.session.query(UNREFERENCED, [sha256s, now + this.skew - intentLifetime])
+    ).map(([sha256]) => sha256);
     const order = new Map(sha256s.map((sha256, index) => [sha256, index]));
     free.sort((a, b) => order.get(a)! - order.get(b)!);
     if (free.length > 0) await this.session.query(CLAIM, [free, this.writer]);
@@ -110,4 +193,15 @@ export class Operations {
 }
 
 /** What a group may be asked for beside commits. */
-export type Operation = "setSetting" | "submit" | "beginAttempt" | "yieldAttempt" | "setStage" | "closeSubmission" | "cancelSubmission" | "intend" | "release" | "claimUnreferenced" | "removed";
+export type Operation =
+  | "setSetting"
+  | "submit"
+  | "beginAttempt"
+  | "yieldAttempt"
+  | "setStage"
+  | "closeSubmission"
+  | "cancelSubmission"
+  | "intend"
+  | "release"
+  | "claimUnreferenced"
+  | "removed";

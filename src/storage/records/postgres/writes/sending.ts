@@ -20,11 +20,19 @@ export class Sending {
   #failure: { error: unknown } | undefined;
 
   /** @param isLate whether the transaction has kept others waiting for as long as it may */
-  constructor(readonly session: Session, private readonly isLate: () => boolean = () => false) {}
+  constructor(
+    readonly session: Session,
+    private readonly isLate: () => boolean = () => false,
+  ) {}
 
   /** @param rows about how many it writes */
-  send<R extends Row>(statement: Statement<R>, values: readonly Value[] = [], rows = 1): Promise<R[]> {
-    // After the first failure PostgreSQL says of every statement only that the transaction has failed: the first tells why.
+  send<R extends Row>(
+    statement: Statement<R>,
+    values: readonly Value[] = [],
+    rows = 1,
+  ): Promise<R[]> {
+    // After the first failure PostgreSQL says of every statement only that the transaction has
+    // failed: the first tells why.
     const sent = this.session.query(statement, values).catch((error: unknown) => {
       throw (this.#failure ??= { error }).error;
     });
@@ -45,17 +53,28 @@ export class Sending {
   }
 
   /**
-   * Rows with bytes, which are one parameter together: PostgreSQL cuts each row's piece out, and nothing is spelled in hex.
+   * Rows with bytes, which are one parameter together: PostgreSQL cuts each row's piece out, and
+   * nothing is spelled in hex.
    * @param rows what the other columns are, and the bytes
    */
-  async rowsWithBytes(statement: Statement, rows: readonly { columns: readonly unknown[]; bytes: readonly Uint8Array[] }[]): Promise<void> {
-    let lot: typeof rows[number][] = [];
+  async rowsWithBytes(
+    statement: Statement,
+    rows: readonly { columns: readonly unknown[]; bytes: readonly Uint8Array[] }[],
+  ): Promise<void> {
+    let lot: (typeof rows)[number][] = [];
     let size = 0;
     const flush = async (): Promise<void> => {
       const pieces = lot.flatMap(({ bytes }) => bytes);
       let from = 1;
-      const places = lot.map(({ columns, bytes }) => [...columns, ...bytes.flatMap(({ byteLength }) => [(from += byteLength) - byteLength, byteLength])]);
-      void this.send(statement, [Buffer.concat(pieces), ...columnsOf(places, statement.parameters - 1)], lot.length);
+      const places = lot.map(({ columns, bytes }) => [
+        ...columns,
+        ...bytes.flatMap(({ byteLength }) => [(from += byteLength) - byteLength, byteLength]),
+      ]);
+      void this.send(
+        statement,
+        [Buffer.concat(pieces), ...columnsOf(places, statement.parameters - 1)],
+        lot.length,
+      );
       [lot, size] = [[], 0];
       await this.breathe();
     };
@@ -76,7 +95,10 @@ export class Sending {
     if (this.isLate()) throw takesTooLong();
   }
 
-  /** Waits until there is room for more: the database works on some statements while the next ones are made. */
+  /**
+   * Waits until there is room for more: the database works on some statements while the next ones
+   * are made.
+   */
   async breathe(): Promise<void> {
     if (this.#failure) await this.settle();
     while (this.#rows > UNDER_WAY) {

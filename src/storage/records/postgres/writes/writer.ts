@@ -17,7 +17,11 @@ class Lane {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(private readonly group: Group, private readonly largest: number, private readonly done: (sequence: number) => void) {}
+  constructor(
+    private readonly group: Group,
+    private readonly largest: number,
+    private readonly done: (sequence: number) => void,
+  ) {}
 
   push(waiting: Waiting): void {
     this.#waiting.push(waiting);
@@ -63,12 +67,18 @@ export class Writer {
   }
 
   commit(commit: Commit): Promise<Committed> {
-    const isLarge = commit.records.length > LARGE || commit.within !== undefined || commit.uses !== undefined;
-    const records = commit.records.map((write) => ("links" in write ? { ...write, links: unpackLinks(write.links) } : write));
+    const isLarge =
+      commit.records.length > LARGE || commit.within !== undefined || commit.uses !== undefined;
+    const records = commit.records.map((write) =>
+      "links" in write ? { ...write, links: unpackLinks(write.links) } : write,
+    );
     return this.#push(isLarge ? this.#large : this.#small, { commit: { ...commit, records } });
   }
 
-  call<Call extends Operation>(call: Call, ...args: Parameters<Operations[Call]>): ReturnType<Operations[Call]> {
+  call<Call extends Operation>(
+    call: Call,
+    ...args: Parameters<Operations[Call]>
+  ): ReturnType<Operations[Call]> {
     return this.#push(this.#small, { call, args }) as ReturnType<Operations[Call]>;
   }
 

@@ -1,4 +1,7 @@
-/** Searches beside the serving thread: ranking a word that every record holds takes its time, and so does looking at all vectors. */
+/**
+ * Searches beside the serving thread: ranking a word that every record holds takes its time, and so
+ * does looking at all vectors.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../../threads.js";
 import type { SearchPage, SearchQuery } from "../../port.js";
@@ -11,7 +14,8 @@ const { file, vectorsMemory } = workerData as { file: string; vectorsMemory: num
 let connection: Connection | undefined;
 let reads: SearchReads | undefined;
 /** Opened with the first question: what is wrong with the file is its answer. */
-const opened = (): SearchReads => (reads ??= new SearchReads(connection ??= openForReading(file), vectorsMemory));
+const opened = (): SearchReads =>
+  (reads ??= new SearchReads((connection ??= openForReading(file)), vectorsMemory));
 
 parentPort!.on("message", (message: AskedThreadMessage<SearchQuery>) => {
   if ("close" in message) {
@@ -20,7 +24,9 @@ parentPort!.on("message", (message: AskedThreadMessage<SearchQuery>) => {
     return;
   }
   try {
-    parentPort!.postMessage({ answer: opened().search(message.ask) } satisfies AskedThreadAnswer<SearchPage>);
+    parentPort!.postMessage({
+      answer: opened().search(message.ask),
+    } satisfies AskedThreadAnswer<SearchPage>);
   } catch (error) {
     parentPort!.postMessage({ error: sendError(error) } satisfies AskedThreadAnswer<SearchPage>);
   }

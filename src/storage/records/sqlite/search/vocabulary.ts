@@ -1,4 +1,10 @@
-import { distance, oneLetterOff, pickRelated, RECORDS_LOOKED_AT, tolerance } from "../../search/ranking.js";
+import {
+  distance,
+  oneLetterOff,
+  pickRelated,
+  RECORDS_LOOKED_AT,
+  tolerance,
+} from "../../search/ranking.js";
 import { Stemmer, tellingWordsOf, wordsOf } from "../../search/words.js";
 import type { Connection } from "../statement.js";
 
@@ -13,11 +19,21 @@ export class Vocabulary {
   readonly #holder;
 
   constructor(connection: Connection) {
-    // Views of the index, of this connection alone; a connection that only reads would not make even those.
-    connection.exec("PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, search, row); CREATE VIRTUAL TABLE temp.instance USING fts5vocab (main, search, instance); PRAGMA query_only = 1");
-    this.#all = connection.prepare<[string, number]>("SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?");
+    // Views of the index, of this connection alone; a connection that only reads would not make
+    // even those.
+    connection.exec(
+      "PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, " +
+        "search, row); CREATE VIRTUAL TABLE temp.instance USING fts5vocab (main, search, " +
+        "instance); PRAGMA query_only = 1",
+    );
+    this.#all = connection.prepare<[string, number]>(
+      "SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?",
+    );
     this.#one = connection.prepare<[number]>("SELECT doc FROM temp.vocabulary WHERE term = ?");
-    this.#holder = connection.prepare<[string]>("SELECT name || ' ' || keywords || ' ' || description || ' ' || other FROM text WHERE id = (SELECT doc FROM temp.instance WHERE term = ? LIMIT 1)");
+    this.#holder = connection.prepare<[string]>(
+      `SELECT name || ' ' || keywords || ' ' || description || ' ' || other FROM text
+        WHERE id = (SELECT doc FROM temp.instance WHERE term = ? LIMIT 1)`,
+    );
   }
 
   /** Records that hold a stem. */
@@ -26,8 +42,9 @@ export class Vocabulary {
   }
 
   /**
-   * For each word those whose stems are spelt most like its own: itself when the index has it. `undefined` when a word has none.
-   * Walks the vocabulary once for each word that is not known, so it is asked only when nothing else is found.
+   * For each word those whose stems are spelt most like its own: itself when the index has it.
+   * `undefined` when a word has none. Walks the vocabulary once for each word that is not known, so
+   * it is asked only when nothing else is found.
    */
   spellings(words: readonly string[]): string[][] | undefined {
     const groups: string[][] = [];
@@ -50,21 +67,30 @@ export class Vocabulary {
     const words = oneLetterOff(word);
     for (const [index, term] of this.stemmer.stemsOf(words).entries()) {
       const records = term === undefined || found.has(term) ? 0 : this.records(term);
-      // The word, not its stem: what is asked for is stemmed, and the stem of "embed" is not that of "embedding".
+      // The word, not its stem: what is asked for is stemmed, and the stem of "embed" is not that
+      // of "embedding".
       if (records > 0) found.set(term!, { spelling: words[index]!, records, away: 1 });
     }
     const most = tolerance(stem);
-    for (const [term, records] of most === 0 ? [] : this.#all.iterate([stem.length - most, stem.length + most])) {
+    for (const [term, records] of most === 0
+      ? []
+      : this.#all.iterate([stem.length - most, stem.length + most])) {
       const away = distance(stem, term, most);
       if (away <= most && !found.has(term)) found.set(term, { spelling: term, records, away });
     }
     let nearest = Infinity;
     for (const { away } of found.values()) nearest = Math.min(nearest, away);
-    const best = [...found].filter(([, { away }]) => away === nearest).toSorted(([, a], [, b]) => b.records - a.records).slice(0, MOST_SPELLINGS);
+    const best = [...found]
+      .filter(([, { away }]) => away === nearest)
+      .toSorted(([, a], [, b]) => b.records - a.records)
+      .slice(0, MOST_SPELLINGS);
     return best.map(([term, { spelling }]) => this.#wordOf(term, spelling));
   }
 
-  /** A word to ask for: what is asked for is stemmed, and where a stem has another stem ("polymeras" of "polymerase") a word with it is taken from a record. */
+  /**
+   * A word to ask for: what is asked for is stemmed, and where a stem has another stem ("polymeras"
+   * of "polymerase") a word with it is taken from a record.
+   */
   #wordOf(term: string, spelling: string): string {
     if (this.stemmer.stemsOf([spelling])[0] === term) return spelling;
     const words = wordsOf(this.#holder.get([term])?.[0] ?? "");
@@ -75,16 +101,23 @@ export class Vocabulary {
 /** Characters of each that are looked at. */
 const CHARACTERS = 4000;
 /**
- * Words that mark what the best records of a query are about (pseudo-relevance feedback): those that stand in
- * several of them and in few others, weighed by how rare they are.
+ * Words that mark what the best records of a query are about (pseudo-relevance feedback): those
+ * that stand in several of them and in few others, weighed by how rare they are.
  */
 export class RelatedWords {
   readonly #best;
   readonly #count;
 
-  constructor(connection: Connection, private readonly vocabulary: Vocabulary) {
-    this.#best = connection.prepare<[string]>(`SELECT substr(t.name || ' ' || t.keywords || ' ' || t.description, 1, ${CHARACTERS})
-      FROM (SELECT rowid AS id FROM search WHERE search MATCH ? ORDER BY bm25(search, 10.0, 3.0, 5.0, 1.0), rowid LIMIT ${RECORDS_LOOKED_AT}) AS f JOIN text AS t ON t.id = f.id`);
+  constructor(
+    connection: Connection,
+    private readonly vocabulary: Vocabulary,
+  ) {
+    this.#best = connection.prepare<
+      [string]
+    >(`SELECT substr(t.name || ' ' || t.keywords || ' ' || t.description, 1, ${CHARACTERS})
+        FROM (SELECT rowid AS id FROM search WHERE search MATCH ?
+        ORDER BY bm25(search, 10.0, 3.0, 5.0, 1.0), rowid LIMIT ${RECORDS_LOOKED_AT}) AS f
+        JOIN text AS t ON t.id = f.id`);
     this.#count = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
   }
 
@@ -95,7 +128,8 @@ export class RelatedWords {
     const stems = this.vocabulary.stemmer.stemsOf(words);
     const known = new Set(this.vocabulary.stemmer.stemsOf(asked));
     const stemOf = new Map(words.map((word, index) => [word, stems[index]]));
-    // A word for each stem: what is looked for is stemmed again, and stems are not always their own.
+    // A word for each stem: what is looked for is stemmed again, and stems are not always their
+    // own.
     const found = new Map<string, { word: string; best: number }>();
     for (const text of texts) {
       for (const [stem, word] of new Map(text.map((word) => [stemOf.get(word), word]))) {
@@ -105,6 +139,10 @@ export class RelatedWords {
       }
     }
     const all = this.#count.get()![0];
-    return pickRelated([...found].map(([stem, { word, best }]) => ({ word, stem, best })), (stem) => this.vocabulary.records(stem), all);
+    return pickRelated(
+      [...found].map(([stem, { word, best }]) => ({ word, stem, best })),
+      (stem) => this.vocabulary.records(stem),
+      all,
+    );
   }
 }
