@@ -1,0 +1,130 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { parseAst } from "vitest/node";
+import { describe, expect, it } from "vitest";
+import { packageRoot } from "../../src/package-root.js";
+
+/** Packages that no file imports, each with the reason why it is installed. */
+const NOT_IMPORTED: Readonly<Record<string, string>> = {
+  ajv: "the peer of ajv-formats; the tests check the published schemas with it",
+  "@redocly/cli": "`redocly lint`, in .ci/run and `npm run check`",
+  "@types/node": "the types of Node itself",
+  oxlint: "`oxlint`, in .ci/run and `npm run check`",
+  typescript: "`tsc`, in .ci/run and `npm run build`",
+};
+
+/** Packages whose code a script bundles into `dist`: users don't install them. */
+const BUNDLED = /^@opentelemetry\//;
+
+interface Manifest {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+}
+const manifest = JSON.parse(
+  readFileSync(join(packageRoot, "package.json"), "utf8"),
+) as Manifest;
+
+const read = (...folders: string[]): string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(packageRoot, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.[cm]?[jt]s$/.test(name) && !name.startsWith("assets/"))
+      .map((name) => readFileSync(join(packageRoot, folder, name), "utf8")),
+  );
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+
+interface Node {
+  type: string;
+  [key: string]: unknown;
+}
+
+/** What an import, an export from elsewhere, or a call of a `require` or `resolve` names. */
+function specifierOf(node: Node): unknown {
+  if (node.type !== "CallExpression") return (node["source"] as Node | null | undefined)?.["value"];
+  const callee = node["callee"] as Node;
+  const name = callee["name"] ?? (callee["property"] as Node | undefined)?.["name"];
+  return name === "require" || (name === "resolve" && callee["object"] !== undefined)
+    ? (node["arguments"] as Node[])[0]?.["value"]
+    : undefined;
+}
+
+/** The packages that a source imports, loads or resolves. */
+function imported(source: string): string[] {
+  const found: string[] = [];
+  const visit = (node: Node): void => {
+    const name = specifierOf(node);
+    if (typeof name === "string" && /^[@a-z]/.test(name) && !isBuiltin(name))
+      found.push(packageOf(name));
+    for (const value of Object.values(node))
+      for (const inner of Array.isArray(value) ? value : [value])
+        if (inner !== null && typeof inner === "object" && typeof (inner as Node).type === "string")
+          visit(inner as Node);
+  };
+  visit(parseAst(source, { lang: "ts" }) as unknown as Node);
+  return found;
+}
+
+const running = new Set(read("src", "cli").flatMap(imported));
+const developing = new Set(read("scripts", "bench", "test").flatMap(imported));
+/** Scripts also name the files of a package, without importing them. */
+const scripts = read("scripts").join("\n");
+
+describe("the packages of package.json", () => {
+  it("are imported by the code that they are installed for", () => {
+    const unused = [
+      ...Object.keys(manifest.dependencies).filter((name) => !running.has(name)),
+      ...Object.keys(manifest.devDependencies).filter(
+        (name) =>
+          !running.has(name.replace(/^@types\//, "")) &&
+          !developing.has(name) &&
+          !scripts.includes(`"${name}/`),
+      ),
+    ];
+    expect(unused.sort(), "remove the package, or name here why it is installed").toEqual(
+      Object.keys(NOT_IMPORTED).sort(),
+    );
+  });
+  it("include all that the service and the CLI import", () => {
+    const declared = new Set(Object.keys(manifest.dependencies));
+    expect(
+      [...running].filter((name) => !declared.has(name) && !BUNDLED.test(name)),
+    ).toEqual([]);
+  });
+  it("are pinned to one version each", () => {
+    const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+    expect(Object.entries(versions).filter(([, version]) => !/^\d/.test(version))).toEqual([]);
+  });
+  it("count as imported however the import is written", () => {
+    const sources = [
+      'import cors from "cors";',
+      'import type { Quad } from "@rdfjs/types/data";',
+      'import {\n  a,\n  b,\n} from "n3";',
+      'export { a } from "n3";',
+      'import "reflect-metadata";',
+      'const { default: types } = await import("mime-db");',
+      'const pg = require("pg");',
+      'const page = fileURLToPath(import.meta.resolve("swagger-ui-dist/index.css"));',
+    ];
+    expect(sources.map((source) => imported(source))).toEqual(
+      [
+        ["cors"],
+        ["@rdfjs/types"],
+        ["n3"],
+        ["n3"],
+        ["reflect-metadata"],
+        ["mime-db"],
+        ["pg"],
+        ["swagger-ui-dist"],
+      ],
+    );
+    expect(
+      ['import { a } from "./a.js";', '// from "n3"', 'const name = "pg";'].flatMap(imported),
+    ).toEqual([]);
+    expect(imported('import { join } from "node:path";')).toEqual([]);
+  });
+});
