@@ -2,11 +2,11 @@ import { Writer } from "n3";
 import { negotiate, notModified, VARIANT } from "../http/negotiation.js";
 import { NOT_STORED, PAGE_POLICY, sendBytes } from "../http/reply.js";
 import { PREFIXES } from "../model/field.js";
-import { graphOf } from "../rdf/graph.js";
 import { parseNQuads } from "../rdf/nquads.js";
 import type { Deps } from "../services/deps.js";
 import { type Attribution, attributionOf } from "../services/records/attribution.js";
 import { type Landmarks, landmarksOf } from "../services/records/list.js";
+import { quadsOf } from "../services/records/links.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/record-page.js";
 import {
@@ -134,18 +134,7 @@ function nextLink({ path, context }: RestRequest, { next }: RecordView): string[
 /** What the graph holds of the record, without what was inferred. */
 async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
   const graph = `<${view.record.ark}> .`;
-  const { record, past } = view;
-  const quads = past
-    ? (
-        await graphOf({
-          ark: record.ark,
-          kind: record.kind,
-          document: past,
-          fromCrate: record.crate !== null,
-        })
-      ).quads
-    : await deps.records.quads(record.ark);
-  const lines = (quads ?? "").split("\n").filter((line) => line.endsWith(graph));
+  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(graph));
   if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   const writer = new Writer({ prefixes: PREFIXES });
   for (const quad of parseNQuads(lines.join("\n")))

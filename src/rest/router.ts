@@ -10,6 +10,7 @@ import { lookupArk } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
+import { storedUnder } from "../services/records/find.js";
 import { accountOperations, groupOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
@@ -373,8 +374,8 @@ async function names(
 ): Promise<boolean> {
   for (const { params } of matched) {
     const asked = lookupArk(`ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`);
-    const found = asked === undefined ? undefined : await deps.records.find(asked);
-    if (found && (!("record" in found) || counts(found.record.ark, asked!))) return true;
+    const stored = asked === undefined ? [] : await storedUnder(deps, asked);
+    if (stored.length > 1 || stored.some((ark) => counts(ark, asked!))) return true;
   }
   return false;
 }
@@ -389,8 +390,8 @@ async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise
   if (operations.length === 0) return records;
   if (records.length === 0) return operations;
   const whole = lookupArk(target.path.slice(target.path.search(/ark(?::|[0-9])/i)));
-  const found = whole === undefined ? undefined : await deps.records.find(whole);
-  return found && "record" in found && found.record.ark === whole ? records : operations;
+  const stored = whole === undefined ? [] : await storedUnder(deps, whole);
+  return stored.length === 1 && stored[0] === whole ? records : operations;
 }
 
 /**

@@ -2,6 +2,7 @@ import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
 import { type Author, authorsOf } from "../services/records/attribution.js";
 import { type Landmarks, landmarksOf } from "../services/records/list.js";
+import { surroundingsOf } from "../services/records/links.js";
 import { parseDocument, type RecordView } from "../services/records/view.js";
 import { CATEGORY_NAMES } from "../services/scoring/criteria.js";
 import type { Status } from "../services/scoring/criterion.js";
@@ -61,17 +62,7 @@ const MOST_LINKS = 100;
 export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
   const { record } = view;
   const landmarks = landmarksOf(record);
-  const [object] = await deps.records.objectsOf(record.ark, {
-    role: record.kind === "rocrate" ? "archive" : "content",
-  });
-  const [[out], [back]] = await Promise.all([
-    deps.records.linksFrom([record.ark], { limit: MOST_LINKS }),
-    deps.records.linksTo([record.key], { limit: MOST_LINKS }),
-  ]);
-  const names = await namesOf(deps, [
-    ...out!.items.map((link) => link.target),
-    ...back!.items.map((link) => link.source),
-  ]);
+  const { object, from, to, names } = await surroundingsOf(deps, record, MOST_LINKS);
   const { base } = place;
   const title = landmarks.name ?? record.ark;
   const body =
@@ -85,15 +76,15 @@ ${record.kind === "rocrate" ? await scoreSection(deps, record) : ""}
 ${await membersSection(deps, record)}
 ${linkSection(
   "What it states",
-  out!.items.map((link) => ({ predicate: link.predicate, ark: link.target })),
+  from.items.map((link) => ({ predicate: link.predicate, ark: link.target })),
   names,
-  out!.next !== undefined,
+  from.next !== undefined,
 )}
 ${linkSection(
   "What points here",
-  back!.items.map((link) => ({ predicate: link.predicate, ark: link.source })),
+  to.items.map((link) => ({ predicate: link.predicate, ark: link.source })),
   names,
-  back!.next !== undefined,
+  to.next !== undefined,
 )}
 <section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it ` +
     `rests on</a> · <a ` +
@@ -228,13 +219,3 @@ function grouped<T extends { predicate: string }>(links: readonly T[]): Map<stri
 
 const anchor = (ark: string, text: string): string =>
   `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(text)}</a>`;
-
-/** Of deleted records the identifier is told, not the name. */
-async function namesOf(deps: Deps, arks: readonly string[]): Promise<Map<string, string>> {
-  const records: (StoredRecord | undefined)[] = await deps.records.findMany(arks);
-  return new Map(
-    records.flatMap((record, index) =>
-      record?.name && !record.tombstone ? [[arks[index]!, record.name] as const] : [],
-    ),
-  );
-}

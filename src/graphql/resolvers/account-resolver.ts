@@ -12,7 +12,7 @@ import {
   Resolver,
 } from "type-graphql";
 import type { JsonValue } from "../../model/field.js";
-import { checkedCredentials, login } from "../../services/accounts/accounts.js";
+import { checkedCredentials, login, userOf } from "../../services/accounts/accounts.js";
 import { RateLimit, type TokenAnswer } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import {
@@ -71,8 +71,7 @@ export class AccountResolver {
     description: "The user behind the token; null without one.",
   })
   async me(@Ctx() context: Context): Promise<RecordNode | null> {
-    if (!context.caller) return null;
-    const [record] = await context.deps.records.findMany([context.caller.user]);
+    const record = context.caller ? await userOf(context.deps, context.caller) : undefined;
     return record ? nodeOf(record) : null;
   }
 }

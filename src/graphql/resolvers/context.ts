@@ -5,7 +5,7 @@ import type { KindName } from "../../model/kind.js";
 import type { Caller } from "../../services/access/rules.js";
 import { RateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
-import { withoutForgotten } from "../../services/records/forgotten.js";
+import { linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
 import { type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
@@ -60,15 +60,10 @@ class Loaders {
     this.nodes ??= new DataLoader(
       (arks) =>
         this.inTurn(async () => {
-          const records = await this.deps.records.findMany(arks);
-          const live = await withoutForgotten(
-            this.deps,
-            records.filter((record) => record !== undefined && !record.tombstone) as StoredRecord[],
-          );
-          const shown = new Map(live.map((record) => [record.ark, record]));
+          const records = await liveRecords(this.deps, arks);
           const nodes = arks.map((asked, index) => {
             const record = records[index];
-            return record && !record.tombstone ? nodeOf(shown.get(record.ark)!) : unresolved(asked);
+            return record ? nodeOf(record) : unresolved(asked);
           });
           await this.hold(nodes);
           return nodes;
@@ -92,8 +87,7 @@ class Loaders {
     return this.batched(
       options.predicates,
       `from ${options.limit} ${options.after ?? ""}`,
-      (arks) =>
-        this.deps.records.linksFrom(arks, { ...options, distinct: options.predicates.length > 1 }),
+      (arks) => linksFrom(this.deps, arks, options),
     ).load(ark);
   }
 
@@ -102,8 +96,7 @@ class Loaders {
     return this.batched(
       options.predicates,
       `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`,
-      (keys) =>
-        this.deps.records.linksTo(keys, { ...options, distinct: options.predicates.length > 1 }),
+      (keys) => linksTo(this.deps, keys, options),
     ).load(key);
   }
 

@@ -459,7 +459,7 @@ function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge
   );
   let statements: Promise<EvidenceStatement[][]> | undefined;
   const withFields = async (): Promise<EvidenceStatement[][]> => {
-    const fields = await fieldsStated(stated, context.deps.records);
+    const fields = await fieldsStated(stated, context.deps);
     const found = edges.map((): EvidenceStatement[] => []);
     for (const [place, { index, record, said }] of stated.entries())
       for (const field of fields[place]!)

@@ -4,7 +4,13 @@ import { Algorithm, hash, verify } from "@node-rs/argon2";
 import { invalid, ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { Account, AccountChange, SpentSetting } from "../../storage/records/port.js";
+import type {
+  Account,
+  AccountChange,
+  SpentSetting,
+  StoredRecord,
+} from "../../storage/records/port.js";
+import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { COMMON_PASSWORDS } from "./common-passwords.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
@@ -297,4 +303,10 @@ async function accountNamed(deps: Deps, username: string): Promise<Account | und
   if (ark === undefined) return deps.records.accountByEmail(normalizeEmail(username));
   const found = await deps.records.find(ark);
   return found && "record" in found ? deps.records.accountOf(found.record.ark) : undefined;
+}
+
+/** The record of a caller; absent once it is gone from the store. */
+export async function userOf(deps: Deps, { user }: Caller): Promise<StoredRecord | undefined> {
+  const [record] = await deps.records.findMany([user]);
+  return record;
 }

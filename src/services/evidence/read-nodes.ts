@@ -129,7 +129,7 @@ function comparable(iri: string): string {
 /** The same for edges of an answer, by the record that states each. */
 export const fieldsStated = (
   edges: readonly { source: string; name: Edge["name"]; target: string; record: string }[],
-  records: Pick<RecordStore, "findMany">,
+  { records }: { records: Pick<RecordStore, "findMany"> },
 ): Promise<(string | null)[][]> =>
   fieldsOf(
     edges.map(({ source, name, target, record }) => ({

@@ -32,7 +32,17 @@ export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> 
 }
 
 /**
- * The same, alive and, when asked for, of one kind.
+ * The identifiers that an ARK may stand for: that of the record stored under it, several where
+ * records differ in hyphens only, or none.
+ */
+export async function storedUnder(deps: Deps, ark: string): Promise<readonly string[]> {
+  const found = await deps.records.find(ark);
+  if (!found) return [];
+  return "ambiguous" in found ? found.ambiguous : [found.record.ark];
+}
+
+/**
+ * As {@link findRecord}; the record is alive and, when asked for, of one kind.
  * @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path
  */
 export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {

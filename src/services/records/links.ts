@@ -1,0 +1,93 @@
+import { graphOf } from "../../rdf/graph.js";
+import type {
+  FoundLink,
+  ObjectReference,
+  Page,
+  RecordStore,
+  StoredRecord,
+} from "../../storage/records/port.js";
+import type { Deps } from "../deps.js";
+import { withoutForgotten } from "./forgotten.js";
+import type { RecordView } from "./view.js";
+
+type Reads = Pick<Deps, "records">;
+type LinksFrom = NonNullable<Parameters<RecordStore["linksFrom"]>[1]>;
+type LinksTo = NonNullable<Parameters<RecordStore["linksTo"]>[1]>;
+
+/**
+ * The live records of many identifiers in one read, in the order asked for; `undefined` for
+ * tombstones and for identifiers that lead to nothing.
+ */
+export async function liveRecords(
+  deps: Reads,
+  arks: readonly string[],
+): Promise<(StoredRecord | undefined)[]> {
+  const found = await deps.records.findMany(arks);
+  const live = found.filter((record) => record !== undefined && !record.tombstone);
+  const shown = new Map(
+    (await withoutForgotten(deps, live as StoredRecord[])).map((record) => [record.ark, record]),
+  );
+  return found.map((record) => record && shown.get(record.ark));
+}
+
+/** A page of what each record states. With several predicates each target counts once. */
+export const linksFrom = (
+  { records }: Reads,
+  arks: readonly string[],
+  options: LinksFrom,
+): Promise<Page<FoundLink>[]> => records.linksFrom(arks, once(options));
+
+/** A page of the statements about each key. With several predicates each source counts once. */
+export const linksTo = (
+  { records }: Reads,
+  keys: readonly string[],
+  options: LinksTo,
+): Promise<Page<FoundLink>[]> => records.linksTo(keys, once(options));
+
+const once = <T extends LinksFrom>(options: T): T => ({
+  ...options,
+  distinct: (options.predicates?.length ?? 0) > 1,
+});
+
+/** What a landing page shows next to the record itself. */
+export interface Surroundings {
+  /** The record's content; that of a crate is the archive of its upload. */
+  object: ObjectReference | undefined;
+  from: Page<FoundLink>;
+  to: Page<FoundLink>;
+  /** Names of the linked records, by identifier; deleted records have none. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** @param limit links of each direction */
+export async function surroundingsOf(
+  { records }: Reads,
+  record: StoredRecord,
+  limit: number,
+): Promise<Surroundings> {
+  const [object] = await records.objectsOf(record.ark, {
+    role: record.kind === "rocrate" ? "archive" : "content",
+  });
+  const [[from], [to]] = await Promise.all([
+    records.linksFrom([record.ark], { limit }),
+    records.linksTo([record.key], { limit }),
+  ]);
+  const arks = [
+    ...from!.items.map((link) => link.target),
+    ...to!.items.map((link) => link.source),
+  ];
+  const linked = await records.findMany(arks);
+  const names = new Map(
+    linked.flatMap((other, index) =>
+      other?.name && !other.tombstone ? [[arks[index]!, other.name] as const] : [],
+    ),
+  );
+  return { object, from: from!, to: to!, names };
+}
+
+/** The statements of a record as N-Quads, without what was inferred. */
+export async function quadsOf({ records }: Reads, { record, past }: RecordView): Promise<string> {
+  if (!past) return (await records.quads(record.ark)) ?? "";
+  const { ark, kind, crate } = record;
+  return (await graphOf({ ark, kind, document: past, fromCrate: crate !== null })).quads;
+}
