@@ -3,7 +3,7 @@ import { compose, type Registry } from "./compose.js";
 import type { Config } from "../config/config.js";
 import type { MetricsListener } from "../adapters/metrics.js";
 import { firstAdminToken } from "../services/accounts/accounts.js";
-import type { Log } from "../services/deps.js";
+import type { Log } from "../services/log.js";
 
 /** A registry that answers requests. */
 export interface Running {

@@ -3,7 +3,7 @@ import type { Embedder } from "../adapters/embeddings/port.js";
 import { ServiceError } from "../errors.js";
 import { sweepRuns } from "../services/computations/handler.js";
 import type { Deps } from "../services/deps.js";
-import { reportDamage } from "../services/health.js";
+import { reportDamage } from "../services/log.js";
 import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
 import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";
 

@@ -16,7 +16,7 @@ import {
 import { ServiceError } from "../errors.js";
 import { type ClientAddress, requestIdOf } from "../http/client.js";
 import { NOT_STORED, SAFE_HEADERS } from "../http/reply.js";
-import type { Log } from "../services/deps.js";
+import type { Log } from "../services/log.js";
 import type { Documents } from "./documents.js";
 import { cutErrors, formatError } from "./http.js";
 import type { Context } from "./resolvers/context.js";

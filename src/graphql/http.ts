@@ -12,8 +12,7 @@ import { cutMessage, type ErrorCode, ERRORS, ServiceError, ValidationError } fro
 import { sendEarly } from "../http/errors.js";
 import { LEAST_BYTES, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
-import type { Log } from "../services/deps.js";
-import { reportDamage } from "../services/health.js";
+import { type Log, reportDamage } from "../services/log.js";
 import type { Documents } from "./documents.js";
 import type { Context } from "./resolvers/context.js";
 

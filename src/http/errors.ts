@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
-import type { Log } from "../services/deps.js";
-import { reportDamage } from "../services/health.js";
+import { type Log, reportDamage } from "../services/log.js";
 import { refusalPage } from "../web/html.js";
 import { hasBody } from "./body.js";
 import { requestIdOf } from "./client.js";

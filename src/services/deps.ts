@@ -9,19 +9,12 @@ import type { ObjectStore } from "../storage/objects/port.js";
 import type { RecordStore } from "../storage/records/port.js";
 import type { SharedMemory } from "../storage/shared/port.js";
 import type { DocumentThread } from "./documents/run-documents.js";
+import type { Log } from "./log.js";
 import type { KnownDamage } from "./objects/damage.js";
 import type { Penalties } from "./sparql/answer.js";
 import type { QueryGuard } from "./sparql/guard/guard.js";
 import type { Turns } from "./turns.js";
 import type { Nearness } from "./vectors/nearness.js";
-
-/** What use cases log through: pino's shape, nothing more. */
-export interface Log {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** All that use cases work with; put together in one place, `compose.ts`. */
 export interface Deps {

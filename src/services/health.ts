@@ -1,55 +1,6 @@
 import { ServiceError } from "../errors.js";
-import type { Deps, Log } from "./deps.js";
-
-/** What a node knows to be damaged. */
-interface Known {
-  records: boolean;
-  contents: Set<string>;
-}
-
-/**
- * Damaged objects that are remembered; what goes on failing beyond is a lost disk, which the log
- * has reported by then.
- */
-const MOST = 10_000;
-
-const known = new WeakMap<Log, Known>();
-
-function knownOf(log: Log): Known {
-  let found = known.get(log);
-  if (!found) known.set(log, (found = { records: false, contents: new Set() }));
-  return found;
-}
-
-/**
- * Logs damage that a request or background work has met: once for the records, and once for each
- * object, however often it is met. Anything else that it is given is left alone.
- */
-export function reportDamage(log: Log, error: unknown): void {
-  if (!(error instanceof ServiceError)) return;
-  const damage = knownOf(log);
-  if (error.code === "STORE_DAMAGED" && !damage.records) {
-    damage.records = true;
-    log.error(
-      { err: error },
-      'the records are damaged: stop the registry, run "arkgraph check" to see what is, and ' +
-        "restore records.db (or the database) from the backup as docs/deployment.md says " +
-        "under Damage",
-    );
-  }
-  const sha256 = error.code === "CONTENT_DAMAGED" ? error.extra["sha256"] : undefined;
-  if (typeof sha256 !== "string" || damage.contents.has(sha256) || damage.contents.size >= MOST)
-    return;
-  damage.contents.add(sha256);
-  log.error(
-    { err: error, sha256 },
-    "a stored object is damaged: restore it from the backup of the objects, or upload the " +
-      "file again; docs/deployment.md says how under Damage",
-  );
-}
-
-/** Whether records were found damaged since this node started. */
-const recordsAreDamaged = (log: Log): boolean => known.get(log)?.records === true;
+import type { Deps } from "./deps.js";
+import { recordsAreDamaged, reportDamage } from "./log.js";
 
 /** What every answer about the state of a node tells. */
 interface State {

@@ -5,7 +5,7 @@ import { textFeed } from "./reader/text-feed.js";
 import { RowChecker } from "./row-checker.js";
 import { loadEnvironment, type PatternEngine, runsPatterns } from "./rules/environment.js";
 import type { GuardedWork } from "./rules/time-guard.js";
-import { headerDifferences, type HeaderDifferences } from "./schema/keywords.js";
+import { headerDifferences, type HeaderDifferences } from "./schema/header-names.js";
 import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
 import type { TableError, TableSummary } from "./summary.js";
 

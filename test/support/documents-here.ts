@@ -1,5 +1,5 @@
-import { done, type ToDocumentThread } from "../../src/services/documents/jobs.js";
-import type { DocumentThread } from "../../src/services/documents/run-documents.js";
+import { done } from "../../src/services/documents/jobs.js";
+import type { DocumentThread, ToDocumentThread } from "../../src/services/documents/run-documents.js";
 
 /**
  * Reads and expands documents in this thread, for tests and benches that make records without a

@@ -5,7 +5,8 @@ import { readConfig } from "../../src/config/config.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { serve, type Running } from "../../src/app/serve.js";
 import type { Caller } from "../../src/services/access/rules.js";
-import type { Deps, Log } from "../../src/services/deps.js";
+import type { Deps } from "../../src/services/deps.js";
+import type { Log } from "../../src/services/log.js";
 
 /** One answer, read whole. */
 export interface Answer<T = JsonObject> {

@@ -1,4 +1,4 @@
-import type { Image } from "./images.js";
+import type { Image, Placed } from "./images.js";
 
 /**
  * Names of the numbers that {@link embed} answers, in order; the header of the embeddings table.
@@ -50,13 +50,6 @@ export function embed({ pixels }: Image): number[] {
     within / total,
     covariance / (deviation(protein) * deviation(nucleus)),
   ];
-}
-
-/** What the second script computes for one image. */
-export interface Placed {
-  x: number;
-  y: number;
-  cluster: number;
 }
 
 /**

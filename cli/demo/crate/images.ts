@@ -1,5 +1,4 @@
 import { crc32, deflateSync } from "node:zlib";
-import type { Placed } from "./analysis.js";
 
 /** An image of 8-bit red, green and blue. */
 export interface Image {
@@ -7,6 +6,13 @@ export interface Image {
   readonly height: number;
   /** Row by row, three bytes a pixel. */
   readonly pixels: Uint8Array;
+}
+
+/** What the second script computes for one image. */
+export interface Placed {
+  x: number;
+  y: number;
+  cluster: number;
 }
 
 const blankImage = (width: number, height: number, value = 0): Image => ({

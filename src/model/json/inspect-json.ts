@@ -1,4 +1,19 @@
-import type { JsonProblem } from "./strict-json.js";
+export interface JsonProblem {
+  /**
+   * JSON pointer (RFC 6901) of the value; for `json_invalid` of the value being read when the text
+   * broke.
+   */
+  pointer: string;
+  code: "json_invalid" | "number_precision" | "duplicate_key" | "string_unicode" | "too_deep";
+  /** For `json_invalid` the wording of Python's json module, which existing clients know. */
+  message: string;
+  /** From 1. */
+  line?: number;
+  /** From 1, in UTF-16 units. */
+  column?: number;
+  /** From 0, in UTF-16 units, a byte order mark not counted. */
+  offset?: number;
+}
 
 /**
  * True when a double keeps the number as written: its shortest decimal form is the same number.

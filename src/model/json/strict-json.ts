@@ -1,24 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import type { JsonValue } from "../field.js";
-import { inspectJson, isExactNumber } from "./inspect-json.js";
+import { inspectJson, isExactNumber, type JsonProblem } from "./inspect-json.js";
 
-export interface JsonProblem {
-  /**
-   * JSON pointer (RFC 6901) of the value; for `json_invalid` of the value being read when the text
-   * broke.
-   */
-  pointer: string;
-  code: "json_invalid" | "number_precision" | "duplicate_key" | "string_unicode" | "too_deep";
-  /** For `json_invalid` the wording of Python's json module, which existing clients know. */
-  message: string;
-  /** From 1. */
-  line?: number;
-  /** From 1, in UTF-16 units. */
-  column?: number;
-  /** From 0, in UTF-16 units, a byte order mark not counted. */
-  offset?: number;
-}
 export interface StrictJson {
   /** `undefined` when the text is not JSON (RFC 8259) or nests too deep to be walked safely. */
   value: JsonValue | undefined;

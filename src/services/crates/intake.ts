@@ -9,7 +9,7 @@ import { announce } from "../objects/damage.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { crateLimits } from "./limits.js";
+import { type CrateFormat, crateLimits } from "./limits.js";
 import {
   alike,
   changedAtCommit,
@@ -19,7 +19,7 @@ import {
   takenAtCommit,
   withoutKnown,
 } from "./run/conflicts.js";
-import type { CrateFormat, IntakeHost, IntakeInput } from "./run/protocol.js";
+import type { IntakeHost, IntakeInput } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate, type CrateWrites } from "./run/update.js";
 

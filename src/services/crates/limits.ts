@@ -1,5 +1,7 @@
 import type { Config } from "../../config/config.js";
-import type { CrateFormat } from "./run/protocol.js";
+
+/** What the upload is: an archive, or a metadata file alone. */
+export type CrateFormat = "zip" | "metadata";
 
 /** Settings that bound what a crate may cost. */
 export type CrateLimits = Pick<

@@ -17,7 +17,7 @@ import {
   type Severity,
 } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { crateLimits, uploadLimit } from "./limits.js";
+import { type CrateFormat, crateLimits, uploadLimit } from "./limits.js";
 import {
   alike,
   findConflicts,
@@ -25,7 +25,7 @@ import {
   registeredCrates,
   withoutKnown,
 } from "./run/conflicts.js";
-import type { Claim, CrateFormat } from "./run/protocol.js";
+import type { Claim } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
 import { namedCrate, type UploadOptions } from "./submissions.js";

@@ -13,7 +13,7 @@ import { assertKind, findRecord } from "../records/find.js";
 import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
 import { uploadLimit } from "./limits.js";
-import type { CrateFormat } from "./run/protocol.js";
+import type { CrateFormat } from "./limits.js";
 
 /** How an upload is to be ingested. */
 export interface UploadOptions {

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { ValidationError } from "../../errors.js";
-import { done, type FromDocumentThread, type ToDocumentThread } from "./jobs.js";
+import { done } from "./jobs.js";
+import type { FromDocumentThread, ToDocumentThread } from "./run-documents.js";
 
 /**
  * Reads and expands large documents, one at a time: parsing and JSON-LD would hold up the serving

@@ -3,8 +3,7 @@ import { ServiceError } from "../../errors.js";
 import { contentDamaged } from "../../storage/objects/hashing.js";
 import type { ObjectStore } from "../../storage/objects/port.js";
 import type { ObjectBookkeeping, RecordStore } from "../../storage/records/port.js";
-import type { Log } from "../deps.js";
-import { reportDamage } from "../health.js";
+import { type Log, reportDamage } from "../log.js";
 
 /** Where the nodes of a registry share what they found. */
 const SETTING = "damaged-objects";

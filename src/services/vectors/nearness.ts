@@ -1,7 +1,7 @@
 import type { Embedder } from "../../adapters/embeddings/port.js";
 import { isOutage, ServiceError } from "../../errors.js";
 import type { SearchPage, SearchQuery } from "../../storage/records/port.js";
-import type { Log } from "../deps.js";
+import type { Log } from "../log.js";
 
 /**
  * After the server failed, searches go by words alone for so long, ms: none of them waits in vain.

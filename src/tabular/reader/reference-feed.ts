@@ -1,6 +1,13 @@
 import { type TableLimits, TabularError } from "../limits.js";
-import { NON_ASCII, QUOTED, type Row, type RowFeed } from "./row.js";
-import { cellTooLong, rowTooLong, tooManyColumns } from "./text-feed.js";
+import {
+  cellTooLong,
+  NON_ASCII,
+  QUOTED,
+  type Row,
+  type RowFeed,
+  rowTooLong,
+  tooManyColumns,
+} from "./row.js";
 
 interface Read {
   cells: string[];

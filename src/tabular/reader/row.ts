@@ -1,3 +1,5 @@
+import { sizeText, type TableLimits, TabularError } from "../limits.js";
+
 /** Flags of a cell; 0 is the common case: plain ASCII between separators. */
 export const NON_ASCII = 1;
 export const QUOTED = 2;
@@ -156,4 +158,37 @@ export class RowGate {
     row.line = line;
     [flags[0], starts[0], ends[0]] = [flag, start, end];
   }
+}
+
+const place = (row: Row): string => `row ${row.number}${row.line > 0 ? ` (line ${row.line})` : ""}`;
+
+export function tooManyColumns(row: Row, { maxColumns, names }: TableLimits): TabularError {
+  return new TabularError(
+    "LIMIT",
+    `${place(row)} has more than ${maxColumns} columns: raise ${names.maxColumns} if it should`,
+  );
+}
+
+export function cellTooLong(
+  row: Row,
+  column: number,
+  { maxCell, names }: TableLimits,
+): TabularError {
+  return new TabularError(
+    "LIMIT",
+    `column ${column} of ${place(row)} is longer than ${sizeText(maxCell)}: raise ` +
+      `${names.maxCell} if it should be`,
+  );
+}
+
+/** @param open true when it is a quoted cell that makes the row so long */
+export function rowTooLong(row: Row, open: boolean, { maxRow, names }: TableLimits): TabularError {
+  const size = sizeText(maxRow);
+  return new TabularError(
+    "LIMIT",
+    open
+      ? `a quoted cell in ${place(row)} is not closed within ${size}: close it, or raise ` +
+          `${names.maxRow} if the row is that long`
+      : `${place(row)} is longer than ${size}: raise ${names.maxRow} if it should be`,
+  );
 }

@@ -1,5 +1,15 @@
-import { sizeText, type TableLimits, TabularError } from "../limits.js";
-import { ESCAPED, NON_ASCII, QUOTED, RELAXED, type Row, type RowFeed } from "./row.js";
+import { type TableLimits, TabularError } from "../limits.js";
+import {
+  cellTooLong,
+  ESCAPED,
+  NON_ASCII,
+  QUOTED,
+  RELAXED,
+  type Row,
+  type RowFeed,
+  rowTooLong,
+  tooManyColumns,
+} from "./row.js";
 
 const QUOTE = 0x22;
 const LF = 0x0a;
@@ -140,39 +150,6 @@ export class RowScanner {
         throw cellTooLong(row, column, this.limits);
     }
   }
-}
-
-const place = (row: Row): string => `row ${row.number}${row.line > 0 ? ` (line ${row.line})` : ""}`;
-
-export function tooManyColumns(row: Row, { maxColumns, names }: TableLimits): TabularError {
-  return new TabularError(
-    "LIMIT",
-    `${place(row)} has more than ${maxColumns} columns: raise ${names.maxColumns} if it should`,
-  );
-}
-
-export function cellTooLong(
-  row: Row,
-  column: number,
-  { maxCell, names }: TableLimits,
-): TabularError {
-  return new TabularError(
-    "LIMIT",
-    `column ${column} of ${place(row)} is longer than ${sizeText(maxCell)}: raise ` +
-      `${names.maxCell} if it should be`,
-  );
-}
-
-/** @param open true when it is a quoted cell that makes the row so long */
-export function rowTooLong(row: Row, open: boolean, { maxRow, names }: TableLimits): TabularError {
-  const size = sizeText(maxRow);
-  return new TabularError(
-    "LIMIT",
-    open
-      ? `a quoted cell in ${place(row)} is not closed within ${size}: close it, or raise ` +
-          `${names.maxRow} if the row is that long`
-      : `${place(row)} is longer than ${size}: raise ${names.maxRow} if it should be`,
-  );
 }
 
 /** Bytes looked at in one step. */

@@ -1,6 +1,3 @@
-import { patternProblem } from "../rules/environment.js";
-import type { TableSchema } from "./table-schema.js";
-
 type Kind = "number" | "positive" | "count" | "text" | "truth" | "list" | "pattern" | "any";
 
 /** The JSON Schema keywords that judge cells: what each is given, and the types it applies to. */
@@ -123,35 +120,27 @@ function parseSlice(text: string): ColumnIndex | string {
   return { kind: "slice", from, to };
 }
 
-/** Columns whose names in the header are not those of the schema's properties. */
-export interface HeaderDifferences {
-  total: number;
-  /** The first ones. */
-  columns: { column: number; found: string; expected: string }[];
-}
-
-/** Differences that are listed. */
-const LISTED = 10;
-
 /**
- * Compares a header with the names of a schema. Properties of arrays stand for several columns and
- * are left out, and so are empty names; a number behind a name tells columns of one name apart.
+ * Compiles a pattern for V8: by code points where it can be, else as older patterns with idle
+ * escapes need it.
  */
-export function headerDifferences(
-  { properties }: TableSchema,
-  header: readonly string[],
-): HeaderDifferences {
-  const differences: HeaderDifferences = { total: 0, columns: [] };
-  for (const { name, index } of properties) {
-    const found = index.kind === "column" ? header[index.at]?.trim() : undefined;
-    if (found === undefined || found === "" || found === name.trim() || isNumbered(name, found))
-      continue;
-    differences.total++;
-    if (differences.columns.length < LISTED)
-      differences.columns.push({ column: (index as { at: number }).at, found, expected: name });
+export function nativePattern(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    // `\-` and `\_` outside a class are errors under `u`, and common in patterns written for other
+    // languages.
+    return new RegExp(pattern);
   }
-  return differences;
 }
 
-const isNumbered = (name: string, found: string): boolean =>
-  name.startsWith(`${found}_`) && /^\d+$/.test(name.slice(found.length + 1));
+/** Why a pattern is no regular expression. */
+function patternProblem(pattern: string): string | undefined {
+  try {
+    nativePattern(pattern);
+    return undefined;
+  } catch (error) {
+    const reason = (error as Error).message.split(": ").at(-1)!;
+    return `its pattern ${pattern} is not a regular expression: ${reason}`;
+  }
+}

@@ -5,10 +5,7 @@ import type { KindName } from "../../../model/kind.js";
 import type { ObjectsLocation } from "../../../storage/objects/location.js";
 import type { CrateRecord } from "../build-records.js";
 import type { IdentifySettings } from "../identifiers/identify.js";
-import type { CrateLimits } from "../limits.js";
-
-/** What the upload is: an archive, or a metadata file alone. */
-export type CrateFormat = "zip" | "metadata";
+import type { CrateFormat, CrateLimits } from "../limits.js";
 
 /** What a thread is started with. Holds no secret. */
 export interface IntakeInput {

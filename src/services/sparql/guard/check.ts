@@ -1,7 +1,7 @@
 import sparqljs, { type Pattern, type Query, type SparqlQuery } from "sparqljs";
-import { ServiceError } from "../../../errors.js";
-import { placeOf, syntaxError } from "./scan.js";
+import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { hide, type Hidden } from "./rewrite.js";
+import { placeOf, syntaxError } from "./scan.js";
 
 export interface CheckLimits {
   SPARQL_MAX_PATTERNS: number;
@@ -23,6 +23,18 @@ export interface Checked {
   /** The query with the service's own bookkeeping out of its sight, where it might have seen it. */
   narrowed?: string;
 }
+
+/** What the thread is started with. */
+export type GuardData = CheckLimits & { hidden: Hidden | undefined };
+
+/** A query for the guard's thread. */
+export interface GuardRequest {
+  text: string;
+  base: string;
+}
+export type GuardReply =
+  | { checked: Checked }
+  | { refusal: { code: ErrorCode; message: string; extra: Record<string, unknown> } };
 
 /**
  * Parses a query by the grammar of SPARQL 1.1 and refuses what is not done here, or is more than an

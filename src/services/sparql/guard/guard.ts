@@ -3,14 +3,8 @@ import type { Config } from "../../../config/config.js";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import { oneSpelling } from "../../../rdf/predicates.js";
-import type { Checked, CheckLimits } from "./check.js";
-import {
-  type GuardData,
-  type GuardReply,
-  type GuardRequest,
-  type Hidden,
-  inTotalOrder,
-} from "./rewrite.js";
+import type { Checked, CheckLimits, GuardData, GuardReply, GuardRequest } from "./check.js";
+import { type Hidden, inTotalOrder } from "./rewrite.js";
 import { plainTokens, scan, type ScanLimits, type Scanned } from "./scan.js";
 
 /** The query with at most so many rows: one more than are shown tells that there are more. */

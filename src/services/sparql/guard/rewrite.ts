@@ -1,6 +1,5 @@
 import sparqljs, { type Pattern, type SparqlQuery, type Triple } from "sparqljs";
-import { type ErrorCode, ServiceError } from "../../../errors.js";
-import type { Checked, CheckLimits } from "./check.js";
+import { ServiceError } from "../../../errors.js";
 import { type Token, tokens } from "./scan.js";
 
 /** What an endpoint holds for the service's own bookkeeping. */
@@ -205,18 +204,6 @@ const ungrouped = (arm: Node): unknown =>
   arm["type"] === "group" && (arm["patterns"] as Pattern[]).length === 1
     ? (arm["patterns"] as Pattern[])[0]
     : arm;
-
-/** What the thread is started with. */
-export type GuardData = CheckLimits & { hidden: Hidden | undefined };
-
-/** A query for the guard's thread. */
-export interface GuardRequest {
-  text: string;
-  base: string;
-}
-export type GuardReply =
-  | { checked: Checked }
-  | { refusal: { code: ErrorCode; message: string; extra: Record<string, unknown> } };
 
 /** Functions whose values all compare with each other: their conditions stay as they are. */
 const OF_ONE_KIND = new Set(["COUNT", "STR", "LCASE", "UCASE", "STRLEN", "BOUND", "RAND"]);

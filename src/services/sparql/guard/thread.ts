@@ -4,8 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
-import { check } from "./check.js";
-import type { GuardData, GuardReply, GuardRequest } from "./rewrite.js";
+import { check, type GuardData, type GuardReply, type GuardRequest } from "./check.js";
 
 const port = parentPort!;
 const { hidden, ...limits } = workerData as GuardData;

@@ -1,6 +1,10 @@
 import type { ServiceError } from "../../../errors.js";
 import { damaged, unavailable, Undecodable } from "../refusals.js";
-import type { Row } from "./statement.js";
+
+/**
+ * One row, by the order of its columns: libsql adds a member of its own to rows that are objects.
+ */
+export type Row = readonly (null | number | string | Uint8Array)[];
 
 /**
  * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong

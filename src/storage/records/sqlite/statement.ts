@@ -1,7 +1,7 @@
 import Database from "libsql";
 import { arkKey } from "../../../identifiers/ark.js";
 import { isStorableText } from "../text.js";
-import { type GuardedRows, guardRows, StatementError } from "./statement-error.js";
+import { type GuardedRows, guardRows, type Row, StatementError } from "./statement-error.js";
 
 /**
  * What stands in SQL text and may hold a `?` or `;` that means nothing: strings, quoted names,
@@ -57,10 +57,6 @@ export function countPlaceholders(sql: string): number {
 
 /** What may be bound. Integers beyond 2^53 are bigint, within int64. */
 export type Value = null | number | bigint | string | Uint8Array;
-/**
- * One row, by the order of its columns: libsql adds a member of its own to rows that are objects.
- */
-export type Row = readonly (null | number | string | Uint8Array)[];
 
 const INT64 = 2n ** 63n;
 

@@ -1,11 +1,24 @@
 import { unpackLinks } from "../../codecs.js";
-import type { Account, Commit, ObjectReference, RecordWrite } from "../../port.js";
+import type {
+  Account,
+  Commit,
+  ObjectReference,
+  RecordState,
+  RecordWrite,
+} from "../../port.js";
 import type { StatedLink } from "../../rows.js";
 import type { Submission, SubmissionClose } from "../../submissions-port.js";
 import { ACCOUNT_COLUMNS, accountOf, type AccountRow } from "../reads/accounts.js";
 import { type Row, statement } from "../statement.js";
-import { states } from "./prepare.js";
 import type { Sending } from "./sending.js";
+
+/** A write that stores a new state. */
+export type Stating = Extract<RecordWrite, RecordState>;
+
+/** Whether a write may store a new state. */
+export const states = (write: RecordWrite): write is Stating =>
+  write.op === "create" ||
+  (write.op === "replace" && (write.changed.length > 0 || write.revive === true));
 
 /** A row of `object_ref` that still counts, or one that the group adds. */
 export interface HeldObject extends ObjectReference {

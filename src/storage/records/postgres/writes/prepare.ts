@@ -3,12 +3,12 @@ import { ServiceError } from "../../../../errors.js";
 import type { Link } from "../../../../model/kind.js";
 import { respell } from "../../../../rdf/predicates.js";
 import { packQuads, unpackLinks, unpackQuads } from "../../codecs.js";
-import type { Commit, ObjectReference, RecordState, RecordWrite, SearchText } from "../../port.js";
+import type { Commit, ObjectReference, RecordWrite, SearchText } from "../../port.js";
 import { isStorableText, keywordsOf, searchedTextOf } from "../../text.js";
 import type { Analyzer } from "../search/analyzer.js";
 import { StatementError } from "../statement-error.js";
 import { type Database, statement } from "../statement.js";
-import type { Ledger } from "./ledger.js";
+import { type Ledger, states, type Stating } from "./ledger.js";
 import type { Sending } from "./sending.js";
 
 /** Records that are prepared in one turn of the event loop; about 10 ms. */
@@ -34,8 +34,6 @@ export interface Prepared {
   keywords: string[];
 }
 
-type Stating = Extract<RecordWrite, RecordState>;
-
 /** How many of the writes are prepared together, by their number and by how much there is to do. */
 function endOfTurn(writes: readonly Stating[], from: number): number {
   let bytes = 0;
@@ -44,11 +42,6 @@ function endOfTurn(writes: readonly Stating[], from: number): number {
     bytes += writes[at++]!.document.length;
   return at;
 }
-
-/** Whether a write may store a new state. */
-export const states = (write: RecordWrite): write is Stating =>
-  write.op === "create" ||
-  (write.op === "replace" && (write.changed.length > 0 || write.revive === true));
 
 /** Packs and indexes records before the transaction that stores them. */
 export class Preparation {
