@@ -9,7 +9,9 @@ import { packageRoot } from "../../src/package-root.js";
 const NOT_IMPORTED: Readonly<Record<string, string>> = {
   ajv: "the peer of ajv-formats; the tests check the published schemas with it",
   "@redocly/cli": "`redocly lint`, in .ci/run and `npm run check`",
+  "@swc/core": "the parser of dependency-cruiser, see .dependency-cruiser.cjs",
   "@types/node": "the types of Node itself",
+  "dependency-cruiser": "`npm run layers`, in .ci/run",
   oxlint: "`oxlint`, in .ci/run and `npm run check`",
   typescript: "`tsc`, in .ci/run and `npm run build`",
 };
