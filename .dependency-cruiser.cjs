@@ -152,11 +152,7 @@ const paths = Object.values(LAYERS).map(({ path }) => path);
 const file = (path) => `^${path.replaceAll(".", "\\.")}$`;
 
 /** What the files of a layer may import of the code base. */
-const reachOf = ({ path, imports }) => [
-  BASE,
-  path,
-  ...imports.map((name) => LAYERS[name].path),
-];
+const reachOf = ({ path, imports }) => [BASE, path, ...imports.map((name) => LAYERS[name].path)];
 
 const rulesOf = (name, layer) => [
   {

@@ -30,8 +30,10 @@ const operationNamesModule = (): string =>
   `// Printed from the contract by \`npm run generate\`.
 
 /** Names that stand behind an identifier in a path and mean an operation on it. */
-export const OPERATION_NAMES: readonly string[] = ` +
-  `${JSON.stringify(operationNames()).replaceAll(",", ", ")};
+export const OPERATION_NAMES: readonly string[] = [
+${operationNames()
+  .map((name) => `  ${JSON.stringify(name)},\n`)
+  .join("")}];
 `;
 
 /** A file of the repository that is printed from the code. */

@@ -13,6 +13,7 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   "@types/node": "the types of Node itself",
   "dependency-cruiser": "`npm run layers`, in .ci/run",
   oxlint: "`oxlint`, in .ci/run and `npm run check`",
+  prettier: "`npm run format`, and the check of it in .ci/run",
   typescript: "`tsc`, in .ci/run and `npm run build`",
 };
 
@@ -23,9 +24,7 @@ interface Manifest {
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 }
-const manifest = JSON.parse(
-  readFileSync(join(packageRoot, "package.json"), "utf8"),
-) as Manifest;
+const manifest = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as Manifest;
 
 const read = (...folders: string[]): string[] =>
   folders.flatMap((folder) =>
@@ -93,9 +92,7 @@ describe("the packages of package.json", () => {
   });
   it("include all that the service and the CLI import", () => {
     const declared = new Set(Object.keys(manifest.dependencies));
-    expect(
-      [...running].filter((name) => !declared.has(name) && !BUNDLED.test(name)),
-    ).toEqual([]);
+    expect([...running].filter((name) => !declared.has(name) && !BUNDLED.test(name))).toEqual([]);
   });
   it("are pinned to one version each", () => {
     const versions = { ...manifest.dependencies, ...manifest.devDependencies };
@@ -112,18 +109,16 @@ describe("the packages of package.json", () => {
       'const pg = require("pg");',
       'const page = fileURLToPath(import.meta.resolve("swagger-ui-dist/index.css"));',
     ];
-    expect(sources.map((source) => imported(source))).toEqual(
-      [
-        ["cors"],
-        ["@rdfjs/types"],
-        ["n3"],
-        ["n3"],
-        ["reflect-metadata"],
-        ["mime-db"],
-        ["pg"],
-        ["swagger-ui-dist"],
-      ],
-    );
+    expect(sources.map((source) => imported(source))).toEqual([
+      ["cors"],
+      ["@rdfjs/types"],
+      ["n3"],
+      ["n3"],
+      ["reflect-metadata"],
+      ["mime-db"],
+      ["pg"],
+      ["swagger-ui-dist"],
+    ]);
     expect(
       ['import { a } from "./a.js";', '// from "n3"', 'const name = "pg";'].flatMap(imported),
     ).toEqual([]);

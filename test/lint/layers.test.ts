@@ -177,7 +177,12 @@ describe("a database driver", () => {
       const refused = diagnostics
         .filter(({ code }) => code.includes("no-restricted-imports"))
         .map(({ filename }) => filename);
-      expect(refused.sort()).toEqual(files.slice(1).flatMap((file) => [file, file]).sort());
+      expect(refused.sort()).toEqual(
+        files
+          .slice(1)
+          .flatMap((file) => [file, file])
+          .sort(),
+      );
     } finally {
       rmSync(root, { recursive: true, force: true });
     }

@@ -1,5 +1,8 @@
 import { done } from "../../src/services/documents/jobs.js";
-import type { DocumentThread, ToDocumentThread } from "../../src/services/documents/run-documents.js";
+import type {
+  DocumentThread,
+  ToDocumentThread,
+} from "../../src/services/documents/run-documents.js";
 
 /**
  * Reads and expands documents in this thread, for tests and benches that make records without a

@@ -72,10 +72,7 @@ export async function surroundingsOf(
     records.linksFrom([record.ark], { limit }),
     records.linksTo([record.key], { limit }),
   ]);
-  const arks = [
-    ...from!.items.map((link) => link.target),
-    ...to!.items.map((link) => link.source),
-  ];
+  const arks = [...from!.items.map((link) => link.target), ...to!.items.map((link) => link.source)];
   const linked = await records.findMany(arks);
   const names = new Map(
     linked.flatMap((other, index) =>

@@ -1,11 +1,5 @@
 import { unpackLinks } from "../../codecs.js";
-import type {
-  Account,
-  Commit,
-  ObjectReference,
-  RecordState,
-  RecordWrite,
-} from "../../port.js";
+import type { Account, Commit, ObjectReference, RecordState, RecordWrite } from "../../port.js";
 import type { StatedLink } from "../../rows.js";
 import type { Submission, SubmissionClose } from "../../submissions-port.js";
 import { ACCOUNT_COLUMNS, accountOf, type AccountRow } from "../reads/accounts.js";
