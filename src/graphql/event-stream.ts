@@ -135,8 +135,13 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
       },
       // The document was held to schema and limits before.
       validate: () => [],
+      // Errors are sent in the form that they have in JSON.
       onNext: (_context, { raw }, result) =>
-        formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as StreamedResult,
+        formatted(
+          result as ExecutionResult,
+          streaming.log,
+          requestIdOf(raw),
+        ) as object as StreamedResult,
     },
   );
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { ServiceError } from "../errors.js";
 import { SAFE_HEADERS, drained } from "./reply.js";
 
@@ -32,7 +32,6 @@ export class EventStreams {
    * @throws ServiceError `TOO_MANY_REQUESTS` before anything is sent
    */
   async send(
-    req: IncomingMessage,
     res: ServerResponse,
     source: AsyncIterable<ServerEvent>,
     { most, heartbeat }: StreamLimits,

@@ -646,7 +646,7 @@ async function follow(
     return void res.writeHead(204, SAFE_HEADERS).end();
   }
   const { MAX_EVENT_STREAMS: most, EVENT_HEARTBEAT: heartbeat } = context.deps.config;
-  await streams.send(req, res, eventsOf(changes), { most, heartbeat });
+  await streams.send(res, eventsOf(changes), { most, heartbeat });
 }
 
 /** Not a generator: ending it must not wait for the next change. */

@@ -47,9 +47,9 @@ export class RegistryClient {
       ...(body === undefined
         ? {}
         : {
-            body: (ready ? body : JSON.stringify(body)) as ConstructorParameters<
-              typeof Response
-            >[0],
+            body: (ready ? body : JSON.stringify(body)) as NonNullable<
+              ConstructorParameters<typeof Response>[0]
+            >,
           }),
     });
     const text = await response.text();

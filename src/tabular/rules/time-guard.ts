@@ -10,7 +10,7 @@ export interface GuardedWork {
 }
 
 const ENTRY = Symbol.for("arkgraph.guarded");
-const entry = globalThis as { [ENTRY]?: () => void };
+const entry = globalThis as { [ENTRY]?: (() => void) | undefined };
 const script = new Script(`globalThis[Symbol.for("arkgraph.guarded")]()`);
 
 /**
