@@ -1,6 +1,13 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type Findings, isObject, listOf, referencesIn, step } from "./findings.js";
-import type { MetadataFile } from "./metadata/read.js";
+
+/**
+ * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
+ */
+export interface MetadataFile {
+  file: string;
+  folder: string;
+}
 
 /**
  * Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate

@@ -11,9 +11,9 @@ import { Findings } from "./findings.js";
 import { type IdentifiedEntity, identify, type IdentifySettings } from "./identifiers/identify.js";
 import { type LinkedEntity, withOwnStatement } from "./identifiers/rewrite.js";
 import { kindOfTypes, typeNames } from "./kinds.js";
-import { type CrateDescription, readLayout } from "./layout.js";
+import { type CrateDescription, type MetadataFile, readLayout } from "./layout.js";
 import type { CrateLimits } from "./limits.js";
-import { checkBounds, checkContexts, type MetadataFile, readMetadata } from "./metadata/read.js";
+import { checkBounds, checkContexts, readMetadata } from "./metadata/read.js";
 import type { Member } from "./zip/member.js";
 
 export interface MetadataBytes extends MetadataFile {

@@ -11,7 +11,6 @@ import {
   descriptorArk,
   withoutLast,
 } from "../layout.js";
-import type { RegisteredCrate } from "../run/protocol.js";
 import { invisibleIn, visible } from "../zip/member.js";
 
 /** What an `@id` of a crate stands for. */
@@ -204,6 +203,13 @@ export class IdScope {
       ? this.reference(text)
       : text;
   }
+}
+
+/** A crate of the uploader's that a crate which is ingested now may contain. */
+export interface RegisteredCrate {
+  ark: string;
+  /** It was uploaded by itself, not inside another crate. */
+  alone: boolean;
 }
 
 export interface IdentifySettings {

@@ -4,8 +4,7 @@ import { PROVENANCE } from "../../../model/provenance.js";
 import { type Findings, isObject, listOf, objectFrom, quoted } from "../findings.js";
 import { typeNames } from "../kinds.js";
 import type { CrateDescription } from "../layout.js";
-import type { RegisteredCrate } from "../run/protocol.js";
-import type { IdentifiedEntity, IdScope, Part } from "./identify.js";
+import type { IdentifiedEntity, IdScope, Part, RegisteredCrate } from "./identify.js";
 
 /** Local names of properties whose plain texts are references, as the older layout writes them. */
 const NAMES: ReadonlySet<string> = new Set(

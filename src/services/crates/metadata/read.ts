@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { parseStrictJson } from "../../../model/json/strict-json.js";
 import { checkContextList, ContextLimit, eachUnknownContext } from "../../../rdf/contexts.js";
 import { crateError, type Findings, isObject, listOf, quoted, step } from "../findings.js";
-import type { CrateDescription } from "../layout.js";
+import type { CrateDescription, MetadataFile } from "../layout.js";
 import type { CrateLimits } from "../limits.js";
 
 /** Below this, reading the text costs little whatever it says. */
@@ -153,13 +153,6 @@ const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
  */
 const DETACHED = /(?:^|\/)[^/]+-ro-crate-metadata\.json$/;
 
-/**
- * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
- */
-export interface MetadataFile {
-  file: string;
-  folder: string;
-}
 interface LocatedMetadata {
   root: MetadataFile;
   nested: MetadataFile[];

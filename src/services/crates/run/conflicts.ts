@@ -12,7 +12,8 @@ import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { finding, type Place, quoted } from "../findings.js";
 import { describedCrate } from "../layout.js";
-import type { Claim, Refusal, RegisteredCrate } from "./protocol.js";
+import type { RegisteredCrate } from "../identifiers/identify.js";
+import type { Claim, Refusal } from "./protocol.js";
 
 /** Identifiers asked about at a time: few enough not to hold up readers. */
 const BATCH = 500;

@@ -4,7 +4,7 @@ import type { Finding } from "../../../model/findings.js";
 import type { KindName } from "../../../model/kind.js";
 import type { ObjectsLocation } from "../../../storage/objects/location.js";
 import type { CrateRecord } from "../build-records.js";
-import type { IdentifySettings } from "../identifiers/identify.js";
+import type { IdentifySettings, RegisteredCrate } from "../identifiers/identify.js";
 import type { CrateFormat, CrateLimits } from "../limits.js";
 
 /** What a thread is started with. Holds no secret. */
@@ -46,13 +46,6 @@ export interface Refusal {
   index: number;
   code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID";
   message: string;
-}
-
-/** A crate of the uploader's that a crate which is ingested now may contain. */
-export interface RegisteredCrate {
-  ark: string;
-  /** It was uploaded by itself, not inside another crate. */
-  alone: boolean;
 }
 
 /** What the intake needs of the side that holds the truth. */
