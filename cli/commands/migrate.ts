@@ -65,19 +65,25 @@ function movedTable(moved: Moved): string {
     String(b),
     a === b ? "agree" : "DIFFER",
   ]);
+  const result = moved.agree
+    ? "source and target agree"
+    : moved.changed
+      ? "the source changed meanwhile"
+      : "source and target DIFFER";
   return (
     textTable(["", "source", "target", ""], rows) +
     wrongObjects(objects) +
     `${objects.copied} objects copied; ${objects.bytes} bytes are there.\n` +
-    "Result: " +
-    `${moved.agree ? "source and target agree" : moved.changed ? "the source changed meanwhile" : "source and target DIFFER"}.\n`
+    `Result: ${result}.\n`
   );
 }
 
 const objectsTable = (objects: ObjectFigures): string =>
   `${wrongObjects(objects)}${objects.copied} of ${objects.needed} objects copied; ` +
   `${objects.bytes} bytes are there.\nResult: ` +
-  `${objects.wrong === 0 ? "every object that the records need is in the target" : `${objects.wrong} objects are not`}.\n`;
+  (objects.wrong === 0
+    ? "every object that the records need is in the target.\n"
+    : `${objects.wrong} objects are not.\n`);
 
 const rowsOf = ({ rows, sha256 }: { rows: number; sha256: string }): string =>
   rows === 0 ? "0" : `${rows} · ${sha256.slice(0, SHOWN)}`;

@@ -58,11 +58,11 @@ export const resumeHint = (id: string): string =>
   `see how it goes with arkgraph status ${id} --wait`;
 
 /** One finding on one line. */
-export const findingLine = ({ file, pointer, message, code }: Finding): string =>
-  visible(
-    `${[file, pointer].filter((part) => part !== null && part !== "").join("#")}${file === null && (pointer ?? "") === "" ? "" : ": "}${message} ` +
-      `(${code})`,
-  );
+export const findingLine = ({ file, pointer, message, code }: Finding): string => {
+  const place = [file, pointer].filter((part) => part !== null && part !== "").join("#");
+  const colon = file === null && (pointer ?? "") === "" ? "" : ": ";
+  return visible(`${place}${colon}${message} (${code})`);
+};
 
 /** Findings of one code on one line: the first of them, and how many there are. */
 export function groupedFindings(findings: readonly Finding[]): string[] {

@@ -32,7 +32,12 @@ This page is printed from the code by \`npm run generate\`; the test suite runs 
 
 | | |
 |---|---|
-${commands.map((command) => `| [\`${pathOf(command)}\`](#${anchorOf(command)}) | ${commandCell(command.description())} |`).join("\n")}
+${commands
+  .map((command) => {
+    const link = `[\`${pathOf(command)}\`](#${anchorOf(command)})`;
+    return `| ${link} | ${commandCell(command.description())} |`;
+  })
+  .join("\n")}
 
 ## Conventions
 

@@ -19,12 +19,15 @@ const SHORT: Readonly<Record<string, string>> = {
 /** `<iri>` of N-Quads; the IRI must be safe ({@link import("./predicates.js").safeIri}). */
 export const iriTerm = (iri: string): string => `<${iri}>`;
 
+const escaped = (character: string): string =>
+  SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
 /**
  * A literal in the canonical form of RDF 1.1 N-Quads (RDFC-1.0, section 5): only what must be
  * escaped is.
  */
 export function literalTerm(value: string, datatype?: string, language?: string): string {
-  const body = `"${value.replace(ESCAPED, (c) => SHORT[c] ?? `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`)}"`;
+  const body = `"${value.replace(ESCAPED, escaped)}"`;
   if (language !== undefined && LANGUAGE.test(language)) return `${body}@${language.toLowerCase()}`;
   return datatype === undefined || datatype === `${XSD}string` ? body : `${body}^^<${datatype}>`;
 }

@@ -602,14 +602,11 @@ export function submissionOperations(streams: EventStreams): Handlers {
       const { limit, cursor } = query;
       const { page } = listParameters({ limit: limit ?? String(PAGE), cursor });
       const { items, next } = await crateSubmissions.list(page!, context);
-      const link =
-        next === undefined
-          ? {}
-          : {
-              Link:
-                `<${context.deps.baseUrl()}${path}?${new URLSearchParams({ limit: String(page!.limit), cursor: next })}>` +
-                `; rel="next"`,
-            };
+      const link: { Link?: string } = {};
+      if (next !== undefined) {
+        const parameters = new URLSearchParams({ limit: String(page!.limit), cursor: next });
+        link.Link = `<${context.deps.baseUrl()}${path}?${parameters}>; rel="next"`;
+      }
       sendJson(req, res, items, { headers: { ...NOT_KEPT.headers, ...link } });
     },
     upload_status: async (request) => {

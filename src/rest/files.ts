@@ -164,10 +164,11 @@ function serve(options: {
 
 /** How a file is offered for download, in both spellings of its name (RFC 6266, section 4.3). */
 export function disposition(name: string, type: "inline" | "attachment" = "attachment"): string {
-  return (
-    `${type}; filename="${name.replace(/[^\w.-]/g, "_")}"; ` +
-    `filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+  return `${type}; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${encoded}`;
 }
 
 /** Sends stored bytes, or the range of them that is asked for. */

@@ -58,6 +58,10 @@ async function scoreSection(
 /** Links shown of each side; the rest is behind GraphQL and the evidence graph. */
 const MOST_LINKS = 100;
 
+const METADATA_FORMATS = ["application/ld+json", "text/turtle", "application/n-quads"] as const;
+const metadataLink = (ark: string, format: (typeof METADATA_FORMATS)[number]): string =>
+  `<a href="${escapeHtml(addressOf("", ark, format))}">${escapeHtml(format)}</a>`;
+
 /** The landing page of a record: what it is, its files, and what it is linked with. */
 export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
   const { record } = view;
@@ -90,7 +94,7 @@ ${linkSection(
     `rests on</a> · <a ` +
     `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on ` +
     `it</a>, as JSON-LD.</p></section>
-<section><h2>Metadata</h2><p>${(["application/ld+json", "text/turtle", "application/n-quads"] as const).map((format) => `<a href="${escapeHtml(addressOf("", record.ark, format))}">${escapeHtml(format)}</a>`).join(" · ")}</p>
+<section><h2>Metadata</h2><p>${METADATA_FORMATS.map((format) => metadataLink(record.ark, format)).join(" · ")}</p>
 <details><summary>The whole ` +
     `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre>` +
     `</details></section>
@@ -205,9 +209,11 @@ function linkSection(
   const groups = grouped(links);
   const rows = [...groups].map(
     ([predicate, items]) =>
-      `<dt>${escapeHtml(predicate)}</dt><dd>${items.map((item) => anchor(item.ark, names.get(item.ark) ?? item.ark)).join("<br>")}</dd>`,
+      `<dt>${escapeHtml(predicate)}</dt><dd>` +
+      `${items.map(({ ark }) => anchor(ark, names.get(ark) ?? ark)).join("<br>")}</dd>`,
   );
-  return `<section><h2>${title}</h2><dl>${rows.join("")}</dl>${more ? `<p>The first ${MOST_LINKS} are shown.</p>` : ""}</section>`;
+  const rest = more ? `<p>The first ${MOST_LINKS} are shown.</p>` : "";
+  return `<section><h2>${title}</h2><dl>${rows.join("")}</dl>${rest}</section>`;
 }
 
 function grouped<T extends { predicate: string }>(links: readonly T[]): Map<string, T[]> {

@@ -71,7 +71,8 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
     const children = branches.get(step.id) ?? [];
     const again = drawn.has(step.id) && children.length > 0;
     drawn.add(step.id);
-    const text = `${step.label}${caption(step.id, nodes.get(step.id), dangling.get(step.id))}${again ? " (see above)" : ""}`;
+    const name = caption(step.id, nodes.get(step.id), dangling.get(step.id));
+    const text = `${step.label}${name}${again ? " (see above)" : ""}`;
     lines.push(step.top ? text : `${step.indent}${step.last ? "└─ " : "├─ "}${text}`);
     if (again || children.length === 0) continue;
     if (step.depth === DEEPEST) {

@@ -25,7 +25,10 @@ const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName
 
 /** Asks of each property whether anything states it: a look into an index each. */
 const QUESTION = `SELECT ?p {
-    ${(Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => `{ SELECT (${iriTerm(statedAs(name))} AS ?p) { ?s ${iriTerm(statedAs(name))} ?o } LIMIT 1 }`).join(" UNION ")}
+    ${(Object.keys(PROVENANCE) as ProvenanceName[])
+      .map((name) => iriTerm(statedAs(name)))
+      .map((term) => `{ SELECT (${term} AS ?p) { ?s ${term} ?o } LIMIT 1 }`)
+      .join(" UNION ")}
     }`;
 
 /**

@@ -91,8 +91,8 @@ export function gone(record: StoredRecord): ServiceError {
   const { at, by, reason, successor } = record.tombstone!;
   const when = new Date(at).toISOString();
   const sentence =
-    `${record.ark} was deleted on ` +
-    `${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.${successor ? ` Its successor is ${successor}.` : ""}`;
+    `${record.ark} was deleted on ${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.` +
+    (successor ? ` Its successor is ${successor}.` : "");
   return new ServiceError("GONE", sentence, {
     deletedAt: when,
     deletedBy: by,

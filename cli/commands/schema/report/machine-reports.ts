@@ -92,7 +92,8 @@ export class SarifReport extends OrderedReport {
       ],
     };
     return (
-      `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":${JSON.stringify(driver)}},` +
+      '{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0",' +
+      `"runs":[{"tool":{"driver":${JSON.stringify(driver)}},` +
       `"columnKind":"unicodeCodePoints","results":[\n`
     );
   }
@@ -133,9 +134,10 @@ export class GithubReport extends OrderedReport {
       message,
     } of this.errors()) {
       const title = keyword === null ? type : `${type} ${keyword}`;
+      const place = line > 0 ? `,line=${line}` : "";
       const full = this.output.write(
-        "::error " +
-          `file=${property(this.file)}${line > 0 ? `,line=${line}` : ""},title=${property(title)}::${data(`row ${row}: ${message}`)}\n`,
+        `::error file=${property(this.file)}${place},title=${property(title)}::` +
+          `${data(`row ${row}: ${message}`)}\n`,
       );
       if (full) await full;
     }

@@ -95,11 +95,9 @@ export class TableReport extends OrderedReport {
         middles.set(kind, middle);
       }
       const { before, after, width } = kinds[kind.id]!;
-      const full = output.write(
-        "| " +
-          `${centred(String(row), rowWidth)}${middle}${centred(before + detail + after, messageWidth, width + displayWidth(detail))} ` +
-          `|\n`,
-      );
+      const text = before + detail + after;
+      const message = centred(text, messageWidth, width + displayWidth(detail));
+      const full = output.write(`| ${centred(String(row), rowWidth)}${middle}${message} |\n`);
       if (full) await full;
     }
     await output.write(table.bottom());

@@ -208,7 +208,9 @@ export function taken(
   deleted: boolean,
   { root = false, owner }: { root?: boolean; owner?: KindName | undefined } = {},
 ): { code: "IDENTIFIER_TAKEN"; message: string } {
-  const holder = `${kind ? withArticle(KINDS[kind].typeName) : "another record"}${owner ? ` of another ${KINDS[owner].typeName}` : ""}`;
+  const holder =
+    (kind ? withArticle(KINDS[kind].typeName) : "another record") +
+    (owner ? ` of another ${KINDS[owner].typeName}` : "");
   const why = deleted
     ? " that was deleted, and identifiers are not used again"
     : kind === "rocrate"

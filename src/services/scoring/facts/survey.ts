@@ -14,7 +14,17 @@ import { type CrateFacts, Fields, isTelling, MOST_EVIDENCE } from "./fields.js";
 const NAMES = ["encodingFormat", "format", "fileFormat"];
 /** Formats that anybody may read and write: media types, file name extensions, and names. */
 const OPEN = new RegExp(
-  `^(?:text/[\\w.+-]+|[\\w.+-]+/[\\w.-]+\\+(?:json|xml|yaml|zip)|application/(?:json|xml|yaml|pdf|zip|gzip|x-tar|zlib|sql|n-triples|n-quads|trig|cbor|fits|geopackage\\+sqlite3|vnd\\.(?:apache\\.(?:parquet|arrow\\.\\w+|avro.*)|sqlite3|oasis\\.opendocument.*)|x-(?:hdf5?|netcdf|ipynb\\+json))|image/(?:png|jpeg|tiff|svg\\+xml|webp|gif|avif|fits)|audio/(?:flac|ogg|wav|opus)|video/(?:ogg|webm|av1)|${"csv|tsv|txt|json|jsonl|ndjson|jsonld|xml|yaml|yml|html?|md|ttl|nt|nq|rdf|owl|parquet|arrow|feather|avro|h5|hdf5|h5ad|h5mu|zarr|nc|netcdf|fits|npy|npz|mtx|mzml|mgf|fasta|fa|fastq|fq|sam|bam|cram|vcf|bcf|bed|gff3?|gtf|pdb|cif|dicom|dcm|nii|nwb|ome-tiff|png|jpe?g|tiff?|svg|gif|pdf|zip|gz|gzip|tar|bz2|py|r|sh|bash|ipynb|cwl|nf|wdl|sql|sqlite|gml|graphml|cx2?|obo"})$`,
+  "^(?:text/[\\w.+-]+|[\\w.+-]+/[\\w.-]+\\+(?:json|xml|yaml|zip)|application/(?:json|xml|" +
+    "yaml|pdf|zip|gzip|x-tar|zlib|sql|n-triples|n-quads|trig|cbor|fits|geopackage\\+sqlite3|" +
+    "vnd\\.(?:apache\\.(?:parquet|arrow\\.\\w+|avro.*)|sqlite3|oasis\\.opendocument.*)|" +
+    "x-(?:hdf5?|netcdf|ipynb\\+json))|image/(?:png|jpeg|tiff|svg\\+xml|webp|gif|avif|fits)|" +
+    "audio/(?:flac|ogg|wav|opus)|video/(?:ogg|webm|av1)|" +
+    "csv|tsv|txt|json|jsonl|ndjson|jsonld|xml|yaml|yml|html?|md|ttl|nt|nq|rdf|owl|parquet|" +
+    "arrow|feather|avro|h5|hdf5|h5ad|h5mu|zarr|nc|netcdf|fits|npy|npz|mtx|mzml|mgf|fasta|fa|" +
+    "fastq|fq|sam|bam|cram|vcf|bcf|bed|gff3?|gtf|pdb|cif|dicom|dcm|nii|nwb|ome-tiff|png|" +
+    "jpe?g|tiff?|svg|gif|pdf|zip|gz|gzip|tar|bz2|py|r|sh|bash|ipynb|cwl|nf|wdl|sql|sqlite|" +
+    "gml|graphml|cx2?|obo" +
+    ")$",
   "i",
 );
 /** Registries of formats beside that of media types. */
