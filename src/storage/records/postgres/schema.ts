@@ -12,16 +12,14 @@ import { type Database, type Session, statement } from "./statement.js";
  * `counter` is the one row that every commit locks: numbers are given out under that lock, so none
  * is missing and none is visible before a smaller one.
  */
-const VERSION_1 =
-  `
-CREATE TABLE counter (id smallint PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT ` +
-  `NULL, object bigint NOT NULL, submission bigint NOT NULL);
+const VERSION_1 = `
+CREATE TABLE counter (id smallint PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL,
+  object bigint NOT NULL, submission bigint NOT NULL);
 INSERT INTO counter (id, sequence, record, object, submission) VALUES (1, 0, 0, 0, 0);
 
--- One row for each node: the number of its last transaction, by which it learns whether a ` +
-  `COMMIT without an answer was done.
-CREATE TABLE writer (id text COLLATE "C" PRIMARY KEY, number bigint NOT NULL, seen_at ` +
-  `timestamptz NOT NULL);
+-- One row for each node: the number of its last transaction, by which it learns whether a COMMIT
+-- without an answer was done.
+CREATE TABLE writer (id text COLLATE "C" PRIMARY KEY, number bigint NOT NULL, seen_at timestamptz NOT NULL);
 
 CREATE TABLE record (
   id bigint PRIMARY KEY,
@@ -51,19 +49,16 @@ CREATE INDEX record_key ON record (key);
 CREATE UNIQUE INDEX record_state ON record (state);
 CREATE INDEX live_kind ON record (kind, id) WHERE deleted_at IS NULL;
 CREATE INDEX live_kind_name ON record (kind, sorted, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_owner ON record (owner_key, id) WHERE deleted_at IS NULL AND owner_key IS NOT ` +
-  `NULL;
+CREATE INDEX live_owner ON record (owner_key, id) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
 CREATE INDEX live_crate ON record (crate, id) WHERE deleted_at IS NULL AND crate IS NOT NULL;
 
--- What a record said at some time. Revisions that change administration only share one row. ` +
-  `Numbers are taken in lots.
+-- What a record said at some time. Revisions that change administration only share one row. Numbers are taken in lots.
 CREATE SEQUENCE state_lot START WITH 1;
 CREATE TABLE state (
   id bigint PRIMARY KEY,
   document bytea NOT NULL,
   quads bytea NOT NULL,                -- as written
-  projected bytea                      -- with link targets spelled as their records spell ` +
-  `them, where that differs
+  projected bytea                      -- with link targets spelled as their records spell them, where that differs
 );
 
 CREATE TABLE revision (
@@ -78,8 +73,8 @@ CREATE TABLE revision (
 );
 
 -- Pairs of predicate and kind of the source, so that a link's index entry is small.
-CREATE TABLE via (id integer PRIMARY KEY, predicate text COLLATE "C" NOT NULL, kind text ` +
-  `COLLATE "C" NOT NULL, UNIQUE (predicate, kind));
+CREATE TABLE via (id integer PRIMARY KEY, predicate text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL, UNIQUE (predicate, kind));
 CREATE TABLE link (
   source bigint NOT NULL,
   position integer NOT NULL,
@@ -91,12 +86,12 @@ CREATE TABLE link (
 );
 CREATE INDEX link_target ON link (target_key, via, sequence, source, position);
 
-CREATE TABLE keyword (word text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE ` +
-  `"C" NOT NULL, PRIMARY KEY (word, record));
+CREATE TABLE keyword (word text COLLATE "C" NOT NULL, record bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL, PRIMARY KEY (word, record));
 CREATE INDEX keyword_record ON keyword (record);
 
--- What search sees of live records, by the state it is of. The stems in search are made by the ` +
-  `program, not by the database.
+-- What search sees of live records, by the state it is of. The stems in search are made by the
+-- program, not by the database.
 CREATE TABLE text (
   state bigint PRIMARY KEY,
   kind text COLLATE "C" NOT NULL,
@@ -107,11 +102,9 @@ CREATE TABLE text (
 );
 CREATE INDEX text_search ON text USING gin (search);
 -- Stems that ever were in search: what near spellings are looked for among.
-CREATE TABLE term (length smallint NOT NULL, stem text COLLATE "C" NOT NULL, PRIMARY KEY ` +
-  `(length, stem));
+CREATE TABLE term (length smallint NOT NULL, stem text COLLATE "C" NOT NULL, PRIMARY KEY (length, stem));
 
-CREATE TABLE change_log (sequence bigint NOT NULL, record bigint NOT NULL, PRIMARY KEY ` +
-  `(sequence, record));
+CREATE TABLE change_log (sequence bigint NOT NULL, record bigint NOT NULL, PRIMARY KEY (sequence, record));
 CREATE TABLE tally (kind text COLLATE "C" PRIMARY KEY, live bigint NOT NULL);
 
 CREATE TABLE account (
@@ -150,8 +143,7 @@ CREATE INDEX submission_person ON submission (person, number);
 CREATE INDEX submission_sha256 ON submission (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX submission_unfinished ON submission (number) WHERE status IN ('queued', 'running');
 
--- Earlier revisions keep their objects: a reference counts from revision since up to, not ` +
-  `including, ended.
+-- Earlier revisions keep their objects: a reference counts from revision since up to, not including, ended.
 CREATE TABLE object_ref (
   id bigint PRIMARY KEY,
   record bigint NOT NULL,
@@ -167,33 +159,32 @@ CREATE TABLE object_ref (
 CREATE INDEX object_ref_record ON object_ref (record);
 CREATE INDEX object_ref_sha256 ON object_ref (sha256) WHERE dropped = false;
 -- Times of intents are by the database's clock.
-CREATE TABLE intent (sha256 text COLLATE "C" NOT NULL, holder_kind text COLLATE "C" NOT NULL, ` +
-  `holder text COLLATE "C" NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL, PRIMARY KEY ` +
-  `(sha256, holder_kind, holder));
+CREATE TABLE intent (sha256 text COLLATE "C" NOT NULL, holder_kind text COLLATE "C" NOT NULL,
+  holder text COLLATE "C" NOT NULL, attempt bigint NOT NULL, at bigint NOT NULL,
+  PRIMARY KEY (sha256, holder_kind, holder));
 CREATE INDEX intent_holder ON intent (holder, holder_kind);
 -- Marks of a sweep count while the node that sweeps is seen.
-CREATE TABLE object_removal (sha256 text COLLATE "C" PRIMARY KEY, writer text COLLATE "C" NOT ` +
-  `NULL);
+CREATE TABLE object_removal (sha256 text COLLATE "C" PRIMARY KEY, writer text COLLATE "C" NOT NULL);
 
--- Records that a crate describes and that were not minted for it; rows of deleted crates are ` +
-  `gone.
-CREATE TABLE crate_use (crate text COLLATE "C" NOT NULL, record bigint NOT NULL, PRIMARY KEY ` +
-  `(crate, record));
+-- Records that a crate describes and that were not minted for it; rows of deleted crates are gone.
+CREATE TABLE crate_use (crate text COLLATE "C" NOT NULL, record bigint NOT NULL, PRIMARY KEY (crate, record));
 CREATE INDEX crate_use_record ON crate_use (record, crate);
 
-CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C", fence bigint ` +
-  `NOT NULL, expires_at timestamptz NOT NULL);
+CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C",
+  fence bigint NOT NULL, expires_at timestamptz NOT NULL);
 `;
 
 /**
  * What another store needs to make its own index of search: the rest of the text, and the keywords
  * in their order and length, one a line.
  */
-const VERSION_2 = `ALTER TABLE text ADD COLUMN other text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN words text
-    COLLATE "C" NOT NULL DEFAULT ''; UPDATE text
-    SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.word) FROM record AS r
-    JOIN keyword AS k ON k.record = r.id WHERE r.state = text.state), ''); ALTER TABLE text ALTER
-    COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;`;
+const VERSION_2 = `
+ALTER TABLE text ADD COLUMN other text COLLATE "C" NOT NULL DEFAULT '',
+  ADD COLUMN words text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE text SET words = coalesce((SELECT string_agg(k.word, chr(10) ORDER BY k.word)
+  FROM record AS r JOIN keyword AS k ON k.record = r.id WHERE r.state = text.state), '');
+ALTER TABLE text ALTER COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAULT;
+`;
 
 /**
  * From here on a newer program says which older ones may go on beside it: those that know this
@@ -209,8 +200,10 @@ INSERT INTO schema_needs (id, version) VALUES (1, 2);
  * What can be worked out again; not part of the truth. Older programs cannot read quads with short
  * terms, which come with this version.
  */
-const VERSION_4 = `CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL, whole
-    boolean NOT NULL, body bytea NOT NULL);`;
+const VERSION_4 = `
+CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL,
+  whole boolean NOT NULL, body bytea NOT NULL);
+`;
 
 /**
  * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises
@@ -218,30 +211,35 @@ const VERSION_4 = `CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state
  * `vector_reach`: who has read rows up to one reads on behind it. `era` is another one after the
  * vectors were forgotten. Where a vector was removed its row stays, so that readers learn of it.
  */
-const VERSION_5 = `CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL, kind text COLLATE
-    "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea, PRIMARY KEY (model, record));
-    CREATE INDEX vector_step ON vector (model, step, record); CREATE TABLE vector_reach (model text
-    COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL, record bigint NOT NULL, era text COLLATE "C"
-    NOT NULL, step bigint NOT NULL);`;
+const VERSION_5 = `
+CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea, PRIMARY KEY (model, record));
+CREATE INDEX vector_step ON vector (model, step, record);
+CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL,
+  record bigint NOT NULL, era text COLLATE "C" NOT NULL, step bigint NOT NULL);
+`;
 
 /**
  * Archives go with what is deleted of them; before this version they stayed, and gave it out. One
  * that came after the deletion is without it.
  */
-const VERSION_6 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM record
-    WHERE crate IS NOT NULL AND deleted_at IS NOT NULL UNION ALL SELECT u.crate, m.deleted_at
-    FROM crate_use AS u JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
+const VERSION_6 = `
+WITH gone (crate, at) AS (
+    SELECT crate, deleted_at FROM record WHERE crate IS NOT NULL AND deleted_at IS NOT NULL
+    UNION ALL SELECT u.crate, m.deleted_at FROM crate_use AS u
+      JOIN record AS m ON m.id = u.record WHERE m.deleted_at IS NOT NULL
     UNION ALL SELECT m.crate, v.at FROM object_ref AS o JOIN record AS m ON m.id = o.record
-    JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
-    WHERE o.role = 'content' AND o.dropped = true AND m.crate IS NOT NULL UNION ALL
-    SELECT u.crate, v.at FROM object_ref AS o JOIN crate_use AS u ON u.record = o.record
-    JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
-    WHERE o.role = 'content' AND o.dropped = true), latest (crate, at) AS (SELECT crate, max(at)
-    FROM gone GROUP BY crate) UPDATE object_ref SET ended = coalesce(ended, since), dropped = true
-    WHERE id IN ( SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate
-    JOIN object_ref AS a ON a.record = c.id JOIN revision AS v
-    ON v.record = c.id AND v.revision = a.since WHERE a.role = 'archive' AND a.dropped = false AND
-    v.at < latest.at);`;
+      JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
+      WHERE o.role = 'content' AND o.dropped = true AND m.crate IS NOT NULL
+    UNION ALL SELECT u.crate, v.at FROM object_ref AS o
+      JOIN crate_use AS u ON u.record = o.record JOIN revision AS v ON v.record = o.record AND v.revision = o.ended
+      WHERE o.role = 'content' AND o.dropped = true),
+  latest (crate, at) AS (SELECT crate, max(at) FROM gone GROUP BY crate)
+UPDATE object_ref SET ended = coalesce(ended, since), dropped = true WHERE id IN (
+  SELECT a.id FROM latest JOIN record AS c ON c.ark = latest.crate
+    JOIN object_ref AS a ON a.record = c.id JOIN revision AS v ON v.record = c.id AND v.revision = a.since
+  WHERE a.role = 'archive' AND a.dropped = false AND v.at < latest.at);
+`;
 
 /**
  * One version of the schema: what brings the one before to it, and the least version that a program

@@ -8,8 +8,7 @@ import type { Connection } from "./statement.js";
  * stays as a tombstone; so lists page by it. Indexes named `live_…` leave tombstones out. What
  * clients sent is BLOBs and plain columns: SQL JSON functions never see it.
  */
-const VERSION_1 =
-  `
+const VERSION_1 = `
 CREATE TABLE record (
   id INTEGER PRIMARY KEY,
   ark TEXT NOT NULL UNIQUE,
@@ -36,18 +35,15 @@ CREATE INDEX record_key ON record (key);
 -- The name stands in the index so that the filter by name reads no rows it does not want.
 CREATE INDEX live_kind ON record (kind, id, folded) WHERE deleted_at IS NULL;
 CREATE INDEX live_kind_name ON record (kind, folded, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key ` +
-  `IS NOT NULL;
-CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT ` +
-  `NULL;
+CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
+CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT NULL;
 
 -- What a record said at some time. Revisions that change administration only share one row.
 CREATE TABLE state (
   id INTEGER PRIMARY KEY,
   document BLOB NOT NULL,
   quads BLOB NOT NULL,           -- as written
-  projected BLOB                 -- with link targets spelled as their records spell them, ` +
-  `where that differs
+  projected BLOB                 -- with link targets spelled as their records spell them, where that differs
 ) STRICT;
 
 CREATE TABLE revision (
@@ -61,11 +57,9 @@ CREATE TABLE revision (
   PRIMARY KEY (record, revision)
 ) STRICT, WITHOUT ROWID;
 
--- Pairs of predicate and kind of the source, so that a link's index entry is small and a hub's ` +
-  `links are
+-- Pairs of predicate and kind of the source, so that a link's index entry is small and a hub's links are
 -- found by both without reading the others.
-CREATE TABLE via (id INTEGER PRIMARY KEY, predicate TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE ` +
-  `(predicate, kind)) STRICT;
+CREATE TABLE via (id INTEGER PRIMARY KEY, predicate TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (predicate, kind)) STRICT;
 CREATE TABLE link (
   source INTEGER NOT NULL,
   position INTEGER NOT NULL,
@@ -77,17 +71,17 @@ CREATE TABLE link (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX link_target ON link (target_key, via, sequence, source, position);
 
-CREATE TABLE keyword (word TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY ` +
-  `KEY (word, record)) STRICT, WITHOUT ROWID;
+CREATE TABLE keyword (word TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL,
+  PRIMARY KEY (word, record)) STRICT, WITHOUT ROWID;
 
 -- What the search index has indexed, and the record's words of the table above, one a line.
-CREATE TABLE text (id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, ` +
-  `keywords TEXT NOT NULL, other TEXT NOT NULL, words TEXT NOT NULL) STRICT;
-CREATE VIRTUAL TABLE search USING fts5 (name, description, keywords, other, content='text', ` +
-  `content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
+CREATE TABLE text (id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL,
+  keywords TEXT NOT NULL, other TEXT NOT NULL, words TEXT NOT NULL) STRICT;
+CREATE VIRTUAL TABLE search USING fts5 (name, description, keywords, other, content='text',
+  content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
 
-CREATE TABLE change_log (sequence INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY ` +
-  `(sequence, record)) STRICT, WITHOUT ROWID;
+CREATE TABLE change_log (sequence INTEGER NOT NULL, record INTEGER NOT NULL,
+  PRIMARY KEY (sequence, record)) STRICT, WITHOUT ROWID;
 CREATE TABLE tally (kind TEXT PRIMARY KEY, live INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE account (
@@ -125,8 +119,7 @@ CREATE INDEX submission_user ON submission (user, number);
 CREATE INDEX submission_sha256 ON submission (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX submission_unfinished ON submission (number) WHERE status IN ('queued', 'running');
 
--- Earlier revisions keep their objects: a reference counts from revision since up to, not ` +
-  `including, until.
+-- Earlier revisions keep their objects: a reference counts from revision since up to, not including, until.
 CREATE TABLE object_ref (
   id INTEGER PRIMARY KEY,
   record INTEGER NOT NULL,
@@ -141,9 +134,8 @@ CREATE TABLE object_ref (
 ) STRICT;
 CREATE INDEX object_ref_record ON object_ref (record);
 CREATE INDEX object_ref_sha256 ON object_ref (sha256) WHERE dropped = 0;
-CREATE TABLE intent (sha256 TEXT NOT NULL, holder_kind TEXT NOT NULL, holder TEXT NOT NULL, ` +
-  `attempt INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sha256, holder_kind, holder)) ` +
-  `STRICT, WITHOUT ROWID;
+CREATE TABLE intent (sha256 TEXT NOT NULL, holder_kind TEXT NOT NULL, holder TEXT NOT NULL,
+  attempt INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sha256, holder_kind, holder)) STRICT, WITHOUT ROWID;
 CREATE INDEX intent_holder ON intent (holder, holder_kind);
 CREATE TABLE object_removal (sha256 TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
@@ -152,25 +144,26 @@ CREATE TABLE object_removal (sha256 TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
  * `crate_use`: records that a crate describes and that were not minted for it; rows of deleted
  * crates are gone.
  */
-const VERSION_2 =
-  `
-CREATE TABLE crate_use (crate TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (crate, ` +
-  `record)) STRICT, WITHOUT ROWID;
+const VERSION_2 = `
+CREATE TABLE crate_use (crate TEXT NOT NULL, record INTEGER NOT NULL,
+  PRIMARY KEY (crate, record)) STRICT, WITHOUT ROWID;
 CREATE INDEX crate_use_record ON crate_use (record, crate);
-ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what is stored ` +
-  `already is brought up to date
+ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what is stored already is brought up to date
 `;
 
 /**
  * `until` by the clock of the process that has the file. A row stays when its lease is given back:
  * its fence goes on rising.
  */
-const VERSION_3 = `CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL, until INTEGER
-    NOT NULL) STRICT, WITHOUT ROWID;`;
+const VERSION_3 = `
+CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL,
+  until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`;
 
 /** What can be worked out again; not part of the truth. */
-const VERSION_4 = `CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body
-    BLOB NOT NULL) STRICT;`;
+const VERSION_4 = `
+CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+`;
 
 /**
  * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises
@@ -178,19 +171,20 @@ const VERSION_4 = `CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NU
  * behind it. `era` is another one after the vectors were forgotten. Where a vector was removed its
  * row stays, so that readers learn of it.
  */
-const VERSION_5 = `CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL, step
-    INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT; CREATE INDEX
-    vector_step ON vector (model, step, record); CREATE TABLE vector_reach (model TEXT PRIMARY KEY,
-    sequence INTEGER NOT NULL, record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL)
-    STRICT;`;
+const VERSION_5 = `
+CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL,
+  step INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT;
+CREATE INDEX vector_step ON vector (model, step, record);
+CREATE TABLE vector_reach (model TEXT PRIMARY KEY, sequence INTEGER NOT NULL,
+  record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL) STRICT;
+`;
 
 /**
  * One index of `key` and `ark` in place of one of each: identifiers end at random, so that a new
  * record changed a page of either. SQLite drops no constraint, so the table is made anew; its rows
  * keep their numbers.
  */
-const VERSION_6 =
-  `
+const VERSION_6 = `
 CREATE TABLE record_6 (
   id INTEGER PRIMARY KEY,
   ark TEXT NOT NULL,
@@ -219,10 +213,8 @@ ALTER TABLE record_6 RENAME TO record;
 CREATE UNIQUE INDEX record_ark ON record (key, ark);
 CREATE INDEX live_kind ON record (kind, id, folded) WHERE deleted_at IS NULL;
 CREATE INDEX live_kind_name ON record (kind, folded, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key ` +
-  `IS NOT NULL;
-CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT ` +
-  `NULL;
+CREATE INDEX live_owner ON record (owner_key, id, kind) WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
+CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND crate IS NOT NULL;
 `;
 
 /**
