@@ -13,7 +13,7 @@ import { packageRoot } from "../../src/package-root.js";
 const BOUNDED: Readonly<Record<string, string>> = {
   "src/model/shapes.ts: statements.push(...valueType(writer, field))":
     "statements of one field of the model",
-  'src/http/negotiation.ts: Math.max(...header.split(",").map((tag) => Number(/^(?:W\\/)?"?(\\d{1,9})(?:-[0-9a-z-]*)?"?)':
+  'src/http/negotiation.ts: Math.max(...header .split(",") .map((tag) => Number(/^(?:W\\/)?"?(\\d{1,9})(?:-[0-9a-z-]*)?)':
     "a header, of 16 KiB at the most",
   "src/storage/shared/redis.ts: command(...(all as [string, ...string[]]))":
     "arguments of the rate limiter's own commands",
@@ -41,7 +41,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "parts of a bundled context",
   "src/services/sparql/guard/rewrite.ts: patterns.push(...this.#filtersFor(patterns as Pattern[]))":
     "within SPARQL_MAX_PATTERNS",
-  "src/adapters/embeddings/endpoint.ts: vectors.push(...await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), ()":
+  "src/adapters/embeddings/endpoint.ts: vectors.push(...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), )":
     "vectors of one call, EMBEDDINGS_BATCH at the most",
   "src/storage/records/sqlite/commit.ts: this.#records.apply(step)":
     "a method of that name, and not Function.prototype.apply",
@@ -50,7 +50,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   "src/services/scoring/criteria.ts: sentence(...notes)": "a few sentences of the criterion",
   "src/services/scoring/criteria.ts: sentence(...lost)": "a few sentences of the criterion",
   "src/services/scoring/criteria.ts: fields.first(...names)": "names of one part of a datasheet",
-  "src/services/scoring/facts/survey.ts: fields.references(...names)": "names of a few fields",
+  "src/services/scoring/facts/survey.ts: fields .references(...names)": "names of a few fields",
   "cli/commands/check.ts: Math.max(...rows.map(([label]) => label.length))":
     "rows of a table that is printed",
   'cli/commands/schema/inspect.ts: Math.max(...PACKAGED_SCHEMAS.map((schema) => schema["@id"].length))':
