@@ -51,6 +51,7 @@ const treeNamed = (title: string): string => trees.find((text) => text.startsWit
 const exitsOf = (text: string): [number, string][] =>
   [...text.matchAll(/(\d{3}) ([A-Z_]{4,})/g)].map(([, status, code]) => [Number(status), code!]);
 
+const existing = (path: string): boolean => existsSync(join(packageRoot, path));
 const folders = (path: string): string[] =>
   readdirSync(join(packageRoot, path), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -220,6 +221,16 @@ describe("the layers in docs/architecture.md", () => {
       const used = [...(found.get(layer) ?? [])].map((name) => name.replace("src/", ""));
       expect([layer, used.filter((name) => !allowed.includes(name))]).toEqual([layer, []]);
     }
+  });
+});
+
+describe("stores behind services", () => {
+  it("are read directly by exactly the files that the page names", () => {
+    const paragraph = /read the record store without a service[\s\S]*?\n\n/.exec(page)?.[0] ?? "";
+    const found = ["src/rest", "src/graphql", "src/web", "src/http"]
+      .flatMap(sources)
+      .filter((file) => /\bdeps\.(?:records|objects|queries)\.\w/.test(read(file)));
+    expect(found.sort()).toEqual(quotedIn(paragraph).filter(existing).sort());
   });
 });
 
