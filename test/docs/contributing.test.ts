@@ -14,7 +14,7 @@ const manifest = JSON.parse(read("package.json")) as {
 const links = (text: string): string[] =>
   [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1]!);
 /** Scripts that come with the formatter and the layer check; this page may name them before. */
-const ANNOUNCED = ["format", "layers"];
+const ANNOUNCED = ["format"];
 const unknownScripts = (text: string): string[] =>
   [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)]
     .map((match) => match[1]!)
