@@ -562,7 +562,8 @@ export async function* crateMetadata(
       if (record.ark === descriptorArk(root.ark) || without?.has(record.ark)) continue;
       const document = told(record, parseDocument(record.document));
       if (standsInside(record, document, survey, names)) continue;
-      piece += `,${JSON.stringify(crateEntity(record, document, names, await outdatedIn(deps, document, names, told)))}`;
+      const outdated = await outdatedIn(deps, document, names, told);
+      piece += `,${JSON.stringify(crateEntity(record, document, names, outdated))}`;
       if (piece.length < PIECE) continue;
       yield piece;
       piece = "";

@@ -25,8 +25,8 @@ export class FeedReads {
     this.#end = connection.prepare<[number]>(
       "SELECT sequence FROM change_log WHERE sequence > ? ORDER BY sequence LIMIT 1 OFFSET ?",
     );
-    this.#changed =
-      connection.prepare<GraphRow>(`SELECT r.id, r.ark, CASE WHEN r.deleted_at IS NULL THEN coalesce(s.projected, s.quads) END
+    this.#changed = connection.prepare<GraphRow>(`SELECT r.id, r.ark, CASE WHEN r.deleted_at IS NULL
+          THEN coalesce(s.projected, s.quads) END
           FROM (SELECT record, max(sequence) AS last FROM change_log
           WHERE sequence > ? AND sequence <= ? GROUP BY record) AS c CROSS JOIN record AS r
           ON r.id = c.record CROSS JOIN state AS s ON s.id = r.state ORDER BY c.last, r.id`);
