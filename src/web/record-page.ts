@@ -2,7 +2,7 @@ import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
 import { type Author, authorsOf } from "../services/records/attribution.js";
 import { type Landmarks, landmarksOf } from "../services/records/list.js";
-import { surroundingsOf } from "../services/records/links.js";
+import { surroundingsOf, unnamedMembers } from "../services/records/links.js";
 import { parseDocument, type RecordView } from "../services/records/view.js";
 import { CATEGORY_NAMES } from "../services/scoring/criteria.js";
 import type { Status } from "../services/scoring/criterion.js";
@@ -146,29 +146,18 @@ function person({ name, id }: Author): string {
   return `<a href="${escapeHtml(id)}" rel="nofollow noopener">${escapeHtml(name ?? id)}</a>`;
 }
 
-/** What came with a crate that names no parts: nothing else on its page would lead there. */
-async function membersSection(
-  { records }: Deps,
-  { ark, kind, crate }: StoredRecord,
-): Promise<string> {
-  if (kind !== "rocrate" || crate !== null) return "";
-  const [parts] = await records.linksFrom([ark], { predicates: ["schema:hasPart"], limit: 1 });
-  if (parts!.items.length > 0) return "";
-  const { items, next } = await records.list({ crate: ark, limit: MOST_LINKS + 1 });
-  const members = items.filter((member) => member.ark !== ark);
+async function membersSection(deps: Deps, record: StoredRecord): Promise<string> {
+  const { members, more } = await unnamedMembers(deps, record, MOST_LINKS);
   if (members.length === 0) return "";
-  const rows = members
-    .slice(0, MOST_LINKS)
-    .map(
-      (member) =>
-        `<li>${anchor(member.ark, member.name ?? member.ark)} ` +
-        `<small>${escapeHtml(KINDS[member.kind].typeName)}</small></li>`,
-    );
-  const more = next !== undefined || members.length > MOST_LINKS;
+  const rows = members.map(
+    (member) =>
+      `<li>${anchor(member.ark, member.name ?? member.ark)} ` +
+      `<small>${escapeHtml(KINDS[member.kind].typeName)}</small></li>`,
+  );
   return `<section><h2>Members</h2><ul>${rows.join("")}</ul>${
     more
       ? `<p>The first ${MOST_LINKS} are shown; <a ` +
-        `href="/rocrate/summary/${escapeHtml(encodeURI(ark))}">the summary</a> lists all.</p>`
+        `href="/rocrate/summary/${escapeHtml(encodeURI(record.ark))}">the summary</a> lists all.</p>`
       : ""
   }</section>`;
 }

@@ -739,7 +739,9 @@ describe("writing", () => {
             }),
           ].map(({ verdict }) => verdict);
           expect(heard, `${state} ${actor}`).toEqual(
-            Array(2).fill(actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "DUPLICATE"),
+            Array(2).fill(
+              actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
+            ),
           );
           const plans = [
             await rest(operationOf("validate_crate"), "", actor, {

@@ -18,6 +18,17 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
   });
   afterAll(() => registry?.stop());
 
+  async function descriptors(): Promise<number> {
+    const query =
+      "SELECT (COUNT(DISTINCT ?descriptor) AS ?n) { ?descriptor <https://schema.org/about> ?crate " +
+      'FILTER(STRENDS(STR(?descriptor), "/ro-crate-metadata.json")) }';
+    const { body } = await registry.ask("/sparql", {
+      body: new URLSearchParams({ query }),
+      headers: { Accept: "application/sparql-results+json" },
+    });
+    return Number(body["results"].bindings[0].n.value);
+  }
+
   test.each([
     "fs-cm4ai-release",
     "fs-nf-fanout",
@@ -31,13 +42,16 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
     "eln-kadi4mat-records.eln",
   ])("%s goes in, resolves and comes back byte for byte", async (name) => {
     const archive = (await realCrate(name))!;
-    const before = await registry.recordCount();
+    const before = (await registry.recordCount()) - (await descriptors());
     const submission = await registry.take(archive, ada.token);
     expect(submission, JSON.stringify(submission["error"])).toMatchObject({
       status: "finished",
       error: null,
     });
-    expect(await registry.recordCount()).toBe(before + submission["identifiersMinted"]);
+    // The descriptors of the crate and of those within it are records too, which nobody counts.
+    expect((await registry.recordCount()) - (await descriptors())).toBe(
+      before + submission["identifiersMinted"],
+    );
     if (name.startsWith("fs-")) expect(submission["warnings"].length).toBeGreaterThan(0);
     const crate = submission["rocrateIdentifier"] as string;
     expect((await registry.ask(`/${crate}`)).body).toMatchObject({ "@id": crate });

@@ -105,6 +105,12 @@ function foundMore(
   });
 }
 
+/**
+ * Its metadata and that of the crates within it describe these crates with different values. Both are
+ * kept, since neither is known to be the right one, and fairscape_models reads one value only.
+ */
+const TWO_STATEMENTS = "fs-cm4ai-release";
+
 describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", () => {
   let server: TestServer;
   let folder: string;
@@ -194,6 +200,10 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
     (name) => {
       const { original, export: document } = said[name]!.read;
       if (original.entities === undefined) return;
+      if (name === TWO_STATEMENTS) {
+        expect(document.error).toMatch(/Input should be a valid string.*input_type=list/);
+        return;
+      }
       expect(document.error).toBeUndefined();
       for (const [id, entity] of Object.entries(original.entities)) {
         expect(document.entities![id], id).toMatchObject(entity);

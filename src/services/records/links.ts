@@ -6,6 +6,7 @@ import type {
   RecordStore,
   StoredRecord,
 } from "../../storage/records/port.js";
+import { DESCRIPTOR_END } from "../crates/layout.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "./forgotten.js";
 import type { RecordView } from "./view.js";
@@ -80,6 +81,27 @@ export async function surroundingsOf(
     ),
   );
   return { object, from: from!, to: to!, names };
+}
+
+/**
+ * Members of a crate that names no parts: nothing else on its page would lead there.
+ * @param limit one more is read, to see whether there are more
+ */
+export async function unnamedMembers(
+  { records }: Reads,
+  { ark, kind, crate }: StoredRecord,
+  limit: number,
+): Promise<{ members: StoredRecord[]; more: boolean }> {
+  if (kind !== "rocrate" || crate !== null) return { members: [], more: false };
+  const [parts] = await records.linksFrom([ark], { predicates: ["schema:hasPart"], limit: 1 });
+  if (parts!.items.length > 0) return { members: [], more: false };
+  const { items, next } = await records.list({
+    crate: ark,
+    notEndingWith: DESCRIPTOR_END,
+    limit: limit + 1,
+  });
+  const members = items.filter((member) => member.ark !== ark);
+  return { members: members.slice(0, limit), more: next !== undefined || members.length > limit };
 }
 
 /** The statements of a record as N-Quads, without what was inferred. */
