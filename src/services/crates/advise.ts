@@ -85,9 +85,8 @@ const ONLY_REFERENCES: ReadonlySet<string> = new Set([
  * JSON-LD").
  */
 function adviseOnReferences(description: CrateDescription, findings: Findings): void {
-  const { descriptor, entities } = description;
   const rules = new ReferenceRules(description, findings);
-  for (const entity of [...(descriptor ? [descriptor] : []), ...entities]) rules.check(entity);
+  for (const entity of description.entities) rules.check(entity);
   rules.tell();
 }
 

@@ -9,6 +9,7 @@ import {
   zipFolder,
   type Entity,
 } from "../../support/crates.js";
+import { descriptorArk } from "../../../src/services/crates/layout.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 const RELEASE = "ark:99999/release";
@@ -52,7 +53,13 @@ describe("a release after its sub-crates", () => {
 
   const revisions = async () =>
     Object.fromEntries((await rig.all()).map(({ ark, revision }) => [ark, revision]));
-  const ONCE = { [SUB]: 1, "ark:99999/tool": 1, [`${SUB}/a.csv`]: 1 };
+  const ONCE = {
+    [SUB]: 1,
+    [descriptorArk(SUB)]: 1,
+    "ark:99999/tool": 1,
+    [`${SUB}/a.csv`]: 1,
+  };
+  const RELEASED = { [RELEASE]: 1, [descriptorArk(RELEASE)]: 1 };
 
   it(
     "links a crate that says the same, its records and its files, and names what it says " +
@@ -80,7 +87,7 @@ describe("a release after its sub-crates", () => {
           message: expect.stringContaining("version"),
         },
       ]);
-      expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
+      expect(await revisions()).toEqual({ ...ONCE, ...RELEASED });
       expect((await rig.records.usesOf(RELEASE)).toSorted()).toEqual(Object.keys(ONCE).toSorted());
       expect(
         (await rig.records.findMany([SUB, `${SUB}/a.csv`])).map((record) => record!.crate),
@@ -105,7 +112,7 @@ describe("a release after its sub-crates", () => {
         expect.objectContaining({ code: "CRATE_LINKED", pointer: "/@graph/2" }),
       ]),
     });
-    expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
+    expect(await revisions()).toEqual({ ...ONCE, ...RELEASED });
     expect(await rig.records.usesOf(RELEASE)).toEqual([SUB]);
     // The release again, as an update: the crate stays linked.
     expect(await rig.plan(naming, { update: true })).toMatchObject({
@@ -116,7 +123,7 @@ describe("a release after its sub-crates", () => {
       status: "finished",
       error: null,
     });
-    expect(await revisions()).toEqual({ ...ONCE, [RELEASE]: 1 });
+    expect(await revisions()).toEqual({ ...ONCE, ...RELEASED });
     expect(await rig.records.usesOf(RELEASE)).toEqual([SUB]);
   });
 
@@ -143,7 +150,7 @@ describe("a release after its sub-crates", () => {
       status: "finished",
       error: null,
     });
-    expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, [RELEASE]: 1, "ark:99999/new": 1 });
+    expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, ...RELEASED, "ark:99999/new": 1 });
     expect(await rig.document(SUB)).toMatchObject({ name: "Sub, second edition" });
     const [added] = await rig.records.findMany(["ark:99999/new"]);
     expect(added!.crate).toBe(SUB);
@@ -154,7 +161,7 @@ describe("a release after its sub-crates", () => {
     );
     // And again: no revision.
     await rig.upload(changed, { input: { update: true } });
-    expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, [RELEASE]: 1, "ark:99999/new": 1 });
+    expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, ...RELEASED, "ark:99999/new": 1 });
   });
 
   it("conflicts with another owner's crate, which stays as it is", async () => {
