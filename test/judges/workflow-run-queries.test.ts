@@ -93,13 +93,14 @@ const crateOf = (script: string): string => /CRATE = Path\("([^"]+)"\)/.exec(tex
 const SCRIPTS = Array.from({ length: 11 }, (_, index) => `cq${index + 1}`);
 /**
  * A row as the registry and rdflib have it alike: they name the entities of a crate differently.
+ * Those with an IRI of another scheme than http(s), such as `docker://`, are entities too.
  */
 const alike = (row: Row): string[] =>
   Object.entries(row)
     .toSorted()
     .map(([variable, { type, value }]) => {
       const isEntity =
-        type === "bnode" || value.startsWith("ark:") || value.startsWith("https://crate.example/");
+        type === "bnode" || !/^https?:/.test(value) || value.startsWith("https://crate.example/");
       return (
         `${variable} ` +
         `${type === "literal" ? value : isEntity ? "an entity of the crate" : oneSpelling(value)}`

@@ -40,9 +40,11 @@ const watchers = (): number =>
     ).watchers.byId.values(),
   ].reduce((sum, set) => sum + set.size, 0);
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    if (tries > 2000) throw new Error("it never came to that");
-    await sleep(10);
+  const end = Date.now() + 20_000;
+  // Some stages take a few milliseconds only.
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error("it never came to that");
+    await sleep(1);
   }
 }
 
