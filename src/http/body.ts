@@ -10,14 +10,15 @@ import { badStringItem, findBadString } from "../model/strings.js";
 import type { Deps } from "../services/deps.js";
 
 /**
- * The end of a multipart form, which its file waits for. What comes behind the file can still
- * refuse the form; had the file ended by then, whoever takes it would have stored it.
+ * The end of a multipart form, which the end of its file waits for. A part behind the file can
+ * still cause the form to be refused; had the file ended by then, the consumer would have stored
+ * it.
  */
 export class FormEnd {
   readonly reached: Promise<void>;
   reach!: () => void;
   fail!: (error: unknown) => void;
-  /** What the form was refused with. */
+  /** The error of the refused form. */
   failure: unknown;
 
   constructor() {
@@ -28,20 +29,20 @@ export class FormEnd {
         reject(error);
       };
     });
-    // A form may fail while nobody waits for it any more.
+    // A form may fail when nobody waits for it any more.
     this.reached.catch(() => undefined);
   }
 
   /**
-   * The stream, with its end after the form's; it fails with the form. Ending it early leaves the
-   * rest to be read over.
+   * The stream, ended only after the form; it fails with the form. If the consumer ends it early,
+   * the rest is skipped.
    */
   hold(stream: Readable): Readable {
     const held = new Transform({
       transform: (chunk, _encoding, done) => done(null, chunk),
       flush: (done) => void this.reached.then(() => done(), done),
     });
-    // Also while the file is on its way: a source that was ended by its parser may say nothing.
+    // Also while the file is arriving: a source that its parser ended may emit no event.
     this.reached.catch((error: Error) => held.destroy(error));
     stream.on("error", (error) => held.destroy(error));
     held.on("error", () => undefined).once("close", () => stream.unpipe(held).resume());
@@ -49,17 +50,17 @@ export class FormEnd {
   }
 }
 
-/** A form with two files, where the operation takes one. */
+/** A form with two files, where the operation accepts one. */
 export const secondFile = (field: string): ValidationError =>
   invalid(
     ["body", field],
     "Value error, A second file came, and one is taken: send each file in a request of its own",
   );
-/** A part that may be there once. */
+/** The error for a part that came twice and may come only once. */
 export const twice = (field: string): ValidationError =>
   invalid(["body", field], "Value error, The field came twice: send it once");
 
-/** What a body is read with: its limits, and the thread that reads large ones. */
+/** What a body is read with: its limits, and the thread for large bodies. */
 type BodyReader = Pick<Deps, "config" | "documents">;
 
 /** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
@@ -75,7 +76,7 @@ export interface ExpectedBody {
 }
 
 /**
- * What the contract's request body stands for.
+ * What the contract's request body means.
  * @param types its media types
  */
 export function expectedBody(
@@ -111,8 +112,8 @@ export function checkEncoding(req: IncomingMessage): void {
 }
 
 /**
- * What the headers alone tell of a body. It is looked at before the token: it costs nothing, and a
- * client that is told of a wrong type or size first need not log in for it.
+ * Checks what the headers alone state about a body. This check precedes the token: it is cheap, and
+ * a client with a wrong type or size gets that error without having to log in.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
 export function checkBodyHeaders(
@@ -131,7 +132,7 @@ export function checkBodyHeaders(
     );
   }
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a
-  // file that is small enough.
+  // file within the limit.
   const [limit, room, setting] =
     type === FORM_DATA
       ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"]
@@ -141,8 +142,8 @@ export function checkBodyHeaders(
 }
 
 /**
- * The body as it arrives, for whoever stores it. It fails when the client hangs up; ending it early
- * leaves the request to be answered.
+ * The body as it arrives, for a consumer that stores it. The stream fails when the client
+ * disconnects; when the consumer ends it early, the request still needs an answer.
  */
 export function bodyStream(req: IncomingMessage): Readable {
   const stream = new PassThrough();
@@ -150,7 +151,7 @@ export function bodyStream(req: IncomingMessage): Readable {
     void stream.destroy(
       new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."),
     );
-  // Without a listener an error that nobody reads any more would end the process.
+  // Without a listener an error on an abandoned stream would crash the process.
   stream.on("error", () => undefined).once("close", () => req.unpipe(stream));
   req.once("aborted", broken).once("error", broken);
   return req.pipe(stream);
@@ -171,7 +172,7 @@ export async function readBytes(
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  // Listeners: an iterator of the request would cost a small body more than its parsing.
+  // Listeners: for a small body an iterator of the request would cost more than parsing.
   await new Promise<void>((resolve, reject) => {
     const take = (chunk: Buffer) => {
       size += chunk.length;
@@ -179,7 +180,8 @@ export async function readBytes(
       req.off("data", take);
       reject(tooLarge());
     };
-    // Every request closes: the error is made for those only that did so before their end.
+    // Every request emits `close`: the error is created only for requests that closed before their
+    // end.
     req
       .on("data", take)
       .once("end", resolve)
@@ -235,7 +237,7 @@ export async function readJson(
 }
 
 /**
- * The bytes of a JSON body, for whoever parses them in another thread.
+ * The bytes of a JSON body, for a caller that parses them in another thread.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
 export async function readJsonBytes(
@@ -256,8 +258,8 @@ export async function readJsonBytes(
 }
 
 /**
- * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is told
- * too
+ * @param at where the JSON is in the request; for a whole body the error also names the offset of
+ * invalid JSON
  * @throws ServiceError `TOO_LARGE` past MAX_JSON_VALUES; ValidationError with every problem and its
  * place
  */
@@ -279,8 +281,8 @@ export async function checkedJson(
     if (read.problems.length > 0) throw jsonRefusal(read.problems, at);
     return read.value!;
   }
-  // Node's own buffers may share their memory with others; only one that is all of its memory can
-  // be handed over.
+  // Node's own buffers may share memory with others; only a buffer that owns all of its memory can
+  // be transferred.
   const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
   const {
     bytes: checked,
@@ -289,8 +291,7 @@ export async function checkedJson(
   } = await documents.ask("check", { bytes: whole, limits }, [whole]);
   if (exceeds) throw tooMany();
   if (problems.length > 0) throw jsonRefusal(problems, at);
-  // What was found to be right is read again rather than sent: copying an object between threads
-  // takes longer.
+  // A valid body is parsed again rather than sent: copying an object between threads takes longer.
   const text = new TextDecoder().decode(checked);
   await turn();
   return JSON.parse(text) as JsonValue;

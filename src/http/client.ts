@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Tells whose request it is, by address; the empty string when the connection is gone. */
+/** The client's address; the empty string when the connection is gone. */
 export type ClientAddress = (req: IncomingMessage) => string;
 
-/** Proxies in front of a registry are few; who writes more names wants to make work. */
+/** Proxies in front of a registry are few; a longer list is an attempt to cause work. */
 const MOST_HOPS = 20;
 
 /**
- * The address a request came from: that of the connection or, behind proxies that are trusted, what
- * the last of them saw. `X-Forwarded-For` is read from its end, and only as far as each writer is
- * trusted: what a client wrote itself is never believed.
+ * The address a request came from: that of the connection or, behind trusted proxies, the address
+ * that the last of them saw. `X-Forwarded-For` is read from its end, and only as far as each writer
+ * is trusted: what a client wrote itself is never believed.
  * @param trusted TRUSTED_PROXIES: addresses and networks with commas, or null for none
  */
 export function clientAddress(trusted: string | null): ClientAddress {
@@ -36,7 +36,7 @@ export function clientAddress(trusted: string | null): ClientAddress {
 }
 
 /**
- * What no client outside is seen by: hosts, private and local networks, and carriers' own (RFC
+ * Addresses that no outside client has: hosts, private and local networks, and carriers' own (RFC
  * 6890).
  */
 const INNER =
@@ -45,10 +45,10 @@ const INNER =
 const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
 /**
- * Whether an address that {@link clientAddress} found is one client's, so that what one asks for
- * may be held against it. It is where trusted proxies are named and it is none of theirs. Where
- * none are named it is when it is a public one and nothing in the request speaks of a proxy; a
- * private one may be that of a proxy which everybody comes through.
+ * Whether an address that {@link clientAddress} found belongs to one client, so that limits per
+ * address may apply to it. With trusted proxies configured: any address that is not one of these
+ * proxies. Without: a public address in a request that shows no sign of a proxy; a private address
+ * may be that of a proxy which all clients share.
  * @param trusted TRUSTED_PROXIES
  */
 export function ownsAddress(
@@ -62,7 +62,9 @@ export function ownsAddress(
   };
 }
 
-/** @throws Error for what is no address and no network, in words that follow "it takes" */
+/**
+ * @throws Error when an entry is neither an address nor a network, in words that follow "it takes"
+ */
 export function blockList(trusted: string): BlockList {
   const list = new BlockList();
   for (const entry of trusted.split(",").map((part) => part.trim())) {
@@ -85,7 +87,7 @@ export function blockList(trusted: string): BlockList {
   return list;
 }
 
-/** An IPv4 address that came over a socket of IPv6 is the same one. */
+/** An IPv4 address of an IPv6 socket is the same address. */
 export function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
@@ -98,11 +100,11 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Who is likely one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider
- * gives to one customer.
+ * A key for what is probably one client: an IPv4 address, or the 64 bits of an IPv6 address that a
+ * provider assigns to one customer.
  */
 export function networkOf(address: string): string {
-  // An IPv4 address within an IPv6 one stands for itself.
+  // An IPv4 address within an IPv6 address is used as the IPv4 address.
   if (isIP(address) !== 6 || address.includes(".")) return address;
   const [head = "", tail] = address.split("%", 1)[0]!.split("::");
   const before = head === "" ? [] : head.split(":");
@@ -122,13 +124,14 @@ export function networkOf(address: string): string {
 }
 
 /**
- * What a proxy may hand on: enough for a UUID or a trace, and nothing that would break a log line.
+ * Request ids accepted from a proxy: enough for a UUID or a trace, and nothing that would break a
+ * log line.
  */
 const ACCEPTED = /^[\w.:=+/-]{1,128}$/;
 
 /**
- * The name of a request in answers and logs: what came in `X-Request-Id`, or a new one; the same
- * each time it is asked.
+ * The name of a request in answers and logs: the value of `X-Request-Id`, or a new one; the same on
+ * each call.
  */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const sent = headers["x-request-id"];

@@ -29,8 +29,7 @@ const EXPOSED = [
 ];
 
 /**
- * Adds Origin to the Vary header of the answer, which would take the place of the one that was set
- * before.
+ * Adds Origin to the Vary header of the answer; setting the header would replace the earlier value.
  */
 function alwaysVaries(res: ServerResponse): void {
   const writeHead = res.writeHead.bind(res) as (
@@ -51,8 +50,8 @@ function alwaysVaries(res: ServerResponse): void {
 
 /**
  * Lets pages of other sites call the service (Fetch standard, CORS protocol). Never with
- * credentials of the browser: a token that the calling page holds itself is a header like others.
- * @param origins `*` for any, or the origins that may; null for none
+ * credentials of the browser: a token that the calling page holds itself is an ordinary header.
+ * @param origins `*` for any, or the allowed origins; null for none
  * @returns true when the request was a preflight, which is answered then
  */
 export function crossOrigin(
@@ -70,7 +69,7 @@ export function crossOrigin(
   });
   return (req, res) => {
     if (req.headers.origin === undefined) {
-      // A cache may hand this answer to a page of another site.
+      // A cache may return this answer to a page of another site.
       if (origins === "*") res.setHeader("Access-Control-Allow-Origin", "*");
       else res.setHeader("Vary", "Origin");
     }
@@ -79,7 +78,7 @@ export function crossOrigin(
     const preflight =
       req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined;
     let passed = false;
-    // An OPTIONS request that is no preflight gets the answer of its path.
+    // An OPTIONS request that is not a preflight gets the answer of its path.
     handle(
       { headers: req.headers, method: preflight ? "OPTIONS" : "GET" } as never,
       res as never,

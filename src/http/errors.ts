@@ -9,8 +9,8 @@ import { negotiate } from "./negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes, sendJson } from "./reply.js";
 
 /**
- * The error body and headers of anything thrown. A fault never shows its text: it carries an id
- * that stands in the log.
+ * The error body and headers of anything thrown. An internal fault never shows its text: the client
+ * gets an id that is also in the log.
  */
 export function errorAnswer(
   error: unknown,
@@ -42,7 +42,7 @@ export function errorAnswer(
   };
 }
 
-/** Answers with an error, or ends the connection when an answer has begun. */
+/** Answers with an error, or ends the connection when an answer has already begun. */
 export function sendError(
   req: IncomingMessage,
   res: ServerResponse,
@@ -57,7 +57,7 @@ export function sendError(
     return;
   }
   const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
-  // What a browser is sent depends on Accept; so does what a cache may give to others.
+  // The answer to a browser depends on Accept; so caches must vary on it.
   headers["Vary"] ??= "Accept, Authorization";
   if (asksForPage(req)) {
     const page = refusalPage(
@@ -74,12 +74,12 @@ export function sendError(
   else refuseEarly(req, res, status, body, headers);
 }
 
-/** Whether a browser asks for something to read: no answer to it is JSON, whatever the address. */
+/** Whether a browser asks for a page: no answer to such a request is JSON, at any address. */
 function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage): boolean {
   if ((method !== "GET" && method !== "HEAD") || !accept?.includes("text/html")) return false;
   const mark = url.indexOf("?");
   const parameters = new URLSearchParams(mark < 0 ? "" : url.slice(mark));
-  // Whoever names another form gets that one's errors; `?info` is text for programs.
+  // A client that names another form gets errors in that form; `?info` is text for programs.
   if (parameters.has("info") || (parameters.get("format") ?? "html") !== "html") return false;
   try {
     return negotiate(accept) === "text/html";
@@ -88,7 +88,7 @@ function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage
   }
 }
 
-/** As it is where its escapes spell no text. */
+/** Unchanged where its escapes do not decode to text. */
 export function decodedPath(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -97,14 +97,12 @@ export function decodedPath(path: string): string {
   }
 }
 
-/**
- * How long a client may go on sending a body that was refused before its answer is cut off with it.
- */
+/** How long a client may continue to send a refused body before the connection is closed. */
 const LINGER = 2_000;
 
 /**
- * Answers before the body has arrived. What is left of it is read over for a moment: closing at
- * once would reset the connection, and the client might never see the answer.
+ * Answers before the body has arrived. The rest of the body is read and discarded for a short time:
+ * closing at once would reset the connection, and the client might never see the answer.
  */
 function refuseEarly(
   req: IncomingMessage,

@@ -16,19 +16,19 @@ export interface StreamLimits {
   heartbeat: number;
 }
 
-/** Streams of server-sent events that are open on one server. */
+/** Open streams of server-sent events of one server. */
 export class EventStreams {
   private readonly open = new Set<() => void>();
 
-  /** How many are open. */
+  /** Number of open streams. */
   get size(): number {
     return this.open.size;
   }
 
   /**
    * Sends events until there are no more, the client leaves, or {@link close} is called; then the
-   * source is told to end. A slow client is waited for, and a silent source does not look like a
-   * dead one.
+   * source is ended. The source waits for a slow client, and heartbeats distinguish a silent source
+   * from a dead connection.
    * @throws ServiceError `TOO_MANY_REQUESTS` before anything is sent
    */
   async send(
@@ -77,7 +77,7 @@ export class EventStreams {
     res.end();
   }
 
-  /** Ends every stream, as a stop of the service does. */
+  /** Ends every stream when the service stops. */
   close(): void {
     for (const end of this.open) end();
   }

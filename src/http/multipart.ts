@@ -13,9 +13,9 @@ export interface UploadedFile {
 }
 
 export interface FormFields {
-  /** Names under which the file may come; the first one is shown in errors. */
+  /** Accepted names of the file part; errors show the first. */
   file: readonly string[];
-  /** Names of parts that are kept whole, as text or as a file of any type. */
+  /** Names of parts that are read into memory, as text or as a file of any type. */
   texts?: readonly string[];
   /** Most bytes of such a part. */
   textLimit?: { bytes: number; setting: string };
@@ -24,23 +24,20 @@ export interface FormFields {
 /** A form that has arrived. */
 export interface ReceivedForm<T> {
   texts: ReadonlyMap<string, Uint8Array>;
-  /** What was made of the file; absent when there was none. */
+  /** The result of the file; absent when there was none. */
   file?: { taken: T };
-  /** What is wrong with the file field when there was no file. */
+  /** The error of the file field when there was no file. */
   missing: ValidationItem;
 }
 
-/**
- * Parts that the operation does not know are read over, up to a number that no honest client
- * reaches.
- */
+/** Most unknown parts that are skipped; no honest client sends so many. */
 const LIMITS = { files: 20, fields: 100, parts: 200 };
 
 /**
- * Reads a form with one file and some texts, in any order. The file is handed to `take` while it
+ * Reads a form with one file and some texts, in any order. The file is passed to `take` while it
  * arrives, with the texts that came before it; its stream does not end before the form has, and
- * fails with it. When this rejects, `take` has ended before: the caller may undo what it did.
- * Nothing is left unhandled when the client hangs up.
+ * fails with it. When this rejects, `take` has ended before: the caller may undo its effects. No
+ * rejection stays unhandled when the client disconnects.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`, `TOO_LARGE`; ValidationError for a
  * part that came twice; what `take` throws
  */
@@ -71,13 +68,13 @@ export async function readMultipart<T>(
       "TOO_LARGE",
       `The field ${field} is larger than ${textLimit} bytes (${setting}).`,
     );
-  // Called while bytes arrive: without this the work would not belong to the request, which its
-  // traces go by.
+  // Called while bytes arrive: without this the work would not belong to the request in its traces.
   const taking = AsyncResource.bind(take);
   const end = new FormEnd();
   const gaveUp = end.fail;
   let taken: Promise<T> | undefined;
-  // Of what counts, none is left out in silence: which of two is meant only the sender knows.
+  // A duplicate of a known part is never dropped silently: only the sender knows which of the two
+  // is meant.
   const seen = new Set<string>();
   const again = (field: string): boolean => {
     const known = isText(field) ? field : fields.file.includes(field) ? name : undefined;
@@ -104,7 +101,7 @@ export async function readMultipart<T>(
       };
   });
   parser.on("file", (field, stream, info) => {
-    // Without a listener an error of a skipped file would end the process.
+    // Without a listener an error of a skipped file would crash the process.
     stream.on("error", () => undefined);
     if (again(field)) return void stream.resume();
     if (isText(field))
@@ -119,7 +116,7 @@ export async function readMultipart<T>(
       { stream: end.hold(stream), name: info.filename ?? "", mediaType: info.mimeType },
       texts,
     );
-    // When the taker gives up (the file is too large) the refusal does not wait for the rest.
+    // When the consumer gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch(gaveUp);
   });
   const broken = () => {
@@ -148,7 +145,7 @@ export async function readMultipart<T>(
   req.pipe(parser);
   await end.reached.catch(async (error) => {
     req.unpipe(parser);
-    // A file that is still on its way comes to no end by itself any more.
+    // The stream of a file that is still arriving does not end by itself any more.
     parser.destroy();
     await taken?.catch(() => undefined);
     throw error;
@@ -157,7 +154,7 @@ export async function readMultipart<T>(
 }
 
 /**
- * The same for a form that is nothing but a file.
+ * The same for a form that has only a file.
  * @throws also ValidationError at `body.<field>` when there is no file
  */
 export async function takeFile<T>(

@@ -12,7 +12,7 @@ export function notModified(req: IncomingMessage, etag: string): boolean {
 }
 
 /**
- * A revision that no record has: an If-Match that names nothing of ours matches nothing (RFC 9110,
+ * A revision that no record has: an If-Match with none of our ETags matches nothing (RFC 9110,
  * section 13.1.1).
  */
 const NONE = 0;
@@ -20,7 +20,8 @@ const NONE = 0;
 /**
  * The revision that If-Match demands; `undefined` without the header or with `*`. The part after
  * the hyphen (newest back-link) is not compared: it changes without a write to the record. Of a
- * list the last revision counts: the others were before it, and a record never goes back.
+ * list the last revision counts: the others are earlier, and a record never returns to an earlier
+ * revision.
  */
 export function expectedRevision(req: IncomingMessage): number | undefined {
   const header = req.headers["if-match"]?.trim();
@@ -56,7 +57,7 @@ export function parseRange(
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** Parts of the ETag that tell one form from another; JSON-LD and JSON are the same bytes. */
+/** Parts of the ETag that distinguish the forms; JSON-LD and JSON are the same bytes. */
 export const VARIANT: Readonly<Record<Format, string>> = {
   "application/ld+json": "",
   "application/json": "",
@@ -67,7 +68,8 @@ export const VARIANT: Readonly<Record<Format, string>> = {
 };
 
 /**
- * Ranges of one Accept header that count; browsers send seven, and each is compared with each form.
+ * Most ranges of one Accept header that count; browsers send seven, and each is compared with each
+ * form.
  */
 const MOST_RANGES = 50;
 
@@ -103,15 +105,14 @@ function fitOf(format: string, ranges: readonly Range[]): Range | undefined {
 }
 
 /**
- * The form that `?format=` names, else the one that Accept prefers; JSON-LD when nothing is
- * preferred.
+ * The form that `?format=` names, else the one that Accept prefers; JSON-LD without a preference.
  * @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name
  */
 export function negotiate(accept: string | undefined, name?: string): Format {
   return name === undefined ? preferred(accept, FORMATS) : formatNamed(name, FORMAT_NAMES);
 }
 
-/** What `?format=` names. @throws ValidationError for an unknown name */
+/** The form that `?format=` names. @throws ValidationError for an unknown name */
 export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>): F {
   if (Object.hasOwn(names, name)) return names[name]!;
   const expected = Object.keys(names)
@@ -123,7 +124,7 @@ export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>)
 }
 
 /**
- * The one of some media types that Accept prefers; the first when nothing is preferred.
+ * The media type that Accept prefers; the first without a preference.
  * @throws ServiceError `NOT_ACCEPTABLE`
  */
 export function preferred<F extends string>(

@@ -11,14 +11,14 @@ import {
   type Gzip,
 } from "node:zlib";
 
-/** Forms in which a body is sent smaller, the better one first. */
+/** Supported content encodings, the preferred one first. */
 export type Encoding = "br" | "gzip";
 const ENCODINGS: readonly Encoding[] = ["br", "gzip"];
 
-/** Shorter bodies gain less than the work costs. */
+/** Compressing shorter bodies is not worth its cost. */
 export const LEAST_BYTES = 2048;
 /**
- * Brotli's default of 11 is for files that are compressed once; this is as fast as gzip and
+ * Brotli's default of 11 is for files that are compressed once; this level is as fast as gzip and
  * smaller.
  */
 const QUALITY = 5;
@@ -27,7 +27,7 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } };
 const brotliBytes = promisify(brotliCompress);
 const gzipBytes = promisify(gzip);
 
-/** Text of any kind; not streams of events, each of which must arrive at once. */
+/** Text of any kind; not event streams, each event of which must arrive at once. */
 const TEXT = new RegExp(
   String.raw`^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|n-triples|n-quads` +
     String.raw`|trig|javascript|graphql)\b|image\/svg)`,
@@ -35,7 +35,7 @@ const TEXT = new RegExp(
 export const isText = (type: string): boolean => TEXT.test(type);
 
 /**
- * The encoding that the client prefers among ours (RFC 9110, section 12.5.3); `undefined` for none.
+ * The supported encoding that the client prefers (RFC 9110, section 12.5.3); `undefined` for none.
  */
 export function acceptedEncoding(req: IncomingMessage): Encoding | undefined {
   const accept = req.headers["accept-encoding"];
@@ -67,8 +67,7 @@ const encoder = (encoding: Encoding): BrotliCompress | Gzip =>
   encoding === "br" ? createBrotliCompress(BROTLI) : createGzip();
 
 /**
- * The Vary header of an answer whose form depends on Accept-Encoding, and on what was said of it
- * before.
+ * The Vary header of an answer whose form depends on Accept-Encoding, with the values set before.
  */
 export function varying(res: ServerResponse, headers: OutgoingHttpHeaders = {}): string {
   return [headers["Vary"] ?? res.getHeader("Vary"), "Accept-Encoding"]
@@ -77,8 +76,7 @@ export function varying(res: ServerResponse, headers: OutgoingHttpHeaders = {}):
 }
 
 /**
- * On every answer: nothing the service sends runs as a script of its origin, is guessed at, or is
- * framed.
+ * On every answer: browsers must not run it as a script of its origin, guess its type or frame it.
  */
 export const SAFE_HEADERS = {
   "X-Content-Type-Options": "nosniff",
@@ -96,7 +94,7 @@ interface ReplyOptions {
 }
 
 /**
- * Sends bytes with their length, compressed where that is worth it and the client takes it; HEAD
+ * Sends bytes with their length, compressed where that saves enough and the client accepts it; HEAD
  * gets the headers only.
  */
 export function sendBytes(
@@ -108,8 +106,7 @@ export function sendBytes(
   if (bytes.byteLength < LEAST_BYTES || !isText(options.type ?? "application/json"))
     return sendPlain(req, res, bytes, options);
   const headers = { ...options.headers, Vary: varying(res, options.headers) };
-  // HEAD says what a client that takes no compressed form would get: its length is known without
-  // the work.
+  // HEAD describes the uncompressed answer: its length is known without compressing.
   const encoding = req.method === "HEAD" ? undefined : acceptedEncoding(req);
   if (encoding === undefined) return sendPlain(req, res, bytes, { ...options, headers });
   encoded(bytes, encoding).then(
@@ -120,7 +117,7 @@ export function sendBytes(
           headers: { ...headers, "Content-Encoding": encoding },
         });
     },
-    // Only lack of memory makes it fail; as it stands it can still be sent.
+    // Compression fails only without memory; the uncompressed answer can still be sent.
     () => sendPlain(req, res, bytes, { ...options, headers }),
   );
 }
@@ -131,8 +128,8 @@ function sendPlain(
   bytes: Uint8Array,
   { status = 200, headers = {}, type = "application/json" }: ReplyOptions,
 ): void {
-  // Not SAFE_HEADERS spread at its head: a literal that goes on behind a spread took a twelfth of
-  // an answer's time.
+  // Not SAFE_HEADERS spread at its head: a literal with members after a spread took a twelfth of an
+  // answer's time.
   res.writeHead(status, {
     "X-Content-Type-Options": SAFE_HEADERS["X-Content-Type-Options"],
     "Content-Security-Policy": SAFE_HEADERS["Content-Security-Policy"],
@@ -154,7 +151,7 @@ export function sendJson(
   sendBytes(req, res, Buffer.from(JSON.stringify(value)), options);
 }
 
-/** A list of JSON values in constant memory: waits for a slow reader between pages. */
+/** A list of JSON values in constant memory: waits for a slow client between pages. */
 export async function streamJsonArray(
   req: IncomingMessage,
   res: ServerResponse,
@@ -162,7 +159,7 @@ export async function streamJsonArray(
   headers: OutgoingHttpHeaders = {},
 ): Promise<void> {
   const iterator = pages[Symbol.asyncIterator]();
-  // The first page is read before the status is sent, so that a refusal still has one.
+  // The first page is read before the status is sent, so that a refusal can still set the status.
   let page = await iterator.next();
   const out = streamedBody(req, res, "application/json", headers);
   if (!out) {
@@ -186,8 +183,8 @@ export async function streamJsonArray(
 }
 
 /**
- * Begins an answer whose length is not known; what is written to the result goes out, compressed
- * where the client takes that. HEAD is answered.
+ * Begins an answer of unknown length; the client gets the bytes written to the result, compressed
+ * if it accepts that. HEAD is answered.
  */
 function streamedBody(
   req: IncomingMessage,
@@ -206,15 +203,15 @@ function streamedBody(
   if (req.method === "HEAD") return void res.end();
   if (encoding === undefined) return res;
   const out = encoder(encoding);
-  // An encoder that nobody reads any more would keep its memory, and wait for ever.
+  // An encoder that nobody reads any more would hold its memory, and wait for ever.
   res.once("close", () => out.destroy());
   out.on("error", () => res.destroy()).pipe(res);
   return out;
 }
 
 /**
- * An answer that is made as it is read. One that is a few pieces long goes out with its length;
- * waits for a slow reader between the pieces of a longer one.
+ * Sends an answer while it is produced. An answer of a few chunks is sent with its length; a longer
+ * one waits for a slow client between the chunks.
  */
 export async function streamBytes(
   req: IncomingMessage,
@@ -224,7 +221,7 @@ export async function streamBytes(
 ): Promise<void> {
   const waiting: Uint8Array[] = [];
   let held = 0;
-  // Whatever refuses before so much is made still has a status of its own.
+  // An error before this many bytes can still set its own status.
   let out: Writable | undefined;
   for await (const piece of pieces) {
     if (res.destroyed) return;
@@ -240,10 +237,10 @@ export async function streamBytes(
   else sendBytes(req, res, Buffer.concat(waiting), { headers, type });
 }
 
-/** Bytes that are gathered before an answer begins. */
+/** Bytes that are buffered before an answer begins. */
 const HELD = 256 * 1024;
 
-/** Resolves when more may be written, or nothing more will be. */
+/** Resolves when more may be written, or when the stream is closed. */
 export function drained(out: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -254,7 +251,7 @@ export function drained(out: Writable): Promise<void> {
   });
 }
 
-/** Pages run no script but their own files, and load nothing from elsewhere. */
+/** Pages run only scripts served by the registry, and load nothing from elsewhere. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' " +
   "data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; " +

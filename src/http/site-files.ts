@@ -18,23 +18,20 @@ import {
 
 const FOREVER = "public, max-age=31536000, immutable";
 const HOUR = "public, max-age=3600";
-/**
- * How long (ms) a copy of security.txt may be relied on (RFC 9116, section 2.5.5: less than a
- * year).
- */
+/** How long (ms) a copy of security.txt is valid (RFC 9116, section 2.5.5: less than a year). */
 const SECURITY_LIFETIME = 180 * 86_400_000;
 
-/** Crawlers may read records and pages; queries and searches without end are not for them. */
+/** Crawlers may read records and pages, but not the unlimited space of queries and searches. */
 const ROBOTS =
   "User-agent: *\nDisallow: /sparql\nDisallow: /graphql\nDisallow: /search/\nDisallow: " +
   "/evidencegraph/query/\nDisallow: /api/\n";
 
 /**
- * Files that belong to the site rather than to the API: assets of pages, and what browsers and
- * crawlers ask for by themselves.
+ * Files of the site rather than the API: assets of pages, and files that browsers and crawlers
+ * request by default.
  */
 export class SiteFiles {
-  /** Compressed forms that were asked for: assets are few and never change. */
+  /** Cache of compressed assets: assets are few and never change. */
   readonly #compressed = new Map<string, Promise<Buffer>>();
 
   constructor(
@@ -100,8 +97,8 @@ export class SiteFiles {
   #smaller(asset: Asset, encoding: Encoding): Promise<Buffer> {
     const key = `${asset.hash}-${encoding}`;
     let made = this.#compressed.get(key);
-    // What the build did not compress, in an installation from source for example, is compressed
-    // when it is first asked for.
+    // Files that the build did not compress, in an installation from source for example, are
+    // compressed on the first request.
     if (!made)
       this.#compressed.set(
         key,

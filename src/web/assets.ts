@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { packageRoot } from "../package-root.js";
 
-/** Where the build puts the files of the GraphQL explorer (`scripts/copy-graphiql.mjs`). */
+/** Where the build writes the files of the GraphQL explorer (`scripts/copy-graphiql.mjs`). */
 export const EXPLORER_FOLDER = join(packageRoot, "dist", "web", "graphiql");
 const EXPLORER_FILES: readonly string[] = [
   "react.production.min.js",
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const SWAGGER_FILES = ["swagger-ui-bundle.js", "swagger-ui.css"];
 
-/** Where each asset is, by its name below `/assets/`; nothing else of these folders is served. */
+/** Where each asset is, by its name below `/assets/`; no other file of these folders is served. */
 const places: ReadonlyMap<string, () => string> = new Map([
   ...readdirSync(join(packageRoot, "src", "web", "assets")).map((name): [string, () => string] => [
     name,
@@ -48,14 +48,14 @@ const places: ReadonlyMap<string, () => string> = new Map([
 /** Names of all assets. */
 export const assetNames = (): string[] => [...places.keys()];
 
-/** Where the build puts the compressed forms of assets, by hash (`scripts/compress-assets.mjs`). */
+/**
+ * Where the build writes the compressed forms of assets, by hash (`scripts/compress-assets.mjs`).
+ */
 export const COMPRESSED_FOLDER = join(packageRoot, "dist", "web", "compressed");
 
 const loaded = new Map<string, Asset>();
 
-/**
- * @param name below `/assets/`, without a hash; files are read once, when they are first asked for
- */
+/** @param name below `/assets/`, without a hash; files are read once, on the first request */
 export function asset(name: string): Asset | undefined {
   const known = loaded.get(name);
   if (known) return known;
@@ -65,7 +65,7 @@ export function asset(name: string): Asset | undefined {
   try {
     bytes = readFileSync(place());
   } catch (error) {
-    // The explorer's files are there only where the build had them.
+    // The explorer's files exist only if the build had the explorer.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
@@ -79,8 +79,8 @@ export function asset(name: string): Asset | undefined {
 }
 
 /**
- * Address of an asset with its hash in it: what is there never changes, so browsers need not ask
- * again.
+ * Address of an asset with its hash in it: its content never changes, so browsers need not
+ * revalidate.
  */
 export function assetUrl(name: string): string {
   const found = asset(name);
@@ -90,7 +90,7 @@ export function assetUrl(name: string): string {
 
 /**
  * The asset that a path below `/assets/` names.
- * @returns `fixed` when the path holds the hash of what is there now
+ * @returns `fixed` when the path holds the hash of the current content
  */
 export function assetAt(path: string): { asset: Asset; fixed: boolean } | undefined {
   const [, stem, hash, extension] = /^(.+)\.([0-9a-f]{12})\.(\w+)$/.exec(path) ?? [];

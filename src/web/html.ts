@@ -56,8 +56,8 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /**
- * What a browser is shown in place of a page: the sentence that others get as JSON, and what goes
- * with it.
+ * The page a browser gets for an error: the sentence that other clients get as JSON, and its
+ * details.
  */
 export function refusalPage({ status, body }: Refusal, path: string): string {
   const { code, deletedAt, deletedBy, reason, successor, candidates } = body;
@@ -93,7 +93,7 @@ ${
   );
 }
 
-/** The front page looks up whatever is typed there: words lead to the search for them. */
+/** The front page resolves anything typed there: words start a search for them. */
 function wordsIn(path: string, status: number): string {
   const words = path.slice(1);
   if (status !== 404 || words.length > 200 || !/^[\p{L}\p{N}][\p{L}\p{N}\s'".,-]*$/u.test(words))
@@ -105,7 +105,7 @@ function wordsIn(path: string, status: number): string {
   );
 }
 
-/** The sentence of a refusal; of a 422 one for each broken rule. */
+/** The sentence of a refusal; for a 422 one sentence for each broken rule. */
 function sentences(detail: unknown): string[] {
   if (!Array.isArray(detail)) return [String(detail)];
   return (detail as { loc: (string | number)[]; msg: string }[])

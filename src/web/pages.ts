@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { assetUrl, EXPLORER_FOLDER } from "./assets.js";
 import { escapeHtml, htmlPage } from "./html.js";
 
-/** A page of words: title and HTML body, for an address. */
+/** A text page: title and HTML body, for an address. */
 interface TextPage {
   title: string;
   body(baseUrl: string): string;
@@ -70,13 +70,13 @@ const PAGES: Readonly<Record<string, TextPage>> = {
   },
 };
 
-/** HTML of a page, or `undefined` when there is none of that name. */
+/** HTML of a page, or `undefined` for an unknown name. */
 export function textPage(name: string, baseUrl: string): string | undefined {
   const page = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
   return page && wrapped(page.title, page.body(baseUrl));
 }
 
-/** The page for a name that no page has. */
+/** The page for an unknown name. */
 export function missingPage(name: string): string {
   return wrapped(
     "No such page",
@@ -96,7 +96,7 @@ function wrapped(title: string, body: string): string {
   );
 }
 
-/** The registry's front page: what it is, and its four doors. */
+/** The registry's front page: what the registry is, and its four APIs. */
 export function rootPage(baseUrl: string): string {
   const address = escapeHtml(baseUrl);
   return htmlPage(
@@ -135,7 +135,7 @@ export function rootPage(baseUrl: string): string {
   );
 }
 
-/** The API explorer: Swagger UI from this server's own files, on this server's contract. */
+/** The API explorer: Swagger UI from this server's own files, for this server's contract. */
 export function docsPage(): string {
   return htmlPage(
     "Arkgraph API",
@@ -174,17 +174,17 @@ function consolePage(): string {
   );
 }
 
-/** A page and what it may load and run. */
+/** A page and what it may run and load. */
 interface Page {
   html: string;
   policy: string;
 }
 
 /**
- * What browsers see at `/graphql`: GraphiQL where the build brought it along, else a simple form.
- * Neither asks another site.
- * @param policy the content security policy of pages; GraphiQL's style sheet holds its fonts, which
- * is let through
+ * The page at `/graphql`: GraphiQL where the build includes it, else a simple form. Neither
+ * contacts another site.
+ * @param policy the content security policy of pages; GraphiQL's style sheet embeds its fonts, so
+ * fonts are allowed
  */
 export function graphqlPage(policy: string, folder = EXPLORER_FOLDER): Page {
   if (!existsSync(join(folder, "graphiql.min.js"))) return { html: consolePage(), policy };
@@ -218,7 +218,7 @@ const explorer = (): string =>
 </html>
 `;
 
-/** Queries to begin with, by what they ask. */
+/** Example queries, by the question they answer. */
 export const EXAMPLES: Readonly<Record<string, string>> = {
   "Records by kind":
     "SELECT ?kind (COUNT(DISTINCT ?record) AS ?records)\nWHERE { GRAPH ?record { ?record a " +

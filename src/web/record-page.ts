@@ -20,8 +20,8 @@ const MARKS: Readonly<Record<Status, string>> = {
 const words = (name: string): string => escapeHtml(name.replaceAll("_", " "));
 
 /**
- * How ready a crate is for AI, in a row for each category. A page waits for no score: where none is
- * known it links to it.
+ * How ready a crate is for AI, in a row for each category. A page never waits for a score: without
+ * a stored one the page links to the score.
  */
 async function scoreSection(
   deps: Pick<Deps, "config" | "records">,
@@ -55,14 +55,14 @@ async function scoreSection(
   );
 }
 
-/** Links shown of each side; the rest is behind GraphQL and the evidence graph. */
+/** Links shown per direction; GraphQL and the evidence graph show the rest. */
 const MOST_LINKS = 100;
 
 const METADATA_FORMATS = ["application/ld+json", "text/turtle", "application/n-quads"] as const;
 const metadataLink = (ark: string, format: (typeof METADATA_FORMATS)[number]): string =>
   `<a href="${escapeHtml(addressOf("", ark, format))}">${escapeHtml(format)}</a>`;
 
-/** The landing page of a record: what it is, its files, and what it is linked with. */
+/** The landing page of a record: the record, its files and its links. */
 export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
   const { record } = view;
   const landmarks = landmarksOf(record);
@@ -178,7 +178,7 @@ function contentSection(
   );
 }
 
-/** The crate as it is now; its archive is that of the upload. */
+/** The current version of the crate; its archive is that of the upload. */
 function wholeCrate(ark: string): string {
   const address = escapeHtml(encodeURI(ark));
   return (

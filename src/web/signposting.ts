@@ -2,7 +2,7 @@ import { KINDS } from "../model/kinds.js";
 import type { Landmarks } from "../services/records/list.js";
 import type { StoredRecord } from "../storage/records/port.js";
 
-/** Forms a record is answered in, the default first. */
+/** Forms of a record, the default first. */
 export const FORMATS = [
   "application/ld+json",
   "application/json",
@@ -12,7 +12,7 @@ export const FORMATS = [
 ] as const;
 export type Format = (typeof FORMATS)[number] | "application/linkset+json";
 
-/** Names of the forms in `?format=`, for links that carry their form with them. */
+/** Names of the forms in `?format=`, for links that state their form. */
 export const FORMAT_NAMES: Readonly<Record<string, Format>> = {
   jsonld: "application/ld+json",
   json: "application/json",
@@ -33,7 +33,7 @@ const METADATA: readonly Format[] = ["application/ld+json", "text/turtle", "appl
 const LINKSET: Format = "application/linkset+json";
 const ABOUT_PAGE = "https://schema.org/AboutPage";
 
-/** What an address has after the identifier, for each form. */
+/** The suffix of an address for each form. */
 const QUERY = Object.fromEntries(
   Object.entries(FORMAT_NAMES).map(([name, format]) => [format, `?format=${name}`]),
 ) as Readonly<Record<Format, string>>;
@@ -52,10 +52,7 @@ export function contentAddress(baseUrl: string, record: StoredRecord): string {
     : `${baseUrl}/download/${ark}`;
 }
 
-/**
- * The registry's address, and the one at which a record was asked for where that is an alias of the
- * record's own.
- */
+/** The registry's address, and the requested address where that is an alias of the record's own. */
 export interface Place {
   base: string;
   asked?: string | undefined;
@@ -67,7 +64,7 @@ export function askedAddress(base: string, target: string, ark: string): string 
   return asked === addressOf(base, ark) ? undefined : asked;
 }
 
-/** What a landing page points at (FAIR Signposting, level 1). */
+/** Links of a landing page (FAIR Signposting, level 1). */
 export function landingLinks({ base, asked }: Place, landmarks: Landmarks): WebLink[] {
   const { record, license, authors, schemaType } = landmarks;
   const here = addressOf(base, record.ark);
@@ -82,7 +79,7 @@ export function landingLinks({ base, asked }: Place, landmarks: Landmarks): WebL
     ...(record.crate === null
       ? []
       : [{ href: addressOf(base, record.crate), rel: "collection", type: "text/html" }]),
-    // The link set of an alias has an anchor for the alias: clients look for the address they have.
+    // The link set of an alias has an anchor for the alias: clients look up the address they have.
     { href: (asked ?? here) + QUERY[LINKSET], rel: "linkset", type: LINKSET },
   ];
 }
