@@ -26,10 +26,7 @@ const CREDENTIALS: JsonObject = {
   password: "correct horse battery staple",
 };
 
-/**
- * Two routes for one purpose: `/token` is the security scheme's, `/login` is what the overview
- * names.
- */
+/** Two routes for one purpose: the security scheme names `/token`, the overview names `/login`. */
 const tokenOperation = (path: "/token" | "/login"): ContractRow => ({
   method: "post",
   path,
@@ -82,7 +79,7 @@ const token: Handler = async ({ req, res, context }) => {
 export const accountOperations: Handlers = { token, login: token };
 
 const GROUP = recordExample(KINDS.group);
-/** Someone besides the owner. */
+/** Any user besides the owner. */
 export const MEMBER = "ark:99999/user-grace";
 
 const membership = (
@@ -146,8 +143,7 @@ export const GROUPS: readonly ContractRow[] = [
 const groups = new GroupResolver();
 
 /**
- * The contract spells the parameter differently in each of the two operations; either spelling is
- * read in both.
+ * The contract spells the parameter differently in the two operations; both accept either spelling.
  */
 function change(request: RestRequest, name: "userID" | "userId") {
   const { query, req, context } = request;

@@ -90,7 +90,7 @@ const UPDATE = query(
     "revived. Without it such an upload fails with CRATE_EXISTS.",
   { type: "boolean", default: false },
 );
-/** The crate that an upload brings up to date. */
+/** The crate that an upload updates. */
 export const NAMED_CRATE = query(
   "crate",
   "The crate of yours that is brought up to date, in any spelling of its ARK: for a crate " +
@@ -397,8 +397,8 @@ const inArchive = ({ file, pointer }: Finding): (string | number)[] => [
 ];
 
 /**
- * What a failed intake answers over the synchronous route: the errors as a validation failure, or a
- * limit or conflict of its own status; with the code of docs/crates.md in any case.
+ * The answer of a failed intake over the synchronous route: the errors as a validation failure, or
+ * a limit or conflict with its own status; always with the code of docs/crates.md.
  */
 function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   const errors = view.error ?? [];
@@ -447,8 +447,8 @@ const ZIP = "application/zip";
 const DEFAULT_PAGE = 100;
 
 /**
- * The crate as a whole: its metadata, or an archive of it. Other forms, and earlier revisions, are
- * those of its root entity.
+ * The crate as a whole: its metadata, or an archive of it. Its root entity serves other forms and
+ * earlier revisions.
  */
 const read: Handler = async (request) => {
   const { req, query, inflection } = request;
@@ -469,7 +469,7 @@ const read: Handler = async (request) => {
   );
 };
 
-/** Asked for, and nothing else that a crate is answered in. */
+/** The caller asks for an archive, and for no other form of a crate. */
 function wantsZip(accept: string | undefined): boolean {
   return (
     accept !== undefined &&
@@ -501,7 +501,7 @@ async function sendArchive(request: RestRequest): Promise<void> {
   );
 }
 
-/** Sends what is made while it is sent; a client that leaves ends the making. */
+/** Sends the archive while it is produced; when the client leaves, production ends. */
 async function sendStream(
   request: RestRequest,
   root: StoredRecord,
@@ -591,10 +591,12 @@ const crateSubmissions = new CrateResolver();
 const NOT_KEPT = { headers: { "Cache-Control": "no-store" } };
 /** Submissions of a page when no limit is asked for. */
 const PAGE = 100;
-/** Id of the last event: a client that comes back with it has seen the end. */
+/** Id of the last event: a client that reconnects with it has seen the end. */
 const LAST = "completed";
 
-/** The caller's submissions: their list, one of them or its progress, and its end. */
+/**
+ * The caller's submissions: the list, a single submission with its progress, and its cancellation.
+ */
 export function submissionOperations(streams: EventStreams): Handlers {
   return {
     list_submissions: async ({ req, res, query, path, context }) => {
@@ -638,8 +640,8 @@ async function follow(
   const changes = await crateSubmissions.follow(params["submissionUUID"]!, context);
   if (req.headers["last-event-id"] === LAST) {
     await changes[Symbol.asyncIterator]().return?.();
-    // Tells a browser's EventSource, which comes back after every end, not to (HTML Standard,
-    // section 9.2.3).
+    // Stops a browser's EventSource, which reconnects after every end, from reconnecting (HTML
+    // Standard, section 9.2.3).
     return void res.writeHead(204, SAFE_HEADERS).end();
   }
   const { MAX_EVENT_STREAMS: most, EVENT_HEARTBEAT: heartbeat } = context.deps.config;

@@ -32,7 +32,7 @@ const RECORD = recordExample(KIND);
 const ARK = RECORD["@id"] as string;
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
 
-/** The file of the examples, and the record that comes with it in one request. */
+/** The file of the examples, and its record, which the same request sends. */
 const BYTES = "image,cells\nfov-001.tif,214\n";
 const REGISTERED: JsonObject = {
   ...EXAMPLES.datadownload,
@@ -43,7 +43,7 @@ const REGISTERED: JsonObject = {
   encodesCreativeWork: "ark:99999/dataset-cells",
 };
 
-/** A record as it is answered once its content is stored. */
+/** A record as it is answered after its content is stored. */
 const stored = (record: JsonObject): JsonObject => ({
   ...record,
   contentUrl: `https://registry.example/datadownload/${record["@id"] as string}/download`,
@@ -60,7 +60,7 @@ const bodies: Record<string, MediaTypeObject> = Object.fromEntries(
 );
 const UPLOADS = [...WRITE_REFUSALS, ...BODY_REFUSALS] as const;
 
-/** File records: their metadata as of any kind, and the bytes that belong to them. */
+/** File records: their metadata as of any kind, and their bytes. */
 export const DOWNLOADS: readonly ContractRow[] = [
   {
     method: "post",
@@ -162,7 +162,7 @@ export const DOWNLOADS: readonly ContractRow[] = [
   },
 ];
 
-/** As {@link recordExample}, of another body than the kind's example. */
+/** As {@link recordExample}, for another body than the kind's example. */
 function recordOf(body: JsonObject): JsonObject {
   return { ...RECORD, ...body };
 }
@@ -170,13 +170,13 @@ function recordOf(body: JsonObject): JsonObject {
 const downloads = new DownloadResolver();
 const records = new RecordResolver();
 
-/** Where a registration holds the record. */
+/** The place of the record in a registration. */
 const FIELD = "download";
 const AT = ["body", FIELD];
 
 /**
- * A form with the record and the file, in either order: the file waits, staged, for a record that
- * comes after it.
+ * A form with the record and the file, in either order: a file that comes first is staged until its
+ * record arrives.
  */
 const register: Handler = async (request) => {
   const { req, context } = request;
@@ -193,7 +193,7 @@ const register: Handler = async (request) => {
         textLimit: { bytes: config.MAX_BODY_BYTES, setting: "MAX_BODY_BYTES" },
       },
       async (file, texts) => {
-        // A record that came first is judged before the bytes are received.
+        // A record that came first is validated before the bytes are received.
         const text = texts.get(FIELD);
         if (text) checked("datadownload", await read(new Uint8Array(text)), AT);
         return (staged = await downloads.stage(file, context));

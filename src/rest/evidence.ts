@@ -336,7 +336,7 @@ const BY_TYPE: Readonly<Record<string, Form>> = {
 const TYPES = Object.keys(BY_TYPE) as [string, ...string[]];
 
 /**
- * The form that a request asks for.
+ * The requested form.
  * @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name
  */
 function evidenceForm({ req, query }: RestRequest): Form {
@@ -346,8 +346,8 @@ function evidenceForm({ req, query }: RestRequest): Form {
 }
 
 /**
- * Sends an answer in that form. JSON is written as its nodes are read: the largest answer never
- * stands in memory whole.
+ * Sends an answer in that form. JSON is written while its nodes are read: the largest answer is
+ * never in memory as a whole.
  */
 async function sendEvidence(
   request: RestRequest,
@@ -371,7 +371,7 @@ async function sendEvidence(
   });
 }
 
-/** A form that cannot hold a cursor tells of the rest beside it. */
+/** A form that cannot hold a cursor signals truncation in the headers. */
 function cut(
   { path, query, context }: RestRequest,
   { truncated, cursor }: EvidenceGraph,
@@ -384,9 +384,9 @@ function cut(
   };
 }
 
-/** Every answer begins with it: written once, and not for each. */
+/** Every answer begins with it: serialized once, not for each answer. */
 const CONTEXT = JSON.stringify(EVIDENCE_CONTEXT);
-/** Nodes of one piece of text. */
+/** Nodes in one chunk of text. */
 const PIECE = 500;
 
 async function* jsonOf({ head, nodes, tail }: EvidenceAnswer): AsyncGenerator<Buffer> {

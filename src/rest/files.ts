@@ -136,18 +136,18 @@ export const FILES: readonly ContractRow[] = [
 const crates = new CrateResolver();
 
 /**
- * What a header may hold as a media type (RFC 9110, section 8.3.1); a crate's `encodingFormat` is
- * any text.
+ * A valid media type for a header (RFC 9110, section 8.3.1); a crate's `encodingFormat` is any
+ * text.
  */
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *; *[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$&^.+/:,-]*"))*$/;
-/** Types a browser shows without running anything of them. */
+/** Types that a browser displays without running any of their content. */
 const SHOWN =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|text\/(?:plain|csv|tab-separated-values)|application\/(?:json|ld\+json|pdf))$/;
 
 /**
- * Serves stored bytes with Range. Whatever the file is, it does not act for the service: it is
- * offered for download, or shown in a sandbox without scripts, forms or an origin.
+ * Serves stored bytes with Range. No file can act on behalf of the service: it is offered for
+ * download, or shown in a sandbox without scripts, forms or an origin.
  */
 function serve(options: {
   kind?: KindName;
@@ -171,7 +171,7 @@ export function disposition(name: string, type: "inline" | "attachment" = "attac
   return `${type}; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${encoded}`;
 }
 
-/** Sends stored bytes, or the range of them that is asked for. */
+/** Sends stored bytes, or the requested range of them. */
 export async function sendContent(
   { req, res }: RestRequest,
   { object, open, address }: Content,
@@ -213,7 +213,7 @@ export async function sendContent(
     return void res
       .writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length })
       .end();
-  // Our ETag means nothing elsewhere: what depends on it is answered here.
+  // Our ETag means nothing to another server: conditional requests are answered here.
   const elsewhere = req.headers["if-range"] === undefined ? await address(as) : undefined;
   if (elsewhere !== undefined)
     return void res

@@ -69,7 +69,7 @@ export const IDENTIFIERS: readonly ContractRow[] = [
       headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
       content: {
         ...representationsOf(ANY, EXAMPLE, KINDS.dataset),
-        // A file of a crate that no entity describes has no record; its bytes are the answer.
+        // A file of a crate that no entity describes has no record; the answer is its bytes.
         ...BYTES,
         "text/plain": {
           schema: { type: "string" },
@@ -150,7 +150,7 @@ const TURTLE: Readonly<Record<string, string>> = { evi: "evi.ttl", shapes: "shap
 const FORMATS = ["text/turtle", "application/n-triples", "application/ld+json"] as const;
 const read = new Map<string, Promise<Buffer>>();
 
-/** A served form of a vocabulary; made once. */
+/** A served form of a vocabulary; created once. */
 function served(name: string, format: (typeof FORMATS)[number]): Promise<Buffer> {
   const key = `${name} ${format}`;
   let bytes = read.get(key);

@@ -20,11 +20,11 @@ import {
 } from "../web/signposting.js";
 import type { RestRequest } from "./request.js";
 
-/** Kernel elements are one line each: ANVL has no other way to hold a line break or a `|`. */
+/** Kernel elements are one line each: ANVL cannot express a line break or a `|`. */
 const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|", "%7C").trim();
 
 /**
- * Description and commitment of a record in ANVL, as the `?info` inflection of an ARK asks for them
+ * Description and commitment of a record in ANVL, for the `?info` inflection of an ARK
  * (draft-kunze-ark, section 5; kernel elements who, what, when, where).
  */
 function kernelMetadata(
@@ -51,7 +51,7 @@ function kernelMetadata(
   ].join("\n");
 }
 
-/** Sends a record in the form that the request asks for, with its signposts; or 304. */
+/** Sends a record in the requested form, with its signposts; or 304. */
 export async function sendRecord(
   request: RestRequest,
   view: RecordView,
@@ -78,7 +78,7 @@ export async function sendRecord(
     Vary: "Accept, Authorization",
     "X-Publication-Status": record.publicationStatus,
     "Cache-Control": "no-cache",
-    // With a token, a user's own view may be shown.
+    // With a token, a user may get the private view of their own record.
     ...(record.kind === "user" && caller !== null && NOT_STORED),
     Link: [linkHeader(landingLinks(place, landmarks)), ...nextLink(request, view)].join(", "),
     ...(location === undefined ? {} : { "Content-Location": location }),
@@ -121,7 +121,7 @@ async function bytesOf(
   }
 }
 
-/** Where derived lists that were cut go on. */
+/** Where truncated derived lists continue. */
 function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
   return next
     ? [
@@ -131,7 +131,7 @@ function nextLink({ path, context }: RestRequest, { next }: RecordView): string[
     : [];
 }
 
-/** What the graph holds of the record, without what was inferred. */
+/** The statements of the record in the graph, without inferred ones. */
 async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
   const graph = `<${view.record.ark}> .`;
   const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(graph));
@@ -150,7 +150,7 @@ export function sendWritten({ req, res }: RestRequest, view: RecordView): void {
     etag,
     record: { kind, publicationStatus },
   } = view;
-  // That of a user shows the address and the fields of the account.
+  // The record of a user shows the address and the fields of the account.
   sendBytes(req, res, view.bytes, {
     headers: {
       ETag: etag,

@@ -86,7 +86,7 @@ export function recordHandlers(kind: KindName): Handlers {
   };
 }
 
-/** The record itself, in the form that is asked for. */
+/** The record itself, in the requested form. */
 export async function getRecord(request: RestRequest, kind: KindName): Promise<void> {
   const view = await viewAsked(request, arkOf(request), kind);
   await sendRecord(request, view, locationOf(request, view.record.ark));
@@ -97,7 +97,7 @@ async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<
 }
 
 /**
- * The record as it is, as `?revision=` asks for it, or with the next derived entries at
+ * The current record, the revision that `?revision=` names, or the next derived entries at
  * `?backlinks=`.
  */
 function viewAsked(
@@ -141,19 +141,22 @@ function tombstone({ query }: RestRequest): { reason?: string; successor?: strin
   };
 }
 
-/** An alias is answered directly; Content-Location says how the record is spelled. */
+/** An alias is answered directly; Content-Location has the record's own spelling. */
 export function locationOf(request: RestRequest, ark: string): string | undefined {
   return request.path.endsWith(`/${ark}`)
     ? undefined
     : request.path.replace(/ark(?::|[0-9]).*$/is, () => encodeURI(ark));
 }
 
-/** Where identifiers of other authorities are resolved; what is ours and not stored is nowhere. */
+/**
+ * Resolvers for identifiers of other authorities; unknown identifiers under our own NAAN return
+ * 404.
+ */
 function globalResolver({ req, params, context, path }: RestRequest): string | undefined {
   const { ARK_NAAN, GLOBAL_RESOLVER } = context.deps.config;
   if (params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
-  // As it was written: its escapes are part of the identifier, and what `?info` asks for is for the
-  // other resolver too.
+  // Undecoded: escapes are part of the identifier, and `?info` is passed on to the other resolver
+  // too.
   const { written = path, search } = splitTarget(req.url ?? "/");
   const ark = storedArk(written.slice(1));
   if (ark !== undefined)
@@ -178,7 +181,7 @@ async function undescribedFile(request: RestRequest): Promise<Content | undefine
   });
 }
 
-/** The record of any kind, a file of a crate, or where else to ask. */
+/** The record of any kind, a file of a crate, or a redirect to another resolver. */
 async function resolve(request: RestRequest): Promise<void> {
   const { res } = request;
   try {
@@ -190,7 +193,7 @@ async function resolve(request: RestRequest): Promise<void> {
     if (file) return await sendContent(request, file);
     await sendRecord(request, view, locationOf(request, view.record.ark));
   } catch (error) {
-    // What has other revisions than the one asked for is here.
+    // The error names other revisions of the record: the record is stored here.
     if (
       !(error instanceof ServiceError) ||
       !(error.code === "NOT_FOUND" || error.code === "GONE") ||

@@ -17,13 +17,13 @@ export interface RestRequest {
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly context: Context;
   /**
-   * `?info`, `?` or `??` after an ARK: its kernel metadata is asked for (draft-kunze-ark, section
-   * 5).
+   * `?info`, `?` or `??` after an ARK: the client asks for its kernel metadata (draft-kunze-ark,
+   * section 5).
    */
   readonly inflection: boolean;
 }
 
-/** Answers the request; what it throws becomes the error body. */
+/** Answers the request; anything it throws becomes the error body. */
 export type Handler = (request: RestRequest) => Promise<void>;
 export type Handlers = Readonly<Record<string, Handler>>;
 
@@ -33,7 +33,7 @@ export const arkOf = (request: RestRequest): string =>
 
 export interface Target {
   path: string;
-  /** The path before it was decoded, where an identifier in it may have been meant as it stands. */
+  /** The path before decoding, where it may hold an identifier with its own escapes. */
   written?: string;
   query: string;
   /** The query as it was sent, with its `?`; empty where there is none. */
@@ -74,7 +74,7 @@ function trimmed(path: string): string {
   return own.length > 1 && own.endsWith("/") ? own.replace(/\/+$/, "") || "/" : own;
 }
 
-/** @throws ValidationError for a path that names what no identifier may hold */
+/** @throws ValidationError when the path holds characters that no identifier may hold */
 export function checkPath(params: Readonly<Record<string, string>>): void {
   const items = Object.keys(params)
     .filter((name) => params[name]!.includes("\0"))

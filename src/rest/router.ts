@@ -42,15 +42,15 @@ interface Route {
   pattern: RegExp;
   names: string[];
   methods: Map<string, string>;
-  /** Characters that are no parameter: more of them is more specific. */
+  /** Number of literal characters: a template with more of them is more specific. */
   literal: number;
-  /** Words stand behind the identifier: `/ark:{NAAN}/{postfix}/download`. */
+  /** Literal words follow the identifier: `/ark:{NAAN}/{postfix}/download`. */
   suffix: boolean;
 }
 
 /**
- * A template that a path fits, with the operation that the request's method asks for; `undefined`
- * where it has no such method.
+ * A template that matches a path, with the operation of the request's method; `undefined` where it
+ * does not support that method.
  */
 interface Match {
   operationId: string | undefined;
@@ -68,7 +68,7 @@ function allowed(matched: Matched): string[] {
   return [...methods].sort();
 }
 
-/** Parameters that take all that is left of the path, slashes included: the postfix of an ARK. */
+/** Parameters that match the rest of the path, slashes included: the postfix of an ARK. */
 const GREEDY = new Set(["postfix", "download_id"]);
 
 /**
@@ -99,8 +99,8 @@ function compile(template: string, methods: Map<string, string>): Route {
 
 /**
  * Matches paths against the templates of an OpenAPI document. openapi-backend's own matcher builds
- * its expressions anew for every request; these are built once and kept by the first segment of the
- * path.
+ * its expressions again for every request; these are built once and indexed by the first segment of
+ * the path.
  */
 class PathMatcher {
   private readonly byFirst = new Map<string, Route[]>();
@@ -122,7 +122,7 @@ class PathMatcher {
     }
   }
 
-  /** Every template that fits. */
+  /** Every matching template. */
   match(method: string, path: string): Matched {
     const asked = method === "HEAD" ? "GET" : method;
     return (this.byFirst.get(firstSegment(path)) ?? []).flatMap(
@@ -136,7 +136,7 @@ class PathMatcher {
   }
 }
 
-/** `/ark:…` of any authority has one first segment. */
+/** `/ark:…` of any authority counts as one first segment. */
 function firstSegment(path: string): string {
   const segment = path.split("/", 2)[1] ?? "";
   return /^ark(?::|[0-9]{5,}$)/i.test(segment) ? "ark:" : segment;
@@ -146,26 +146,26 @@ function firstSegment(path: string): string {
 interface ContractRouter {
   match(method: string, path: string): Matched;
   /**
-   * Whether the contract declares a token for the operation; where it does not, a bad one counts as
-   * none.
+   * Whether the contract declares a token for the operation; where it does not, an invalid token is
+   * ignored.
    */
   declaresToken(operationId: string): boolean;
   /** The body an operation reads; `undefined` for none. */
   reads(operationId: string): ExpectedBody | undefined;
   /**
-   * Lists and searches name every query parameter they know: a filter that is ignored would answer
-   * everything.
-   * @throws ValidationError for one that they do not know
+   * Lists and searches declare every query parameter they support: ignoring an unknown filter would
+   * return everything.
+   * @throws ValidationError for an unknown parameter
    */
   checkParameters(operationId: string, query: RestRequest["query"]): void;
   run(request: RestRequest): Promise<void>;
 }
 
 /**
- * Binds every operation of the document to its handler through openapi-backend. Its router is given
- * precompiled paths, because its own builds sixty expressions anew for each request; and it is
- * given requests that are parsed already. Bodies are validated by the model, the one place that
- * GraphQL uses as well.
+ * Binds every operation of the document to its handler through openapi-backend. Its router gets
+ * precompiled paths, because its own builds sixty expressions again for each request; and it gets
+ * requests that are parsed already. The model, which GraphQL uses as well, is the one place that
+ * validates bodies.
  * @throws Error when an operation has no handler, or a handler no operation: the contract and the
  * code differ
  */
@@ -211,7 +211,7 @@ export async function contractRouter(
       .map(({ operationId }) => operationId),
   );
 
-  // It would gather all operations anew for each one that is looked up, here and for every request.
+  // openapi-backend would collect all operations again for each lookup, here and for every request.
   api.router.getOperation = (id) => declared.get(id);
   for (const [id, operation] of Object.entries(operations))
     api.register(id, (_context, request: RestRequest) => operation(request));
@@ -242,7 +242,7 @@ export async function contractRouter(
   };
 }
 
-/** What is read here of an operation of the document. */
+/** The part of an operation of the document that this module reads. */
 interface Row {
   operationId: string;
   parameters?: readonly JsonObject[];
@@ -266,9 +266,9 @@ function queryNames(contract: JsonObject, parameters: readonly JsonObject[]): Re
 }
 
 /**
- * The document as openapi-backend gets it. Not with schemas and examples: nothing reads them there,
- * and following their references takes 40 ms of the start. Nor with who may call: the use cases
- * decide that, for every door alike.
+ * The document as openapi-backend gets it. Without schemas and examples: nothing reads them there,
+ * and resolving their references takes 40 ms of the start. Without security requirements: the use
+ * cases decide them, for every API alike.
  */
 function namesOnly(
   { openapi, info }: JsonObject,
@@ -286,11 +286,13 @@ function namesOnly(
   return { openapi, info, paths: Object.fromEntries(named) } as unknown as Document;
 }
 
-/** Answers one request; false when no path of the contract fits, and nothing was done then. */
+/**
+ * Answers one request; returns false, without doing anything, when no path of the contract matches.
+ */
 type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
 
 /**
- * The REST door: target → operation of the OpenAPI document → the handler that calls a resolver.
+ * The REST API: target → operation of the OpenAPI document → the handler that calls a resolver.
  * Order of refusals: route, method, body size and type, token, body, target.
  */
 export function restHandler(
@@ -346,8 +348,9 @@ export function restHandler(
 }
 
 /**
- * Paths are decoded once. An identifier that was put into one as it stands, its own escapes not
- * escaped, is found where it is stored and what the path decodes to is not.
+ * Paths are decoded once. If a client put an identifier into a path without escaping the
+ * identifier's own escapes, the raw path is used when a record is stored under it and none under
+ * the decoded path.
  */
 async function meant(
   deps: Deps,
@@ -364,8 +367,7 @@ async function meant(
 }
 
 /**
- * Whether one of the ways to read a path holds the identifier of a record, stored in a way that
- * counts.
+ * Whether one reading of the path holds the identifier of a stored record that `counts` accepts.
  */
 async function names(
   deps: Deps,
@@ -381,8 +383,8 @@ async function names(
 }
 
 /**
- * Where a stored identifier equals the whole path it wins; else a last word such as `download` is
- * the operation.
+ * A stored identifier that equals the whole path wins; else a last word such as `download` is the
+ * operation.
  */
 async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise<Matched> {
   const operations = matched.filter(({ suffix }) => suffix);
@@ -397,7 +399,7 @@ async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise
 /**
  * The handler of every operation of the contract, by operationId.
  * @param contract the OpenAPI document
- * @param streams where streams of events are kept, to be ended with the server
+ * @param streams the open event streams, which end with the server
  */
 export function operations(contract: object, streams: EventStreams): Handlers {
   return {

@@ -21,7 +21,7 @@ import { arkOf, type Handlers } from "./request.js";
 
 const CRATE = recordExample(KINDS.rocrate);
 const ARK = CRATE["@id"] as string;
-/** Worked out, so that it tells of every criterion there is. */
+/** Computed, so that it lists every existing criterion. */
 const EXAMPLE = scoreOf(
   { ark: ARK },
   new CrateFacts({

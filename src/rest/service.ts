@@ -203,8 +203,8 @@ export function serviceOperations(contract: object): Handlers {
       });
     },
     openapi_json: async ({ req, res }) => sendJson(req, res, contract),
-    // The file is printed from the same document (`npm run generate`), and read when it is first
-    // asked for.
+    // The file is printed from the same document (`npm run generate`), and read on the first
+    // request.
     openapi_yaml: async ({ req, res }) =>
       sendBytes(req, res, await (yaml ??= readFile(join(packageRoot, "openapi", "openapi.yaml"))), {
         type: "application/yaml",

@@ -70,7 +70,7 @@ const ANSWER_MEDIA_TYPES: Readonly<Record<string, MediaTypeObject>> = {
       },
     ],
   },
-  // Results of SELECT and ASK, or JSON-LD: as the query has it.
+  // Results of SELECT and ASK, or JSON-LD: by the form of the query.
   "application/json": { schema: { type: ["array", "object"] }, example: EXAMPLE },
   "application/rdf+xml": text('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'),
 };
@@ -198,7 +198,7 @@ const GRAPHS = {
   "application/rdf+xml": "rdfxml",
 } as const satisfies Record<string, GraphFormat>;
 
-/** What each form of a query can be answered as (SPARQL 1.1 Protocol, section 2.1.5). */
+/** The media types that answer each form of a query (SPARQL 1.1 Protocol, section 2.1.5). */
 const FORMATS_OF: Readonly<
   Record<Checked["form"], Readonly<Record<string, ResultFormat | GraphFormat>>>
 > = { SELECT: TABLES, ASK: ANSWERS, CONSTRUCT: GRAPHS, DESCRIBE: GRAPHS };
@@ -221,8 +221,8 @@ const contentType = (type: string): string =>
   type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 
 /**
- * What a request of the SPARQL 1.1 Protocol asks; without a query it asks for the description of
- * the service.
+ * The query of a SPARQL 1.1 Protocol request; without a query the request asks for the service
+ * description.
  */
 interface ProtocolRequest {
   query?: string;
@@ -233,7 +233,7 @@ const DATASET = ["default-graph-uri", "named-graph-uri"] as const;
 const UPDATE = ["update", "using-graph-uri", "using-named-graph-uri"];
 
 type PostLimits = Pick<Config, "MAX_FORM_FIELDS" | "SPARQL_MAX_QUERY_BYTES">;
-/** A form writes a byte of its query as `%xx`. */
+/** A form encodes a byte of its query as `%xx`. */
 const ESCAPED = 3;
 /** Bytes of a form beside its query: the graphs of the dataset. */
 const DATASET_ROOM = 64 * 2 ** 10;
@@ -358,7 +358,7 @@ const datasetIn = (parameters: URLSearchParams): GraphNames => ({
 
 const SD = "http://www.w3.org/ns/sparql-service-description#";
 const FORMATS = "http://www.w3.org/ns/formats/";
-/** The forms the description comes in, the default first. */
+/** The forms of the service description, the default first. */
 const DESCRIPTION_TYPES = [
   "text/turtle",
   "application/n-triples",
@@ -368,7 +368,7 @@ const DESCRIPTION_TYPES = [
 ] as const;
 type DescriptionType = (typeof DESCRIPTION_TYPES)[number];
 
-/** What the endpoint is and does, by SPARQL 1.1 Service Description. */
+/** What the endpoint is and supports, by SPARQL 1.1 Service Description. */
 async function serviceDescription(endpoint: string, type: DescriptionType): Promise<string> {
   const statements = quads(endpoint);
   if (type === "text/turtle") return written(statements, "Turtle");
@@ -419,12 +419,12 @@ function written(statements: readonly Quad[], format: string): Promise<string> {
 const sparql = new SparqlResolver();
 
 /**
- * Bytes of answers that clients have not read to the end, a registry; and how many largest answers
- * may be under way.
+ * Bytes of answers that clients have not read to the end, per registry; and how many answers of the
+ * largest size may be open.
  */
 const unread = new WeakMap<Deps, number>();
 const MOST_UNREAD = 4;
-/** ms without progress after which a client that does not read its answer is left. */
+/** ms without progress after which a client that does not read its answer is disconnected. */
 const STALLED = 60_000;
 
 /** Sends the answer of a query, in the form that the client prefers. */

@@ -118,7 +118,7 @@ export const VALIDATION: readonly ContractRow[] = [
 const { literal, namedNode, quad, blankNode } = DataFactory;
 const term = (curie: string) => namedNode(expandCurie(curie));
 
-/** The report as SHACL has it (section 3.6), in Turtle. */
+/** The report in SHACL's terms (section 3.6), in Turtle. */
 function shapeReportTurtle({ conforms, results }: ShapeReport): string {
   const writer = new Writer({
     prefixes: { sh: PREFIXES.sh, xsd: PREFIXES.xsd, schema: PREFIXES.schema, evi: PREFIXES.evi },

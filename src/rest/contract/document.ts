@@ -55,7 +55,7 @@ const nameOf = (status: number): string => {
   return name;
 };
 
-/** Any operation may answer these. */
+/** Refusals that any operation may answer. */
 const EVERYWHERE: readonly ErrorCode[] = [
   "BAD_REQUEST",
   "VALIDATION",
@@ -92,7 +92,7 @@ function responseOf(status: number): JsonObject {
       },
     };
   }
-  // A crate is refused with a code of its own; see docs/crates.md.
+  // The refusal of a crate has its own code; see docs/crates.md.
   const ofCrates = Object.entries(FINDING_CODES)
     .filter(([, finding]) => finding.severity === "REQUIRED" && finding.status === status)
     .map(([code]) => code);
@@ -149,7 +149,7 @@ const VALIDATION_EXAMPLE: JsonValue = {
 export const API_VERSION = "0.1.0";
 const SCHEME = "OAuth2PasswordBearer";
 
-/** Every operation of the REST door. */
+/** Every operation of the REST API. */
 export const OPERATIONS: readonly ContractRow[] = [
   ...SERVICE,
   ...ACCOUNTS,
@@ -173,7 +173,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...TABLES,
 ];
 
-/** The OpenAPI 3.1 description of the REST door, printed from the tables. */
+/** The OpenAPI 3.1 description of the REST API, printed from the tables. */
 export function openApiDocument(): JsonObject {
   return {
     openapi: "3.1.0",
@@ -240,14 +240,14 @@ function operationObject(operation: ContractRow): JsonObject {
         ...(answer.headers?.length ? { headers: headerRefs(answer.headers) } : {}),
         content: contentOf(answer.content),
       },
-      // A token that is sent where it is not needed must still be good.
+      // A token sent where none is needed must still be valid.
       ...refusalsOf([
         ...(operation.refusals ?? []),
         ...(token === "optional" ? ["INVALID_TOKEN" as const] : []),
       ]),
       ...operation.also,
     },
-    // An empty list says that none is needed; a missing one would leave that open.
+    // An empty list states that no token is needed; a missing list would leave that open.
     security:
       token === "required"
         ? [{ [SCHEME]: [] }]

@@ -9,7 +9,7 @@ export const nullable = (type: string, description: string, more: JsonObject = {
   ...more,
 });
 
-/** Whose word an edge is. */
+/** Who states an edge. */
 const SAID: JsonObject = {
   owner: nullable("string", "Owner of that record."),
   ownsSource: {
@@ -28,7 +28,7 @@ const SAID: JsonObject = {
   },
 };
 
-/** Schemas of what is answered about provenance. */
+/** Schemas of provenance answers. */
 export const EVIDENCE_SCHEMAS: JsonObject = {
   EvidenceNode: {
     type: "object",

@@ -27,7 +27,7 @@ import { answerOf, bodyOf, recordExample } from "./schemas.js";
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
 const READ_REFUSALS = [...FIND_REFUSALS, "NOT_ACCEPTABLE"] as const;
 
-/** The five operations of a kind. What a kind does differently is said where it differs. */
+/** The five operations of a kind. Differences of a kind are stated where they apply. */
 function recordRows(kind: Kind): ContractRow[] {
   return [
     listOperation(kind),
@@ -177,7 +177,7 @@ export function representations(kind: Kind, example: JsonObject): Record<string,
   );
 }
 
-/** The same for a record of which only an example's kind is known. */
+/** The same for a record when only the kind of the example is known. */
 export function representationsOf(
   schema: JsonObject,
   example: JsonObject,
@@ -236,7 +236,7 @@ const NAMES = [
   "schema",
 ] as const;
 
-/** Kinds whose operations are all alike; projects and organizations have a table of their own. */
+/** Kinds whose operations are all alike; projects and organizations have their own table. */
 export const RECORDS: readonly ContractRow[] = NAMES.flatMap((name) => recordRows(KINDS[name]));
 
 const withHeader = (operation: ContractRow): ContractRow => ({
@@ -250,7 +250,7 @@ const get = projects.find((operation) => operation.operationId === "get_project"
 
 /**
  * A project by the organization it belongs to: the path that the contract names; `get_project`
- * takes the identifier as a whole.
+ * accepts the identifier as a whole.
  */
 const getOfOrganization: ContractRow = {
   ...get,

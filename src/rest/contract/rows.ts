@@ -2,14 +2,14 @@ import type { ErrorCode } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 
 /**
- * One operation of the REST door, as a row of a table;
+ * One operation of the REST API, as a row of a table;
  * {@link import("./document.js").openApiDocument} prints it.
  */
 export interface ContractRow {
   readonly method: "get" | "post" | "put" | "delete";
   /** Template below the base URL. `{postfix}` may hold slashes. */
   readonly path: string;
-  /** Stable: the router and generated clients name operations by it. */
+  /** Stable: the router and generated clients use it as the name of the operation. */
   readonly operationId: string;
   readonly tag: Tag;
   readonly summary: string;
@@ -19,13 +19,13 @@ export interface ContractRow {
   readonly body?: Readonly<Record<string, MediaTypeObject>>;
   /** Setting that bounds a JSON body, when it is not MAX_BODY_BYTES. */
   readonly bodyLimit?: "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES";
-  /** What status 200 answers. */
+  /** The answer with status 200. */
   readonly answer: {
     readonly description: string;
     readonly content: Readonly<Record<string, MediaTypeObject>>;
     readonly headers?: readonly HeaderName[];
   };
-  /** Further answers that are no refusals, by status: `302`, `304`. */
+  /** Further answers that are not refusals, by status: `302`, `304`. */
   readonly also?: Readonly<Record<string, JsonObject>>;
   /** Refusals beside those that every operation has. */
   readonly refusals?: readonly ErrorCode[];
@@ -33,7 +33,7 @@ export interface ContractRow {
   readonly token?: "required" | "optional";
 }
 
-/** Refusals of every write by someone with a token. */
+/** Refusals of every write by a caller with a token. */
 export const WRITE_REFUSALS = [
   "NOT_AUTHENTICATED",
   "INVALID_TOKEN",
@@ -55,7 +55,7 @@ export const FIND_REFUSALS = [
 
 export interface MediaTypeObject {
   readonly schema: JsonObject;
-  /** Left out where the content is bytes. */
+  /** Absent where the content is bytes. */
   readonly example?: JsonValue;
   /** Where several operations show the same example: its name in `components.examples`. */
   readonly exampleName?: string;
@@ -225,7 +225,7 @@ const BEFORE_QUERY = query("before", "Only revisions older than this one.", {
   minimum: 1,
   maximum: 999_999_999,
 });
-/** Declared by the contract beside the security scheme; the two mean the same. */
+/** The contract declares these parameters beside the security scheme; the two mean the same. */
 const AUTHORIZATION_HEADER = header("Authorization", "`Bearer <access token>`.", {
   type: ["string", "null"],
 });
@@ -249,7 +249,7 @@ const LIST_QUERIES: readonly JsonObject[] = [
   }),
 ];
 
-/** `components.parameters`: what many operations take, by name. */
+/** `components.parameters`: parameters of many operations, by name. */
 export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
   [
     NAAN,
@@ -271,9 +271,9 @@ const shared = (name: string): JsonObject => ({ $ref: `#/components/parameters/$
 export const FORMAT = shared("format");
 export const BACKLINKS = shared("backlinks");
 export const REVISION = shared("revision");
-/** What a tombstone tells. */
+/** The answer for a tombstone. */
 export const TOMBSTONE: readonly JsonObject[] = [shared("reason"), shared("successor")];
-/** Which page of a history. */
+/** Parameters of a page of a history. */
 export const HISTORY: readonly JsonObject[] = [
   shared("before"),
   query("limit", "Revisions in one answer.", {
@@ -287,7 +287,7 @@ export const IF_MATCH = shared("If-Match");
 export const IF_NONE_MATCH = shared("If-None-Match");
 export const RANGE = shared("Range");
 export const AUTHORIZATION = shared("Authorization");
-/** Without them a list is whole. */
+/** Without them the answer is the whole list. */
 export const LIST: readonly JsonObject[] = LIST_QUERIES.map((parameter) =>
   shared(parameter["name"] as string),
 );

@@ -40,7 +40,7 @@ const IDENTIFIER: JsonObject = {
 
 const CHANGES = ["created", "changed", "unchanged", "removed", "revived"] as const;
 
-/** Schemas of crates that are looked at before they are taken in. */
+/** Schemas of dry runs: crates that are validated before ingestion. */
 const CRATE_PLAN_SCHEMAS: JsonObject = {
   CrateMetadata: {
     type: "object",
@@ -157,7 +157,7 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
 export const bodyOf = (kind: Kind): JsonObject => schemaRef(kind.typeName);
 
 /**
- * Schema of an answered record. Crates bring records of some kinds, and those hold what their crate
+ * Schema of an answered record. Records of some kinds come from crates, and hold what their crate
  * states.
  */
 export function answerOf(kind: Kind): JsonObject {

@@ -34,7 +34,8 @@ const stateSchema = (...statuses: string[]): JsonObject => ({
 });
 
 /**
- * Schemas of what is not a record: tokens, health, submissions, publication, histories, evidence.
+ * Schemas of answers that are not records: tokens, health, submissions, publication, histories,
+ * evidence.
  */
 export const SERVICE_SCHEMAS: JsonObject = {
   TokenRequest: {
