@@ -17,9 +17,9 @@ import { isExactNumber } from "../model/json/inspect-json.js";
 import { costOf, overLimit, pagesByVariable } from "./limits.js";
 
 /**
- * Why a literal of the document may not be stored, as it would be refused in a JSON body: NUL or a
- * lone surrogate in a string, a number that a double does not hold, nesting without end.
- * `undefined` when all may.
+ * Why a literal of the document may not be stored; a JSON body with it would be refused too: NUL or
+ * a lone surrogate in a string, a number that a double cannot represent, unlimited nesting.
+ * `undefined` when all literals are valid.
  */
 function badLiteral(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
   let found: GraphQLError | undefined;
@@ -66,11 +66,11 @@ function badLiteral(document: DocumentNode, maxDepth: number): GraphQLError | un
   return found;
 }
 
-/** Documents kept: those of clients that ask the same thing again and again. */
+/** Most documents in the cache: clients send the same documents again and again. */
 const KEPT = 500;
-/** A longer one is read anew each time. */
+/** A longer document is not cached. */
 const LONGEST_KEPT = 20_000;
-/** Errors of one document that are told. */
+/** Most errors reported for one document. */
 const MOST_ERRORS = 20;
 
 interface Known {
@@ -84,8 +84,8 @@ type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 
 /**
- * Reads documents and holds them to the limits and the schema, the same for every transport. Each
- * is read once and then remembered.
+ * Parses documents and checks them against the limits and the schema, the same for every transport.
+ * Each document is parsed once and then cached.
  */
 export class Documents {
   private readonly known = new Map<string, Known>();
@@ -102,7 +102,7 @@ export class Documents {
     >,
   ) {}
 
-  /** Never throws; an operation that is not there is left to the execution. */
+  /** Never throws; the execution reports an operation that does not exist. */
   check(
     query: string,
     operationName: string | null | undefined,
@@ -125,8 +125,8 @@ export class Documents {
 
   /**
    * Why large variables do not fit their types: the first reason only. The execution lists up to
-   * fifty, each with the value that does not fit, which may be megabytes. An operation that is not
-   * there is left to the execution.
+   * fifty, each with the invalid value, which may be megabytes. The execution reports an operation
+   * that does not exist.
    */
   misfit(
     document: DocumentNode,
@@ -142,8 +142,8 @@ export class Documents {
   }
 
   /**
-   * What was checked, in the shape of Apollo's documentStore: its keys end in the SHA-256 of the
-   * query in hex.
+   * Cache of checked documents, in the shape of Apollo's documentStore: its keys end in the SHA-256
+   * of the query in hex.
    */
   readonly store = {
     get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
@@ -153,7 +153,7 @@ export class Documents {
 
   private read(query: string): Checked {
     const { GRAPHQL_MAX_DOCUMENT_BYTES: longest, GRAPHQL_MAX_TOKENS: maxTokens } = this.config;
-    // Comments and commas are no tokens: a text of nothing else is bounded by its length.
+    // Comments and commas are not tokens: a text that has nothing else is bounded by its length.
     if (query.length > longest || Buffer.byteLength(query) > longest) {
       return {
         errors: [
@@ -169,7 +169,7 @@ export class Documents {
     try {
       document = parse(query, { maxTokens });
     } catch (error) {
-      // A list of ten thousand brackets ends the parser's stack.
+      // A list of ten thousand brackets overflows the parser's stack.
       if (error instanceof GraphQLError && error.message.includes(" tokens."))
         return {
           errors: [

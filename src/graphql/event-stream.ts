@@ -21,13 +21,15 @@ import type { Documents } from "./documents.js";
 import { cutErrors, formatError } from "./http.js";
 import type { Context } from "./resolvers/context.js";
 
-/** What transports of many answers (WebSocket, server-sent events) share with the one over HTTP. */
+/**
+ * What transports with many answers (WebSocket, server-sent events) share with GraphQL over HTTP.
+ */
 export interface Streaming {
   schema: GraphQLSchema;
   documents: Documents;
   log: Log;
   /**
-   * A context of its own for each operation.
+   * A separate context for each operation.
    * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`
    */
   contextFor(
@@ -46,8 +48,8 @@ interface StreamedOperation {
 }
 
 /**
- * An operation ready to be executed, within the limits; or why it is not. Writes go over HTTP,
- * whose bodies are read strictly.
+ * An operation within the limits, ready for execution, or the reason why it is refused. Writes go
+ * over HTTP, whose bodies are parsed strictly.
  */
 export function prepared(
   { schema, documents }: Streaming,
@@ -118,8 +120,8 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
   const open = new Set<ServerResponse>();
   const handler = createHandler<IncomingMessage, undefined, Context & Record<PropertyKey, unknown>>(
     {
-      // Without a token of its own a stream is answered where it was asked for, and the server
-      // keeps nothing.
+      // Without a stream token the stream is the answer to this request, and the server stores
+      // nothing.
       authenticate: () => null,
       async onSubscribe({ raw }, params: RequestParams) {
         const args = prepared(streaming, params);
@@ -133,9 +135,9 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
           ),
         } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
       },
-      // The document was held to schema and limits before.
+      // The document was checked against schema and limits before.
       validate: () => [],
-      // Errors are sent in the form that they have in JSON.
+      // Errors have the same form as in JSON.
       onNext: (_context, { raw }, result) =>
         formatted(
           result as ExecutionResult,

@@ -20,9 +20,9 @@ import type { Context } from "./resolvers/context.js";
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
 
 /**
- * The error a client sees, at every transport: codes of the one table in `extensions.code`, the
- * items of a validation failure in `extensions.detail`. A fault is masked: it carries an id that
- * stands in the log.
+ * The error a client sees, over every transport: codes of the shared table in `extensions.code`,
+ * the items of a validation failure in `extensions.detail`. An internal fault is masked: the client
+ * gets an id that is also in the log.
  *
  * @param request its name in the log
  */
@@ -64,19 +64,19 @@ export function formatError(
   };
 }
 
-/** An error of a transport, before any field is resolved, in the shape GraphQL has for one. */
+/** An error of a transport, before any field is resolved, as a GraphQL error. */
 export function asGraphQLError(error: unknown): GraphQLError {
   return error instanceof GraphQLError
     ? error
     : new GraphQLError((error as Error).message, { originalError: error as Error, path: [] });
 }
 
-/** Errors of one answer: each record of a page may fail in each of its fields. */
+/** Most errors in one answer: each record of a page may fail in each of its fields. */
 const MOST_ERRORS = 100;
 
 /**
- * Drops errors past the number that is answered, in place, before each is formatted; a last one
- * says so.
+ * Drops errors past the limit, in place, before each is formatted; a last error states that some
+ * were dropped.
  */
 export function cutErrors(errors: GraphQLError[]): void {
   if (errors.length <= MOST_ERRORS) return;
@@ -129,18 +129,14 @@ function uncoercible(message: string, variable: string): GraphQLFormattedError {
 const RESPONSE = "application/graphql-response+json";
 const LEGACY = "application/json";
 
-/**
- * Media type of an answer: the one of GraphQL over HTTP for clients that name it, else JSON as
- * ever.
- */
+/** Media type of an answer: the one of GraphQL over HTTP for clients that name it, else JSON. */
 function mediaTypeFor(accept: string | undefined): string {
   return `${isModern(accept) ? RESPONSE : LEGACY}; charset=utf-8`;
 }
 
 /**
- * Status of an answer without data. In JSON as ever it is 200: an intermediary may have made such
- * an answer as well, so that its status says nothing; the newer type is answered by GraphQL servers
- * only.
+ * Status of an answer without data. In JSON it is always 200: an intermediary may send JSON as
+ * well, so its status is ambiguous; only GraphQL servers answer with the newer type.
  */
 export function legacyStatus(accept: string | undefined): 200 | 400 {
   return isModern(accept) ? 400 : 200;
@@ -166,7 +162,7 @@ function qualityOf(accept: string, type: string): number {
   return Number.isFinite(quality) ? quality : 0;
 }
 
-/** What one request asks for, as far as it can be told before its execution. */
+/** What one request asks for, as far as it is known before the execution. */
 interface HttpOperation {
   search: string;
   body: JsonValue | undefined;
@@ -243,15 +239,14 @@ export class HttpDoor {
     send(req, res, status, [["content-type", mediaTypeFor(req.headers.accept)]], body);
   }
 
-  /** The same for what goes wrong before there is an operation. */
+  /** The same for errors before there is an operation. */
   fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
     if (res.headersSent || res.destroyed) return void res.destroy();
     const known = error instanceof ServiceError ? error : undefined;
     const headers: Record<string, string> = { ...known?.headers };
     if (known?.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    // A body that is no JSON is a malformed request to GraphQL over HTTP, not input that breaks
-    // rules.
+    // For GraphQL over HTTP a body that is not JSON is a malformed request, not invalid input.
     const isNoJson =
       known instanceof ValidationError && known.items.some(({ type }) => type === "json_invalid");
     this.refuse(req, res, [asGraphQLError(error)], isNoJson ? 400 : (known?.status ?? 500));
@@ -269,7 +264,7 @@ function send(
     "Cache-Control": "no-store",
     ...Object.fromEntries(headers),
   };
-  // An upload that was refused may still be arriving.
+  // The client may still be sending a refused upload.
   if (!req.complete && req.method === "POST")
     return sendEarly(req, res, status, Buffer.from(body), all);
   const { "content-type": type, ...rest } = all;
@@ -280,11 +275,11 @@ function send(
       headers: rest,
     });
   res.writeHead(status, { ...SAFE_HEADERS, ...all, "Content-Length": Buffer.byteLength(body) });
-  // As text it leaves in one piece with the headers; as bytes it would be a second one.
+  // As text the body is sent in one chunk with the headers; as bytes it would be a second chunk.
   res.end(req.method === "HEAD" ? undefined : body);
 }
 
-/** One answer cannot hold what a subscription says over time. */
+/** One answer cannot hold the events of a subscription. */
 const subscriptionOverHttp = (): GraphQLError =>
   new GraphQLError(
     "Subscriptions have two transports: a WebSocket at /graphql (protocol " +
@@ -292,13 +287,13 @@ const subscriptionOverHttp = (): GraphQLError =>
       "graphql-sse). Send the operation over one of them.",
   );
 
-/** Whether a body may hold large variables; they are looked at twice then. */
+/** Whether a body may hold large variables; such variables are checked twice. */
 const isLarge = ({ method, headers }: IncomingMessage): boolean =>
   method === "POST" && !(Number(headers["content-length"]) <= 2 ** 14);
 
 /**
- * The operation of a body; `undefined` when it has not the shape of one: Apollo says then what is
- * wrong.
+ * The operation of a body; `undefined` when the body does not have the shape of one: Apollo then
+ * reports the error.
  */
 function inBody(body: JsonValue | undefined): Parameters | undefined {
   if (!isObject(body) || typeof body["query"] !== "string") return undefined;

@@ -22,8 +22,8 @@ const MAX_PAIRS = 5_000;
 /** Aliases of one field without arguments in one place. */
 const MAX_NAMES = 4;
 /**
- * Selections that are looked at, those of fragments at each place: past that the document repeats
- * itself.
+ * Most selections that are visited, those of fragments at each place: past that the document
+ * repeats itself.
  */
 const MAX_SELECTIONS = 10_000;
 
@@ -77,7 +77,7 @@ class Walk {
 
   private fragmentExceeds(name: string, place: string): boolean {
     const set = this.fragments.get(name);
-    // A cycle is refused by the validation.
+    // The validation refuses a cycle.
     if (!set || this.inside.has(name)) return false;
     this.inside.add(name);
     const exceeds = this.exceeds(set, place);
@@ -85,7 +85,7 @@ class Walk {
     return exceeds;
   }
 
-  /** A field without arguments says the same under each alias, and may be megabytes. */
+  /** A field without arguments has the same value under each alias, and may be megabytes. */
   private renamed({ alias, name, arguments: given }: FieldNode, place: string): boolean {
     if (!alias || (given?.length ?? 0) > 0 || name.value.startsWith("__")) return false;
     const times = (this.aliases.get(`${place} ${name.value}`) ?? new Set()).add(alias.value);
@@ -100,16 +100,16 @@ class Walk {
   }
 }
 
-/** Most aliases of a document: each is one more answer to the same field. */
+/** Most aliases of a document: each repeats the same field in the answer. */
 const MAX_ALIASES = 100;
 
 const refused = (message: string) =>
   new GraphQLError(message, { extensions: { code: "QUERY_TOO_COSTLY" } });
 
 /**
- * Why a document is refused that nests too deep or repeats itself too often, fragments followed;
- * `undefined` for all others. Asked before validation, which takes long over such documents or runs
- * out of stack.
+ * Why a document that nests too deep or repeats itself too often is refused, fragments followed;
+ * `undefined` for all others. Runs before validation, which is slow for such documents or overflows
+ * the stack.
  */
 export function overLimit(document: DocumentNode, maxDepth: number): GraphQLError | undefined {
   const fragments = new Map(
@@ -119,7 +119,7 @@ export function overLimit(document: DocumentNode, maxDepth: number): GraphQLErro
         : [],
     ),
   );
-  // First the depth: what follows goes into every level.
+  // First the depth: the checks below visit every level.
   if (isTooDeep(document, fragments, maxDepth))
     return refused(
       `The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask ` +
@@ -202,8 +202,8 @@ function isTooDeep(document: DocumentNode, fragments: Fragments, most: number): 
 class Depths {
   introspection: Depths | undefined;
   /**
-   * The deepest level each fragment was entered at: entering it deeper may lead deeper, less deep
-   * does not. So a cycle ends.
+   * The deepest level at which each fragment was entered: only a deeper entry can lead deeper. So a
+   * cycle ends.
    */
   private readonly entered = new Map<string, number>();
   constructor(
@@ -235,18 +235,18 @@ class Depths {
 }
 
 /**
- * Records that a page of links is taken for when `first` is not given: most have few. What they
- * come to is counted while they are read.
+ * Records assumed for a page of links when `first` is not given: most pages have few. The real
+ * number is counted while they are read.
  */
 const USUAL_PAGE = 10;
-/** Fields other than connections that read as much as a record does. */
+/** Fields other than connections that cost as many reads as a record. */
 const AS_RECORD = new Set(["document"]);
 
 type Variables = Readonly<Record<string, unknown>>;
 
 /**
  * How many records an operation asks for at most: page sizes multiply. Fragments count at each
- * place they stand. The document must be valid.
+ * place where they are spread. The document must be valid.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -322,7 +322,7 @@ function byVariable(set: SelectionSetNode): boolean {
   );
 }
 
-/** Size of the page a field is asked for, when it has pages. */
+/** Size of the page that a field asks for, when it has pages. */
 function pageOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,

@@ -14,8 +14,8 @@ import { SchemaResolver, ValidationResolver } from "./resolvers/validation-resol
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
- * Apollo checks the schema it is given: type-graphql's own check, an introspection, would make the
- * start 40 ms longer.
+ * Apollo checks the schema it gets: type-graphql's own check, an introspection, would delay the
+ * start by 40 ms.
  */
 export function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
@@ -39,7 +39,7 @@ export function graphqlSchema(): Promise<GraphQLSchema> {
     orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType],
     validate: false,
     skipCheck: true,
-    // Asked for by the library; every subscription here reads from the job queue itself.
+    // The library requires one; every subscription here reads from the job queue itself.
     pubSub: {
       publish() {},
       subscribe: () => {

@@ -23,7 +23,7 @@ import { webSocketDoor } from "./websocket.js";
 
 const METHODS = ["GET", "HEAD", "POST"];
 
-/** Where GraphQL is asked. */
+/** Endpoint of a GraphQL request: for one answer, or for a stream. */
 export type GraphqlAddress = "answer" | "stream";
 
 /** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
@@ -36,7 +36,7 @@ export interface GraphqlDoor {
     search: string,
   ): Promise<void>;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Ends what would not end by itself: subscriptions. */
+  /** Ends long-lived operations: subscriptions. */
   endStreams(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -57,8 +57,8 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   const apollo = new ApolloServer<Context>({
     schema,
     introspection: true,
-    // Multipart requests are held to a preflight header before their file is taken; others are no
-    // simple requests, or queries.
+    // Multipart requests need a preflight header before their file is received; other requests are
+    // not simple requests (CORS), or are queries.
     csrfPrevention: false,
     persistedQueries: false,
     documentStore: documents.store,
@@ -96,7 +96,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
     caller: Caller | null,
   ): Promise<JsonValue | undefined> => {
     if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, config);
-    // As strictly as over REST: the same numbers and strings are refused.
+    // As strict as REST: the same numbers and strings are refused.
     return readJson(req, deps);
   };
   return {
@@ -137,8 +137,8 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
 }
 
 /**
- * Keeps for each error the name of its request: where errors are formatted nothing else is known of
- * it.
+ * Maps each error to the name of its request: the error formatter has no other access to the
+ * request.
  */
 const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => ({
   requestDidStart: async () => ({
@@ -149,7 +149,7 @@ const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<
   }),
 });
 
-/** Variables that do not fit are told in the status only where it says something. */
+/** Invalid variables set the status only for media types where the status has a meaning. */
 const legacyStatuses: ApolloServerPlugin<Context> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ request, response: { http, body } }) => {

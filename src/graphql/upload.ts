@@ -10,8 +10,8 @@ import { findBadString } from "../model/strings.js";
 import { authenticated, type Caller } from "../services/access/rules.js";
 
 /**
- * Watches over the parts of a multipart request while another parser reads them: that one drops a
- * second file, and a second `operations` or `map`, without a word.
+ * Checks the parts of a multipart request while another parser reads them: that parser silently
+ * drops a second file, and a second `operations` or `map`.
  */
 function watchParts(req: IncomingMessage): FormEnd {
   const end = new FormEnd();
@@ -20,7 +20,7 @@ function watchParts(req: IncomingMessage): FormEnd {
   try {
     parser = busboy({ headers: req.headers, limits: { fieldSize: 1 }, defParamCharset: "utf8" });
   } catch {
-    // The other parser says what is wrong.
+    // The other parser reports the error.
     end.reach();
     return end;
   }
@@ -49,7 +49,8 @@ function watchParts(req: IncomingMessage): FormEnd {
 }
 
 /**
- * Headers that a page of another origin cannot send without asking first (CORS); any value will do.
+ * Headers that a page of another origin cannot send without a preflight request (CORS); any value
+ * is accepted.
  */
 const PREFLIGHT = ["apollo-require-preflight", "x-apollo-operation-name"];
 
@@ -90,7 +91,7 @@ export async function readUpload(
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const { status, message } = error as { status?: number; message: string };
-    // The map alone may show it; the parser has one status for all that is too much.
+    // Only the map shows which limit was exceeded; the parser has one status for all of them.
     if (status === 413 && message.includes("max file uploads")) throw secondFile("map");
     throw new ServiceError(
       status === 413 ? "TOO_LARGE" : "BAD_REQUEST",
@@ -102,17 +103,17 @@ export async function readUpload(
   return body;
 }
 
-/** What the form's parser makes of it, unless the form is refused before. */
+/** The result of the form parser, unless the form is refused before. */
 function first<T>(end: FormEnd, parsed: Promise<T>): Promise<T> {
   return Promise.race([parsed, end.reached.then(() => parsed)]).catch((error) => {
-    // Both see the same bytes; the parser's refusal may be heard first, and knows less.
+    // Both read the same bytes; the parser's refusal may come first, and is less precise.
     throw end.failure ?? error;
   });
 }
 
 /**
- * An operation must not see its file end, and do its work, before the form has been read to the
- * end.
+ * An operation must not see the end of its file, and do its work, before the whole form has been
+ * read.
  */
 function holdFiles(value: unknown, end: FormEnd): void {
   if (value instanceof Upload) {
@@ -128,8 +129,8 @@ function holdFiles(value: unknown, end: FormEnd): void {
 }
 
 /**
- * The form's JSON was read leniently; what no document may hold is refused as in a JSON body.
- * Without recursion: the depth is a client's choice.
+ * The form's JSON was parsed leniently; values that no document may hold are refused as in a JSON
+ * body. Without recursion: the client chooses the depth.
  * @throws ServiceError `TOO_LARGE` past MAX_JSON_VALUES; ValidationError
  */
 function assertStorable(body: unknown, maxDepth: number, maxValues: number): void {

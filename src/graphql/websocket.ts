@@ -9,9 +9,9 @@ import { requestIdOf } from "../http/client.js";
 import { asGraphQLError, formatError } from "./http.js";
 import { formatted, prepared, type Streaming } from "./event-stream.js";
 
-/** Clients that answer no ping for so long (ms) are gone. */
+/** A client that answers no ping for this time (ms) is disconnected. */
 const KEEP_ALIVE = 12_000;
-/** How long (ms) clients may take to close, once asked to. */
+/** How long (ms) clients may take to close after the server's close frame. */
 const FAREWELL = 1_000;
 /** WebSockets open at a time. */
 const MOST_SOCKETS = 1_000;
@@ -21,8 +21,8 @@ interface Extra extends Record<PropertyKey, unknown> {
 }
 
 /**
- * Name of an operation in the log: that of the connection's request, and the client's own for the
- * operation where it is fit for one.
+ * Name of an operation in the log: that of the connection's request, and the client's own id of the
+ * operation where it is a valid name.
  */
 const nameOf = ({ request }: Extra, id: string): string =>
   /^[\w-]{1,64}$/.test(id) ? `${requestIdOf(request)}/${id}` : requestIdOf(request);
@@ -30,14 +30,14 @@ const nameOf = ({ request }: Extra, id: string): string =>
 export interface WebSocketDoor {
   /** Takes over a connection that asked to be upgraded. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Says goodbye to every client and takes no more. */
+  /** Closes every connection and accepts no more. */
   close(): Promise<void>;
 }
 
 /**
- * Operations over a WebSocket, by the protocol graphql-transport-ws. The token comes as
- * `Authorization` in the connection's parameters, or in the header of its request; it is verified
- * for each operation anew.
+ * Operations over a WebSocket, by the protocol graphql-transport-ws. The token is `Authorization`
+ * in the connection's parameters, or in the header of its request; it is verified again for each
+ * operation.
  */
 export function webSocketDoor(
   streaming: Streaming,
@@ -110,7 +110,8 @@ export function webSocketDoor(
         close: (code, reason) => socket.close(code, reason),
         onMessage: (take) =>
           socket.on("message", (data: RawData) => {
-            // 1009 is "message too big" (RFC 6455, section 7.4.1), as for one of too many bytes.
+            // 1009 is "message too big" (RFC 6455, section 7.4.1), also for a message of too many
+            // bytes.
             if (countValues(data as Buffer, options.maxValues) > options.maxValues)
               return socket.close(1009, "Too many values (MAX_JSON_VALUES)");
             take(String(data as Buffer)).catch((error: unknown) => {
@@ -125,8 +126,7 @@ export function webSocketDoor(
       { request },
     );
     const alive = keepAlive(socket);
-    // What the client does wrong (a message too long, a broken frame) ends its connection and
-    // nothing else.
+    // A client error (a message too long, a broken frame) ends its connection and nothing else.
     socket.on("error", () => socket.terminate());
     socket.on("close", (code, reason) => {
       clearInterval(alive);
@@ -161,7 +161,7 @@ export function webSocketDoor(
   };
 }
 
-/** Ends a socket that another address was asked for, or that is one too many. */
+/** Ends a socket that requested another address, or that exceeds the limit. */
 export function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () =>
     socket.destroy(),

@@ -31,7 +31,7 @@ class Token {
   @Field(() => Int, { description: "Seconds." }) expiresIn!: number;
 }
 
-/** Attempts are counted for the service as a whole, whichever door they come through. */
+/** Attempts are counted for the service as a whole, over every API. */
 const limits = new WeakMap<Deps, RateLimit>();
 function loginLimit(deps: Deps): RateLimit {
   let limit = limits.get(deps);
@@ -91,7 +91,7 @@ const changeOf = ({ group, user, expectedRevision }: MembershipArguments): Membe
   expectedRevision: expectedRevision ?? undefined,
 });
 
-/** Who is a member of a group. The methods that take a change are called by REST as well. */
+/** Members of groups. REST calls the methods that take a change as well. */
 @Resolver()
 export class GroupResolver {
   /** @throws as `addGroupMember` */

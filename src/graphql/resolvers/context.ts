@@ -22,21 +22,21 @@ interface LinksTo extends LinksFrom {
 }
 
 /**
- * Bytes of a document that take about a millisecond to parse, and of how many are parsed in one
- * turn of the event loop.
+ * Bytes of a document that take about a millisecond to parse, and bytes that are parsed in one turn
+ * of the event loop.
  */
 const [LARGE, AT_ONCE] = [32 * 2 ** 10, 256 * 2 ** 10];
-/** Records, or links of as many, that are read at a time. */
+/** Records, or links of as many records, in one read. */
 const BATCH = 200;
 /** Nodes that are answered without a pause. */
 const FEW = 50;
 
-/** The turn of the page that was promised one last: requests take theirs one after the other. */
+/** The event-loop turn of the page that was queued last: pages are read one after the other. */
 let promised: Promise<void> = Promise.resolve();
 const nextTurn = (): Promise<void> => (promised = promised.then(() => turn()));
 
 /**
- * Reads of one request, gathered so that a page of records costs a bounded number of store reads.
+ * Reads of one request, batched so that a page of records costs a bounded number of store reads.
  */
 class Loaders {
   private readonly links = new Map<readonly string[], Map<string, DataLoader<string, unknown>>>();
@@ -56,7 +56,7 @@ class Loaders {
 
   /** The live record of an ARK as a node; dangling references become {@link unresolved} ones. */
   node(ark: string): Promise<RecordNode> {
-    // Nodes, not records: what many lead to is read off its document once.
+    // Nodes, not records: a target of many links is parsed once.
     this.nodes ??= new DataLoader(
       (arks) =>
         this.inTurn(async () => {
@@ -101,10 +101,10 @@ class Loaders {
   }
 
   /**
-   * Reads one after the other, each in a turn of the event loop that no other page has: a document
-   * of a few kilobytes may ask for a hundred pages, and reading them takes the time of the thread
-   * that answers others as well. What will not be answered is not read.
-   * @throws ServiceError `QUERY_TOO_COSTLY` once the answer holds all that it may; `BAD_REQUEST`
+   * Queues reads so that each runs in its own turn of the event loop: a document of a few kilobytes
+   * may ask for a hundred pages, and reading them blocks the thread that serves other requests as
+   * well. Pages that will not be answered are not read.
+   * @throws ServiceError `QUERY_TOO_COSTLY` when the answer has reached its limit; `BAD_REQUEST`
    * when nobody waits for it
    */
   inTurn<R>(read: () => Promise<R>): Promise<R> {
@@ -130,13 +130,13 @@ class Loaders {
     );
   }
 
-  /** After a write, what was read before it counts no more. */
+  /** After a write the cached reads are discarded. */
   forget(): void {
     this.nodes = undefined;
   }
 
   /**
-   * Counts records that links led to: how many that will be cannot be told ahead.
+   * Counts records that links led to: their number is not known in advance.
    * @throws ServiceError `QUERY_TOO_COSTLY`
    */
   spend(records: number): void {
@@ -151,8 +151,8 @@ class Loaders {
   }
 
   /**
-   * Counts the bytes of documents that the answer is made of. Those of large ones are parsed here,
-   * with pauses in which other requests are answered; the execution would parse them all at once.
+   * Counts the bytes of the documents in the answer. Large documents are parsed here, with pauses
+   * in which other requests are served; the execution would parse them all at once.
    * @throws ServiceError `QUERY_TOO_COSTLY`
    */
   async hold(nodes: readonly RecordNode[]): Promise<void> {
@@ -169,11 +169,14 @@ class Loaders {
       parsed = 0;
       await turn();
     }
-    // Each page goes on in a turn of its own: a document may ask for a hundred of them.
+    // Each page is continued in its own turn of the event loop: a document may ask for a hundred
+    // pages.
     if (nodes.length > FEW) await turn();
   }
 
-  /** Reads of the same predicates (the very list of a connection) and page are one. */
+  /**
+   * Reads of the same predicates (the same list object of a connection) and page share one batch.
+   */
   private batched<R>(
     predicates: readonly string[],
     page: string,
@@ -194,22 +197,22 @@ class Loaders {
   }
 }
 
-/** What a resolver knows of one request, at every door. */
+/** What a resolver knows of one request, in every API. */
 export interface Context {
   readonly deps: Deps;
   readonly caller: Caller | null;
   /** Address the request came from, for login limits. */
   readonly address: string;
-  /** That address is one client's, not a proxy's that others come through as well. */
+  /** That address belongs to one client, not to a proxy that other clients share. */
   readonly ownAddress: boolean;
-  /** Name of the request in logs, also in those of the work that it asks for. */
+  /** Name of the request in logs, also in the logs of jobs that it queues. */
   readonly request?: string;
-  /** The request's span, for that of the work that it asks for; absent without tracing. */
+  /** The request's span, for the spans of jobs that it queues; absent without tracing. */
   readonly trace?: string;
   readonly loaders: Loaders;
 }
 
-/** Names a request in the logs and traces of work that it asks for. */
+/** Names a request in the logs and traces of jobs that it queues. */
 type RequestNames = Pick<Context, "request" | "trace">;
 
 /** A context for one request. @param signal aborted when nobody waits for the answer any more */
@@ -233,19 +236,18 @@ export function contextOf(
   };
 }
 
-/** What work that goes on in the background is told of the request. */
+/** What a background job gets to know of the request. */
 export const requestOf = ({ request, trace }: Context): RequestNames => ({
   ...(request === undefined ? {} : { request }),
   ...(trace === undefined ? {} : { trace }),
 });
 
-/** Writes are counted for the service as a whole, whichever door they come through. */
+/** Writes are counted for the service as a whole, over every API. */
 const limits = new WeakMap<Deps, RateLimit>();
 
 /**
- * Counts one write of an account, before anything is done. A write without a token is refused for
- * that, and counts only where it would not be: the creation of an account, by the address it comes
- * from.
+ * Counts one write of an account before the write begins. A write without a token is refused, and
+ * counts only where no token is needed: the creation of an account, by the address of the client.
  * @throws ServiceError `TOO_MANY_REQUESTS` past WRITE_RATE
  */
 export async function countWrite(

@@ -45,7 +45,7 @@ import { withUpload } from "./types/input-types.js";
 import { checkedPage, PageArguments, pageOf } from "./types/records.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 
-/** Says in the schema what the argument `crate` of an upload is. */
+/** Describes the argument `crate` of an upload in the schema. */
 const NAMED_CRATE =
   "The crate of yours that is brought up to date, where the root's @id does not name it. " +
   "Means an update.";
@@ -71,11 +71,11 @@ export class CrateResolver {
     const { deps } = context;
     return viewNow(deps, await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT));
   }
-  /** RO-Crate metadata of a crate as it is now. @throws as {@link readCrateMetadata} */
+  /** RO-Crate metadata of the current version of a crate. @throws as {@link readCrateMetadata} */
   metadata(id: string, context: Context): Promise<CrateMetadata> {
     return readCrateMetadata(context.deps, id);
   }
-  /** The crate as an archive, made anew. @throws as {@link readCrateArchive} */
+  /** The current version of a crate as a new archive. @throws as {@link readCrateArchive} */
   archive(id: string, context: Context): Promise<CrateArchive> {
     return readCrateArchive(context.deps, id, context.caller);
   }
@@ -94,7 +94,10 @@ export class CrateResolver {
   ): ReturnType<typeof listSubmissions> {
     return listSubmissions(context.deps, page, context.caller);
   }
-  /** A submission now and after each change. @throws as {@link followSubmission} */
+  /**
+   * The current state of a submission, then its state after each change. @throws as
+   * {@link followSubmission}
+   */
   follow(id: string, context: Context): Promise<AsyncIterable<SubmissionView>> {
     return followSubmission(context.deps, id, context.caller);
   }
@@ -306,11 +309,11 @@ class CratePlanType {
   changes!: CrateChangesType | null;
 }
 
-/** Ends nothing: over GraphQL a plan goes on when its client has left. */
+/** Does nothing: over GraphQL a dry run continues when its client has left. */
 const UNTIL_DONE = new AbortController().signal;
 const METADATA = "ro-crate-metadata.json";
 
-/** Crates from their metadata alone, and what an upload would come to. */
+/** Crates from their metadata alone, and dry runs of uploads. */
 @Resolver()
 export class CratePlanResolver {
   /** @throws ServiceError as {@link planUpload} */

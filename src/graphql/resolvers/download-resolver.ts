@@ -21,7 +21,7 @@ const INPUT = INPUT_TYPES.datadownload!;
 @Resolver()
 export class DownloadResolver {
   /**
-   * Takes the bytes in while what is said of them is yet to come; pass the answer to
+   * Receives the bytes before the client has sent the metadata; pass the answer to
    * {@link register}, or discard its object.
    */
   async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
@@ -30,8 +30,8 @@ export class DownloadResolver {
     return stageFile(context.deps, file);
   }
   /**
-   * Uses the staged file up.
-   * @param at where the document is in what the client sent;
+   * Consumes the staged file.
+   * @param at where the document is in the client's request;
    * @throws as `registerDownload`
    */
   register(
@@ -52,7 +52,7 @@ export class DownloadResolver {
     await countWrite(context);
     return uploadContent(context.deps, id, file, context.caller, expectedRevision);
   }
-  /** Removes the content and keeps the metadata. @throws as `removeContent` */
+  /** Removes the content and preserves the metadata. @throws as `removeContent` */
   async removeContent(
     id: string,
     expectedRevision: number | undefined,
@@ -75,7 +75,7 @@ export class DownloadResolver {
     const { record } = await withUpload(upload, context, async (file) => {
       const document = documentOf("datadownload", input, context.deps.config.MAX_JSON_DEPTH);
       authenticated(context.caller);
-      // Judged before the bytes are received.
+      // Validated before the bytes are received.
       checked("datadownload", document);
       return this.register(document, await this.stage(file, context), context);
     });

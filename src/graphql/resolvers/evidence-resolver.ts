@@ -57,7 +57,7 @@ registerEnumType(AssertedByEnum, {
     "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at.",
 });
 
-/** `DATASET`, `DATADOWNLOAD` …: the kinds by the names of the model. */
+/** `DATASET`, `DATADOWNLOAD` …: the kinds by their names in the model. */
 const KindEnum = Object.fromEntries(
   (Object.keys(KINDS) as KindName[]).map((name) => [name.toUpperCase(), name]),
 ) as Record<string, KindName>;
@@ -229,14 +229,14 @@ class EvidenceArguments {
   expand?: string[] | null;
 }
 
-/** Provenance of records. The methods without decorators are called by REST as well. */
+/** Provenance of records. REST calls the methods without decorators as well. */
 @Resolver(() => EvidenceAnswerType)
 export class EvidenceResolver {
   /** @throws ServiceError `NOT_FOUND`, `GONE`, `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT` */
   query(request: Asked, { deps }: Context): Promise<EvidenceGraph> {
     return evidenceGraph(whole(request, deps.config.EVIDENCE_LIMIT), evidenceDeps(deps));
   }
-  /** The same with its nodes still to be read. */
+  /** The same, before its nodes are read. */
   open(request: Asked, { deps }: Context): Promise<EvidenceAnswer> {
     return openEvidence(whole(request, deps.config.EVIDENCE_LIMIT), evidenceDeps(deps));
   }
@@ -419,7 +419,7 @@ function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNo
   return Promise.all(ids.map((id) => loaders.node(id)));
 }
 
-/** What the two kinds of edges have in common. */
+/** Fields that both kinds of edges share. */
 type Edge = Pick<ShownEdge, "source" | "name" | "target"> & {
   thirdParty?: boolean;
   statedBy: readonly { owner: string | null }[];
@@ -449,9 +449,9 @@ const statementOf = <T extends { thirdParty?: true }>(
   statement: T,
 ): T & { thirdParty: boolean } => ({ ...statement, thirdParty: statement.thirdParty === true });
 
-/** The fields that state them are looked up for all edges at once, when the first is asked. */
+/** The stating fields of all edges are looked up at once, when a client asks for the first. */
 function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge[] {
-  // Of a group each member has its own.
+  // Each member of a group has its own record.
   const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
     statedBy.flatMap(({ record, ...said }) =>
       record === null ? [] : [{ index, source, name, target, record, said }],

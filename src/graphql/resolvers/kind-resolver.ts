@@ -83,7 +83,7 @@ class CrateListArguments extends PageArguments {
 const ORDERS = ["created", "-created", "name"];
 
 /**
- * The filter as lists take it; what was given as null is not asked for.
+ * The filter in the form that lists accept; a null is ignored.
  * @throws ValidationError with all that is wrong
  */
 function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
@@ -111,7 +111,7 @@ function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
 }
 
 /**
- * The operations every kind has. REST calls these very methods; the GraphQL fields below wrap them.
+ * The operations every kind has. REST calls the same methods; the GraphQL fields below wrap them.
  */
 class KindResolver {
   constructor(readonly kind: KindName) {}
@@ -142,12 +142,12 @@ class KindResolver {
   }
 }
 
-/** One resolver a kind. */
+/** One resolver per kind. */
 export const KIND_RESOLVERS = Object.fromEntries(
   Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)]),
 ) as Record<KindName, KindResolver>;
 
-/** `evidenceGraph` is the one built when asked for; a stored one goes by another name. */
+/** `evidenceGraph` is the graph built on request; a stored graph has another name. */
 const fieldName = (kind: KindName): string =>
   kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName);
 const lowerFirst = (name: string): string =>

@@ -25,7 +25,9 @@ import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { Context } from "./context.js";
 import { RecordNode } from "./types/records.js";
 
-/** SPARQL for anyone. No field of GraphQL: its own language is the better one there. */
+/**
+ * SPARQL for anyone. GraphQL has no field for it: the SPARQL endpoint serves that language better.
+ */
 export class SparqlResolver {
   /** @throws ServiceError as `answerQuery` of the use cases */
   query(
@@ -76,7 +78,7 @@ class SearchAnswerType {
   @Field(() => Float) timeTakenMs!: number;
 }
 
-/** Search in all records. {@link SearchResolver.search} is called by REST as well. */
+/** Search in all records. REST calls {@link SearchResolver.search} as well. */
 @Resolver()
 export class SearchResolver {
   /** @throws ValidationError; ServiceError `QUERY_TIMEOUT` */

@@ -87,13 +87,16 @@ async function revisionsOf(
   };
 }
 
-/** Of the cursor: which side the link is on (stated here: `o`, or there: `i`), and its position. */
+/**
+ * Part of the cursor: which record states the link (this one: `o`, the other one: `i`), and its
+ * position.
+ */
 const CURSOR = /^(o|i)(\d.*)$/;
 
 /**
- * One page of the records a connection leads to: first what the record states itself, then what
- * others state of it, each record once. Every record of a page is asked about with the same limit,
- * so that all of them are one read a side.
+ * One page of the records a connection leads to: first the links that the record itself states,
+ * then the links that others state of it, each record once. Every record of a page is read with the
+ * same limit, so that one read per side covers all of them.
  */
 async function followLinks(
   node: RecordNode,
@@ -213,8 +216,7 @@ class RevisionConnection {
 }
 
 /**
- * Records of any kind by identifier. The methods that take an options object are called by REST as
- * well.
+ * Records of any kind by identifier. REST calls the methods that take an options object as well.
  */
 @Resolver(() => RecordNode)
 export class RecordResolver {
@@ -234,7 +236,7 @@ export class RecordResolver {
     return readHistory(context.deps, id, page, context.caller, kind);
   }
   /**
-   * Replaces the record that the path names, as its own kind or the one asked for.
+   * Replaces the record that the path names, as its own kind or as the kind that the caller names.
    * @throws as `replaceRecordAt`
    */
   async replaceAt(
@@ -322,7 +324,7 @@ export class RecordResolver {
   }
 }
 
-/** Whether the content of records is open. */
+/** Whether the content of records is public. */
 @Resolver()
 export class PublicationResolver {
   /**

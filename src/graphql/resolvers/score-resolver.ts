@@ -95,7 +95,7 @@ function typedScore(score: AiReadyScore): AiReadyScoreType {
   };
 }
 
-/** AI-readiness of crates. The methods without decorators are called by REST as well. */
+/** AI-readiness of crates. REST calls the methods without decorators as well. */
 @Resolver()
 export class ScoreResolver {
   /** @throws as {@link readScore} */

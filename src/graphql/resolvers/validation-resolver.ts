@@ -105,7 +105,7 @@ class TableCheckType {
   truncated!: boolean;
 }
 
-/** Schemas at work. {@link SchemaResolver.check} is called by REST as well. */
+/** Validation of tables against schemas. REST calls {@link SchemaResolver.check} as well. */
 @Resolver()
 export class SchemaResolver {
   /** @throws as `checkTable` */

@@ -20,8 +20,8 @@ const FIELDS = new Map<KindName, Set<string>>();
 const INPUT_NAMES: Readonly<Record<string, string>> = { "@type": "type", "@context": "context" };
 
 /**
- * Input type of each kind that can be written over the API. Nothing is required by the type: the
- * same rules as over REST decide, with the same codes.
+ * Input type of each kind that clients can write over the API. The type requires nothing: the rules
+ * of REST decide, with the same codes.
  */
 export const INPUT_TYPES = Object.fromEntries(
   Object.values(KINDS)
@@ -67,10 +67,10 @@ const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A GraphQL input as the document that REST would have been sent. Where a kind has one type only,
- * the mutation's name says it already.
- * @throws ValidationError for what a JSON body would be refused for; multipart requests are not
- * read as strictly
+ * A GraphQL input as the equivalent REST document. Where a kind has one type only, the name of the
+ * mutation implies it.
+ * @throws ValidationError where a JSON body would be refused; multipart requests are parsed less
+ * strictly
  */
 export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
@@ -132,8 +132,7 @@ function isDeeperThan(value: JsonValue, most: number): boolean {
 }
 
 /**
- * Hands the file of a multipart request to `use` while it arrives; whatever happens, its stream is
- * ended.
+ * Passes the file of a multipart request to `use` while it arrives, and always ends its stream.
  * @throws ServiceError `TOO_LARGE`, `BAD_REQUEST` when it breaks off, or as `use`
  */
 export async function withUpload<T>(
@@ -144,8 +143,8 @@ export async function withUpload<T>(
   try {
     const { createReadStream, filename, mimetype } = await upload;
     const stream = createReadStream();
-    // Until the store reads from it nobody else listens; a client that hangs up just then would end
-    // the process.
+    // Until the store reads from the stream it has no other listener; a client that disconnects at
+    // that time would crash the process.
     stream.on("error", () => undefined);
     try {
       return await use({ stream, name: filename, mediaType: mimetype });
@@ -159,8 +158,8 @@ export async function withUpload<T>(
 }
 
 /**
- * The parser of the form counts and watches as well, and may be the first to see that the file is
- * too much or broken off.
+ * The form parser counts and watches the bytes as well, and may be the first to detect that the
+ * file is too large or incomplete.
  */
 function uploadRefusal(error: unknown, limit: number): unknown {
   const { status } = error as { status?: number };

@@ -36,7 +36,7 @@ const texts = (value: JsonValue | undefined): string[] =>
     (item): item is string => typeof item === "string",
   );
 
-/** Something with an identifier that `node(id)` finds. */
+/** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
   description: "Anything with an identifier.",
   resolveType: (value: RecordNode) => value.typeName,
@@ -235,7 +235,7 @@ export function pageOf<T>(
   };
 }
 
-/** Fields every record has by the interface, and names GraphQL does not allow. */
+/** Fields every record has by the interface, and names that GraphQL does not allow. */
 const GIVEN = new Set([
   "name",
   "description",
@@ -266,7 +266,7 @@ export function scalarOf(field: ModelField): () => unknown {
 
 type NodeClass = new (ark: string, stored: StoredRecord | null) => RecordNode;
 
-/** The class under a name of its own: type-graphql takes names of types from it. */
+/** The class needs its own name: type-graphql derives type names from it. */
 function named<T extends new (...args: never[]) => object>(name: string, type: T): T {
   Object.defineProperty(type, "name", { value: name });
   return type;
@@ -339,7 +339,7 @@ export const CONNECTION_TYPES = Object.fromEntries(
   ]),
 ) as Record<KindName, new () => object>;
 
-/** Target of a reference that is not stored here. */
+/** Target of a reference that this registry does not store. */
 export const UnresolvedType = objectType(
   "Unresolved",
   "A reference to something that is not stored here.",
